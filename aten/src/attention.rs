@@ -4,7 +4,7 @@
 //! elsewhere attention is composed of other operators.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Device, Dims, Geometry, Problem, Spec, wrap_dim};
+use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, wrap_dim};
 
 use crate::{check_devices, matmul, mul_scalar, to_dtype, transpose_int};
 
@@ -16,7 +16,8 @@ pub const BLOCKED: i64 = 1;
 
 /// Attention, a block of keys at a time, and the logarithm of the sums that softmax divided by.
 #[op_def(
-    "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)"
+    "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)",
+    plan
 )]
 pub fn _scaled_dot_product_flash_attention_for_cpu(
     query: &Tensor,
@@ -28,23 +29,29 @@ pub fn _scaled_dot_product_flash_attention_for_cpu(
     scale: Option<f64>,
 ) -> Result<(Tensor, Tensor)>;
 
-#[op_meta(_scaled_dot_product_flash_attention_for_cpu)]
-fn blocked_attention_meta(
+/// Attention that a blocked kernel computes.
+pub struct Attention {
+    /// The factor of the products of queries and keys.
+    pub scale: f64,
+}
+
+#[op_plan(_scaled_dot_product_flash_attention_for_cpu)]
+fn blocked_attention_plan(
     query: &Tensor,
     key: &Tensor,
     value: &Tensor,
     dropout_p: f64,
-    _: bool,
     attn_mask: Option<&Tensor>,
-    _: Option<f64>,
-) -> Result<(Tensor, Tensor)> {
-    let (output, sums) = attention_specs(query, key, value, dropout_p, attn_mask)?;
-    Ok((output.on(Device::META)?, sums.on(Device::META)?))
+    scale: Option<f64>,
+) -> Result<Plan<Attention, 2>, BadArgument> {
+    let specs = attention_specs(query, key, value, dropout_p, attn_mask)?;
+    Ok(Plan::new(Attention { scale: scale.unwrap_or_else(|| one_over_root(query.sizes())) }, specs))
 }
 
 /// The gradients of [`_scaled_dot_product_flash_attention_for_cpu`] for query, key and value.
 #[op_def(
-    "_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)"
+    "_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)",
+    plan
 )]
 #[expect(clippy::too_many_arguments, reason = "the schema has them")]
 pub fn _scaled_dot_product_flash_attention_for_cpu_backward(
@@ -60,9 +67,9 @@ pub fn _scaled_dot_product_flash_attention_for_cpu_backward(
     scale: Option<f64>,
 ) -> Result<(Tensor, Tensor, Tensor)>;
 
-#[op_meta(_scaled_dot_product_flash_attention_for_cpu_backward)]
+#[op_plan(_scaled_dot_product_flash_attention_for_cpu_backward)]
 #[expect(clippy::too_many_arguments, reason = "the operator has them")]
-fn blocked_attention_backward_meta(
+fn blocked_attention_backward_plan(
     grad_out: &Tensor,
     query: &Tensor,
     key: &Tensor,
@@ -70,27 +77,35 @@ fn blocked_attention_backward_meta(
     out: &Tensor,
     logsumexp: &Tensor,
     dropout_p: f64,
-    _: bool,
     attn_mask: Option<&Tensor>,
-    _: Option<f64>,
-) -> Result<(Tensor, Tensor, Tensor)> {
-    let specs = check_attention_backward(grad_out, query, key, value, out, logsumexp, dropout_p, attn_mask)?;
-    let [query, key, value] = specs.map(|spec| spec.on(Device::META));
-    Ok((query?, key?, value?))
+    scale: Option<f64>,
+) -> Result<Plan<Attention, 3>, BadArgument> {
+    let [output, sums] = attention_specs(query, key, value, dropout_p, attn_mask)?;
+    check_devices([("query", query), ("grad_out", grad_out), ("out", out), ("logsumexp", logsumexp)])?;
+    for (name, tensor, spec) in
+        [("grad_out", grad_out, &output), ("out", out, &output), ("logsumexp", logsumexp, &sums)]
+    {
+        if tensor.sizes() != spec.geometry.sizes() {
+            return Err(BadArgument::sizes(name, tensor.sizes(), format!("{:?}", spec.geometry.sizes())));
+        }
+        if tensor.dtype() != spec.dtype {
+            return Err(BadArgument::dtype(name, tensor.dtype(), spec.dtype.to_string()));
+        }
+    }
+    // The heads of a row next to each other, as a projection gives them.
+    let beside = |of: &Tensor| dense(of.dtype(), of.sizes(), [3, 1, 2, 0]);
+    let attention = Attention { scale: scale.unwrap_or_else(|| one_over_root(query.sizes())) };
+    Ok(Plan::new(attention, [beside(query), beside(key), beside(value)]))
 }
 
-/// What attention and the logarithms of its sums look like, for blocked kernels.
-///
-/// # Errors
-///
-/// Where the arguments do not go together.
-pub fn attention_specs(
+/// Attention and the logarithms of its sums, of blocked kernels.
+fn attention_specs(
     query: &Tensor,
     key: &Tensor,
     value: &Tensor,
     dropout_p: f64,
     attn_mask: Option<&Tensor>,
-) -> Result<(Spec, Spec), BadArgument> {
+) -> Result<[Spec; 2], BadArgument> {
     check_devices([("query", query), ("key", key), ("value", value), ("attn_mask", attn_mask.unwrap_or(query))])?;
     for (name, tensor) in [("query", query), ("key", key), ("value", value)] {
         if tensor.sizes().len() != 4 {
@@ -121,7 +136,7 @@ pub fn attention_specs(
         }
         check_attention_mask(mask, query, key)?;
     }
-    Ok((as_nested(query), dense(summed_in(query.dtype()), &[items, heads, rows], [1, 2, 0])))
+    Ok([as_nested(query), dense(summed_in(query.dtype()), &[items, heads, rows], [1, 2, 0])])
 }
 
 /// Whether blocked kernels take this, for those who implement `_fused_sdp_choice`.
@@ -146,12 +161,8 @@ fn summed_in(dtype: DType) -> DType {
     if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
 }
 
-/// Checks that a mask stretches to all products of queries and keys.
-///
-/// # Errors
-///
-/// Where it does not, or the two have no heads.
-pub fn check_attention_mask(mask: &Tensor, query: &Tensor, key: &Tensor) -> Result<(), BadArgument> {
+/// Refuses a mask that does not stretch to all products of queries and keys.
+fn check_attention_mask(mask: &Tensor, query: &Tensor, key: &Tensor) -> Result<(), BadArgument> {
     let (&[items, heads, rows, _], &[_, _, keys, _]) = (query.sizes(), key.sizes()) else {
         return Err(BadArgument::rank("query", query.sizes().len(), "4"));
     };
@@ -186,39 +197,6 @@ fn as_nested(tensor: &Tensor) -> Spec {
 fn dense(dtype: DType, sizes: &[i64], inner_to_outer: impl IntoIterator<Item = usize>) -> Spec {
     let geometry = Geometry::dense(sizes, inner_to_outer);
     Spec { dtype, geometry: geometry.unwrap_or_else(|| Geometry::contiguous(sizes)) }
-}
-
-/// Checks the arguments of a gradient of attention, and says what the gradients look like.
-///
-/// # Errors
-///
-/// Where they do not go together.
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
-pub fn check_attention_backward(
-    grad_out: &Tensor,
-    query: &Tensor,
-    key: &Tensor,
-    value: &Tensor,
-    out: &Tensor,
-    logsumexp: &Tensor,
-    dropout_p: f64,
-    attn_mask: Option<&Tensor>,
-) -> Result<[Spec; 3], BadArgument> {
-    let (output, sums) = attention_specs(query, key, value, dropout_p, attn_mask)?;
-    check_devices([("query", query), ("grad_out", grad_out), ("out", out), ("logsumexp", logsumexp)])?;
-    for (name, tensor, spec) in
-        [("grad_out", grad_out, &output), ("out", out, &output), ("logsumexp", logsumexp, &sums)]
-    {
-        if tensor.sizes() != spec.geometry.sizes() {
-            return Err(BadArgument::sizes(name, tensor.sizes(), format!("{:?}", spec.geometry.sizes())));
-        }
-        if tensor.dtype() != spec.dtype {
-            return Err(BadArgument::dtype(name, tensor.dtype(), spec.dtype.to_string()));
-        }
-    }
-    // The heads of a row next to each other, as a projection gives them.
-    let beside = |of: &Tensor| dense(of.dtype(), of.sizes(), [3, 1, 2, 0]);
-    Ok([beside(query), beside(key), beside(value)])
 }
 
 /// Which way attention takes: 0 where it is composed of other operators, 1 where a kernel does it in blocks.
@@ -363,9 +341,8 @@ pub fn _scaled_dot_product_attention_math(
 }
 
 /// The scale that attention has where none is given.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a width is a small number")]
-pub fn one_over_root(query: &[i64]) -> f64 {
+fn one_over_root(query: &[i64]) -> f64 {
     query.last().map_or(1.0, |&width| 1.0 / (width as f64).sqrt())
 }
 

@@ -19,12 +19,7 @@ pub enum Bagging {
 }
 
 impl Bagging {
-    /// What `mode` says.
-    ///
-    /// # Errors
-    ///
-    /// Where it is none of 0, 1 and 2.
-    pub fn of(mode: i64) -> Result<Self, BadArgument> {
+    fn of(mode: i64) -> Result<Self, BadArgument> {
         match mode {
             0 => Ok(Self::Sum),
             1 => Ok(Self::Mean),
@@ -35,9 +30,9 @@ impl Bagging {
 }
 
 macro_rules! bags {
-    ($($name:ident $meta:ident $counted:literal $schema:literal;)*) => {$(
+    ($($name:ident $plan:ident $counted:literal $schema:literal;)*) => {$(
         /// What becomes of the rows of each bag, the bag of each index, how many each has, and where maxima are.
-        #[op_def($schema, out = "out")]
+        #[op_def($schema, plan, out = "out")]
         #[expect(clippy::too_many_arguments, reason = "the schema's")]
         pub fn $name(
             weight: &Tensor,
@@ -51,36 +46,26 @@ macro_rules! bags {
             padding_idx: i64,
         ) -> Result<(Tensor, Tensor, Tensor, Tensor)>;
 
-        #[op_meta($name)]
-        #[expect(clippy::too_many_arguments, reason = "the schema's")]
-        fn $meta(
+        #[op_plan($name)]
+        fn $plan(
             weight: &Tensor,
             indices: &Tensor,
             offsets: &Tensor,
-            _scale_grad_by_freq: bool,
             mode: i64,
-            _sparse: bool,
             per_sample_weights: Option<&Tensor>,
             include_last_offset: bool,
             padding_idx: i64,
-        ) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
-            let [a, b, c, d] = bag_specs(
-                [weight, indices, offsets],
-                mode,
-                per_sample_weights,
-                (include_last_offset, $counted),
-                padding_idx,
-            )?
-            .map(|spec| spec.on(Device::META));
-            Ok((a?, b?, c?, d?))
+        ) -> Result<Plan<Bagging, 4>, BadArgument> {
+            let last = (include_last_offset, $counted);
+            bagged([weight, indices, offsets], mode, per_sample_weights, last, padding_idx)
         }
     )*};
 }
 
 bags! {
-    _embedding_bag _embedding_bag_meta false
+    _embedding_bag _embedding_bag_plan false
     "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)";
-    _embedding_bag_forward_only _embedding_bag_forward_only_meta true
+    _embedding_bag_forward_only _embedding_bag_forward_only_plan true
     "_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)";
 }
 
@@ -181,6 +166,7 @@ fn bags_of(indices: &Tensor, offsets: &Tensor, offset2bag: &Tensor) -> Result<Te
 /// The gradient of [`_embedding_bag`] for the rows, given the bag of each index.
 #[op_def(
     "_embedding_bag_dense_backward(Tensor grad, Tensor indices, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor",
+    plan,
     out = "out"
 )]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
@@ -197,143 +183,17 @@ pub fn _embedding_bag_dense_backward(
     padding_idx: i64,
 ) -> Result<Tensor>;
 
-#[op_meta(_embedding_bag_dense_backward)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-fn _embedding_bag_dense_backward_meta(
+#[op_plan(_embedding_bag_dense_backward)]
+fn _embedding_bag_dense_backward_plan(
     grad: &Tensor,
     indices: &Tensor,
     offset2bag: &Tensor,
     bag_size: &Tensor,
     maximum_indices: &Tensor,
     num_weights: i64,
-    _scale_grad_by_freq: bool,
     mode: i64,
     per_sample_weights: Option<&Tensor>,
-    _padding_idx: i64,
-) -> Result<Tensor> {
-    let bags = [offset2bag, bag_size, maximum_indices];
-    bag_gradient_spec(grad, indices, bags, num_weights, mode, per_sample_weights)?.on(Device::META)
-}
-
-/// The gradient of [`_embedding_bag`] for the weights of single indices.
-#[op_def(
-    "_embedding_bag_per_sample_weights_backward(Tensor grad, Tensor weight, Tensor indices, Tensor offsets, Tensor offset2bag, int mode, int padding_idx=-1) -> Tensor",
-    out = "out"
-)]
-pub fn _embedding_bag_per_sample_weights_backward(
-    grad: &Tensor,
-    weight: &Tensor,
-    indices: &Tensor,
-    offsets: &Tensor,
-    offset2bag: &Tensor,
-    mode: i64,
-    padding_idx: i64,
-) -> Result<Tensor>;
-
-#[op_impl(_embedding_bag_per_sample_weights_backward, CompositeExplicitAutograd)]
-fn per_sample_weights_backward_any(
-    grad: &Tensor,
-    weight: &Tensor,
-    indices: &Tensor,
-    offsets: &Tensor,
-    offset2bag: &Tensor,
-    mode: i64,
-    padding_idx: i64,
-) -> Result<Tensor> {
-    let spec = sample_gradient_spec(grad, weight, indices, mode)?;
-    let bags = crate::index_select(grad, 0, &bags_of(indices, offsets, offset2bag)?)?;
-    let rows = crate::index_select(weight, 0, indices)?;
-    let each = crate::sum_dim_intlist(&crate::mul(&bags, &rows)?, Some(&[1]), false, Some(spec.dtype))?;
-    crate::masked_fill_scalar(&each, &crate::eq_scalar(indices, padding_idx.into())?, 0.into())
-}
-
-#[op_meta(_embedding_bag_per_sample_weights_backward)]
-fn per_sample_weights_backward_meta(
-    grad: &Tensor,
-    weight: &Tensor,
-    indices: &Tensor,
-    _offsets: &Tensor,
-    _offset2bag: &Tensor,
-    mode: i64,
-    _padding_idx: i64,
-) -> Result<Tensor> {
-    sample_gradient_spec(grad, weight, indices, mode)?.on(Device::META)
-}
-
-/// What [`_embedding_bag`] makes. A sum counts nothing: `counted` says whether its sizes are those of `offsets` even so. Nor does it
-/// say which bag an index is in, where it is plain.
-///
-/// # Errors
-///
-/// Where sizes, dtypes or `mode` do not fit together.
-pub fn bag_specs(
-    [weight, indices, offsets]: [&Tensor; 3],
-    mode: i64,
-    per_sample_weights: Option<&Tensor>,
-    (include_last_offset, counted): (bool, bool),
-    padding_idx: i64,
-) -> Result<[Spec; 4], BadArgument> {
-    let mode = Bagging::of(mode)?;
-    let &[_, width] = weight.sizes() else {
-        return Err(BadArgument::rank("weight", weight.sizes().len(), "2"));
-    };
-    if !weight.dtype().is_floating() {
-        return Err(BadArgument::dtype("weight", weight.dtype(), "floating"));
-    }
-    let places = check_list("indices", indices)?;
-    let count = check_list("offsets", offsets)?;
-    if include_last_offset && count < 1 {
-        return Err(BadArgument::sizes("offsets", offsets.sizes(), "at least one offset, the last"));
-    }
-    if let Some(weights) = per_sample_weights {
-        check_sample_weights(weights, weight.dtype(), indices, mode)?;
-    }
-    let plain =
-        mode == Bagging::Sum && padding_idx < 0 && matches!(weight.dtype(), DType::F32 | DType::F16 | DType::BF16);
-    let dtype = if [indices, offsets].iter().any(|list| list.dtype() == DType::I64) { DType::I64 } else { DType::I32 };
-    let bags = count - i64::from(include_last_offset);
-    let counts = if mode == Bagging::Sum && counted { count } else { bags };
-    let list = |size: i64| Spec::contiguous(dtype, &[size]);
-    let most = if mode == Bagging::Most { Spec::contiguous(dtype, &[bags, width]) } else { list(counts) };
-    Ok([Spec::contiguous(weight.dtype(), &[bags, width]), list(if plain { 0 } else { places }), list(counts), most])
-}
-
-/// How long a list of positions is.
-fn check_list(argument: &'static str, list: &Tensor) -> Result<i64, BadArgument> {
-    check_index(argument, list)?;
-    match list.sizes() {
-        &[count] => Ok(count),
-        more => Err(BadArgument::rank(argument, more.len(), "1")),
-    }
-}
-
-fn check_sample_weights(weights: &Tensor, dtype: DType, indices: &Tensor, mode: Bagging) -> Result<(), BadArgument> {
-    if mode != Bagging::Sum {
-        return Err(BadArgument::value("per_sample_weights", "a tensor", "none, as only sums are weighted"));
-    }
-    if weights.sizes() != indices.sizes() {
-        let expected = format!("{:?}, as `indices` has", indices.sizes());
-        return Err(BadArgument::sizes("per_sample_weights", weights.sizes(), expected));
-    }
-    if weights.dtype() != dtype {
-        return Err(BadArgument::dtype("per_sample_weights", weights.dtype(), format!("{dtype}, as the rows are")));
-    }
-    Ok(())
-}
-
-/// What [`_embedding_bag_dense_backward`] makes.
-///
-/// # Errors
-///
-/// Where sizes, dtypes or `mode` do not fit together.
-pub fn bag_gradient_spec(
-    grad: &Tensor,
-    indices: &Tensor,
-    [offset2bag, bag_size, maximum_indices]: [&Tensor; 3],
-    num_weights: i64,
-    mode: i64,
-    per_sample_weights: Option<&Tensor>,
-) -> Result<Spec, BadArgument> {
+) -> Result<Plan<Bagging>, BadArgument> {
     let mode = Bagging::of(mode)?;
     let &[bags, width] = grad.sizes() else {
         return Err(BadArgument::rank("grad", grad.sizes().len(), "2"));
@@ -357,16 +217,114 @@ pub fn bag_gradient_spec(
     if let Some(weights) = per_sample_weights {
         check_sample_weights(weights, grad.dtype(), indices, mode)?;
     }
-    Ok(Spec::contiguous(grad.dtype(), &[num_weights, width]))
+    Ok(Plan::new(mode, [Spec::contiguous(grad.dtype(), &[num_weights, width])]))
 }
 
-fn sample_gradient_spec(grad: &Tensor, weight: &Tensor, indices: &Tensor, mode: i64) -> Result<Spec, BadArgument> {
+/// The gradient of [`_embedding_bag`] for the weights of single indices.
+#[op_def(
+    "_embedding_bag_per_sample_weights_backward(Tensor grad, Tensor weight, Tensor indices, Tensor offsets, Tensor offset2bag, int mode, int padding_idx=-1) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn _embedding_bag_per_sample_weights_backward(
+    grad: &Tensor,
+    weight: &Tensor,
+    indices: &Tensor,
+    offsets: &Tensor,
+    offset2bag: &Tensor,
+    mode: i64,
+    padding_idx: i64,
+) -> Result<Tensor>;
+
+#[op_plan(_embedding_bag_per_sample_weights_backward)]
+fn per_sample_weights_backward_plan(
+    grad: &Tensor,
+    weight: &Tensor,
+    indices: &Tensor,
+    mode: i64,
+) -> Result<Plan<()>, BadArgument> {
     if Bagging::of(mode)? != Bagging::Sum {
         return Err(BadArgument::value("mode", mode, "0 (sum), as only sums are weighted"));
     }
     let count = check_list("indices", indices)?;
     match (grad.sizes(), weight.sizes()) {
-        (&[_, width], &[_, other]) if width == other => Ok(Spec::contiguous(grad.dtype(), &[count])),
+        (&[_, width], &[_, other]) if width == other => Ok(Plan::new((), [Spec::contiguous(grad.dtype(), &[count])])),
         (_, wanted) => Err(BadArgument::sizes("grad", grad.sizes(), format!("rows as those of `weight`, {wanted:?}"))),
     }
+}
+
+#[op_impl(_embedding_bag_per_sample_weights_backward, CompositeExplicitAutograd)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+fn per_sample_weights_backward_any(
+    _plan: &(),
+    out: &mut Tensor,
+    grad: &Tensor,
+    weight: &Tensor,
+    indices: &Tensor,
+    offsets: &Tensor,
+    offset2bag: &Tensor,
+    padding_idx: i64,
+) -> Result<()> {
+    let bags = crate::index_select(grad, 0, &bags_of(indices, offsets, offset2bag)?)?;
+    let rows = crate::index_select(weight, 0, indices)?;
+    let each = crate::sum_dim_intlist(&crate::mul(&bags, &rows)?, Some(&[1]), false, Some(out.dtype()))?;
+    crate::masked_fill_scalar_out(&each, &crate::eq_scalar(indices, padding_idx.into())?, 0.into(), out)
+}
+
+/// The plan of [`_embedding_bag`]. A sum counts nothing: `counted` says whether its sizes are those of `offsets` even so. Nor does it
+/// say which bag an index is in, if it is plain.
+fn bagged(
+    [weight, indices, offsets]: [&Tensor; 3],
+    mode: i64,
+    per_sample_weights: Option<&Tensor>,
+    (include_last_offset, counted): (bool, bool),
+    padding_idx: i64,
+) -> Result<Plan<Bagging, 4>, BadArgument> {
+    let mode = Bagging::of(mode)?;
+    let &[_, width] = weight.sizes() else {
+        return Err(BadArgument::rank("weight", weight.sizes().len(), "2"));
+    };
+    if !weight.dtype().is_floating() {
+        return Err(BadArgument::dtype("weight", weight.dtype(), "floating"));
+    }
+    let places = check_list("indices", indices)?;
+    let count = check_list("offsets", offsets)?;
+    if include_last_offset && count < 1 {
+        return Err(BadArgument::sizes("offsets", offsets.sizes(), "at least one offset, the last"));
+    }
+    if let Some(weights) = per_sample_weights {
+        check_sample_weights(weights, weight.dtype(), indices, mode)?;
+    }
+    let plain =
+        mode == Bagging::Sum && padding_idx < 0 && matches!(weight.dtype(), DType::F32 | DType::F16 | DType::BF16);
+    let dtype = if [indices, offsets].iter().any(|list| list.dtype() == DType::I64) { DType::I64 } else { DType::I32 };
+    let bags = count - i64::from(include_last_offset);
+    let counts = if mode == Bagging::Sum && counted { count } else { bags };
+    let list = |size: i64| Spec::contiguous(dtype, &[size]);
+    let most = if mode == Bagging::Most { Spec::contiguous(dtype, &[bags, width]) } else { list(counts) };
+    let out = Spec::contiguous(weight.dtype(), &[bags, width]);
+    Ok(Plan::new(mode, [out, list(if plain { 0 } else { places }), list(counts), most]))
+}
+
+/// How long a list of positions is.
+fn check_list(argument: &'static str, list: &Tensor) -> Result<i64, BadArgument> {
+    check_index(argument, list)?;
+    match list.sizes() {
+        &[count] => Ok(count),
+        more => Err(BadArgument::rank(argument, more.len(), "1")),
+    }
+}
+
+fn check_sample_weights(weights: &Tensor, dtype: DType, indices: &Tensor, mode: Bagging) -> Result<(), BadArgument> {
+    if mode != Bagging::Sum {
+        return Err(BadArgument::value("per_sample_weights", "a tensor", "none, as only sums are weighted"));
+    }
+    if weights.sizes() != indices.sizes() {
+        let expected = format!("{:?}, as `indices` has", indices.sizes());
+        return Err(BadArgument::sizes("per_sample_weights", weights.sizes(), expected));
+    }
+    if weights.dtype() != dtype {
+        return Err(BadArgument::dtype("per_sample_weights", weights.dtype(), format!("{dtype}, as the rows are")));
+    }
+    Ok(())
 }

@@ -4,11 +4,11 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, result_dtype};
 
 /// The larger; NaN where one is
-#[op_def("maximum(Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "out")]
+#[op_def("maximum(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), out = "out")]
 pub fn maximum(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// The smaller; NaN where one is
-#[op_def("minimum(Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "out")]
+#[op_def("minimum(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), out = "out")]
 pub fn minimum(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// [`maximum`], as it is called elsewhere.
@@ -24,23 +24,23 @@ pub fn min_other(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 }
 
 /// The larger; the other where one is NaN
-#[op_def("fmax(Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "out")]
+#[op_def("fmax(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), out = "out")]
 pub fn fmax(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// The smaller; the other where one is NaN
-#[op_def("fmin(Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "out")]
+#[op_def("fmin(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), out = "out")]
 pub fn fmin(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self` kept between two bounds, either of which may be left out
-#[op_def("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", shape = pointwise, inplace, out = "Tensor_out")]
+#[op_def("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", shape = pointwise, check = check_bounded(min, max), inplace, out = "Tensor_out")]
 pub fn clamp_tensor(this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor>;
 
 /// `self`, or the bound where it is larger
-#[op_def("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", shape = pointwise, inplace, out = "Tensor_out")]
+#[op_def("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "Tensor_out")]
 pub fn clamp_min_tensor(this: &Tensor, min: &Tensor) -> Result<Tensor>;
 
 /// `self`, or the bound where it is smaller
-#[op_def("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", shape = pointwise, inplace, out = "Tensor_out")]
+#[op_def("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "Tensor_out")]
 pub fn clamp_max_tensor(this: &Tensor, max: &Tensor) -> Result<Tensor>;
 
 /// `self` kept between two numbers, either of which may be left out
@@ -77,9 +77,10 @@ fn bound(this: &Tensor, number: Scalar) -> Tensor {
     })
 }
 
-/// The error that `clamp` was given no bound.
-#[cold]
-#[must_use]
-pub fn unbounded() -> BadArgument {
-    BadArgument::value("min", "left out", "given where `max` is not")
+/// Either bound may be left out, but not both.
+fn check_bounded(min: Option<&Tensor>, max: Option<&Tensor>) -> Result<(), BadArgument> {
+    match (min, max) {
+        (None, None) => Err(BadArgument::value("min", "left out", "given where `max` is not")),
+        _ => Ok(()),
+    }
 }

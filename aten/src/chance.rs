@@ -16,7 +16,7 @@ mod normals;
 mod shaped;
 
 use dispatch_runtime::schema::TypeKind;
-use dispatch_runtime::{BadArgument, Operator, Tensor};
+use dispatch_runtime::{BadArgument, Operator, Plan, Spec, Tensor};
 
 pub use coin::*;
 pub use continuous::*;
@@ -45,8 +45,13 @@ pub fn is_random(operator: &Operator) -> bool {
     takes_generator || (name.namespace == "aten" && (name.base.starts_with("rand") || name.base == "native_dropout"))
 }
 
+/// The plan of a tensor that is as another one, and filled.
+fn filled<V>(this: &Tensor, value: V) -> Result<Plan<V>, BadArgument> {
+    Ok(Plan::new(value, [Spec::like(this, this.dtype())]))
+}
+
 /// Makes sure that a tensor holds numbers with a fraction.
-pub fn check_fraction(this: &Tensor, complex: bool) -> Result<(), BadArgument> {
+fn check_fraction(this: &Tensor, complex: bool) -> Result<(), BadArgument> {
     let expected = if complex { "floating or complex" } else { "floating" };
     if this.dtype().is_floating() || complex && this.dtype().is_complex() {
         Ok(())
@@ -56,6 +61,6 @@ pub fn check_fraction(this: &Tensor, complex: bool) -> Result<(), BadArgument> {
 }
 
 /// Makes sure that a number is inside of what it may be; not-a-number never is.
-pub(crate) fn within(argument: &'static str, value: f64, fits: bool, expected: &str) -> Result<(), BadArgument> {
+fn within(argument: &'static str, value: f64, fits: bool, expected: &str) -> Result<(), BadArgument> {
     if fits { Ok(()) } else { Err(BadArgument::value(argument, value, expected)) }
 }

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 
 /// `self == other`
-#[op_def("eq.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, inplace, out = "Tensor_out")]
+#[op_def("eq.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), inplace, out = "Tensor_out")]
 pub fn eq(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self == other`, of a number
@@ -11,7 +11,7 @@ pub fn eq(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 pub fn eq_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
 /// `self != other`
-#[op_def("ne.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, inplace, out = "Tensor_out")]
+#[op_def("ne.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), inplace, out = "Tensor_out")]
 pub fn ne(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self != other`, of a number
@@ -19,7 +19,7 @@ pub fn ne(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 pub fn ne_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
 /// `self < other`
-#[op_def("lt.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, inplace, out = "Tensor_out")]
+#[op_def("lt.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(floating, integral), inplace, out = "Tensor_out")]
 pub fn lt(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self < other`, of a number
@@ -27,7 +27,7 @@ pub fn lt(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 pub fn lt_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
 /// `self <= other`
-#[op_def("le.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, inplace, out = "Tensor_out")]
+#[op_def("le.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(floating, integral), inplace, out = "Tensor_out")]
 pub fn le(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self <= other`, of a number
@@ -35,7 +35,7 @@ pub fn le(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 pub fn le_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
 /// `self > other`
-#[op_def("gt.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, inplace, out = "Tensor_out")]
+#[op_def("gt.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(floating, integral), inplace, out = "Tensor_out")]
 pub fn gt(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self > other`, of a number
@@ -43,7 +43,7 @@ pub fn gt(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 pub fn gt_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
 /// `self >= other`
-#[op_def("ge.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, inplace, out = "Tensor_out")]
+#[op_def("ge.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(floating, integral), inplace, out = "Tensor_out")]
 pub fn ge(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self >= other`, of a number

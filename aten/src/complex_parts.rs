@@ -14,7 +14,7 @@ pub fn conj(this: &Tensor) -> Result<Tensor> {
 }
 
 /// The complex conjugate, in memory of its own
-#[op_def("conj_physical(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]
+#[op_def("conj_physical(Tensor self) -> Tensor", shape = pointwise, dtypes(all), inplace, out = "out")]
 pub fn conj_physical(this: &Tensor) -> Result<Tensor>;
 
 /// The numbers themselves, of which none waits to be conjugated.

@@ -1,13 +1,14 @@
 //! Convolutions, and the patches that they are made of.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Device, Dims, MemoryFormat, Spec};
+use dispatch_runtime::{BadArgument, Dims, MemoryFormat, Spec};
 
 use crate::images_like;
 
 /// The convolution of `input` with `weight`, or with `transposed` the one that has it for a gradient.
 #[op_def(
     "convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
+    plan,
     out = "out"
 )]
 #[expect(clippy::too_many_arguments, reason = "the schema has them")]
@@ -26,6 +27,7 @@ pub fn convolution(
 /// The gradients of [`convolution`] for its input, weight and bias, as far as `output_mask` asks for them.
 #[op_def(
     "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    plan,
     out = "out"
 )]
 #[expect(clippy::too_many_arguments, reason = "the schema has them")]
@@ -46,6 +48,7 @@ pub fn convolution_backward(
 /// Every patch of an image that a kernel would cover, as a column.
 #[op_def(
     "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn im2col(this: &Tensor, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor>;
@@ -53,6 +56,7 @@ pub fn im2col(this: &Tensor, kernel_size: &[i64], dilation: &[i64], padding: &[i
 /// The image whose every element is the sum of those that [`im2col`] would have put into columns.
 #[op_def(
     "col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn col2im(
@@ -78,12 +82,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// A window for images of `rank` dimensions.
-    ///
-    /// # Errors
-    ///
-    /// Where a list is of another length, or a number is out of bounds. A single number counts for all dimensions.
-    pub fn new(
+    /// A window for images of `rank` dimensions. A single number counts for all of them.
+    pub(crate) fn new(
         rank: usize,
         (name, kernel): (&'static str, &[i64]),
         stride: &[i64],
@@ -108,19 +108,15 @@ impl Window {
 
     /// The size of a dimension into which it fits `count` times, and which goes on for `more`.
     #[must_use]
-    pub fn spans(&self, dim: usize, count: i64, more: i64) -> Option<i64> {
+    pub(crate) fn spans(&self, dim: usize, count: i64, more: i64) -> Option<i64> {
         let covered = self.dilation[dim].checked_mul(self.kernel[dim] - 1)?;
         let moved = (count - 1).checked_mul(self.stride[dim])?.checked_sub(self.padding[dim].checked_mul(2)?)?;
         moved.checked_add(covered)?.checked_add(more)?.checked_add(1)
     }
 }
 
-/// A list with a number for each dimension; a single number counts for all.
-///
-/// # Errors
-///
-/// Where it is of another length, or a number is below `least`.
-pub fn spread(argument: &'static str, list: &[i64], rank: usize, least: i64) -> Result<Dims, BadArgument> {
+/// A list with a number for each dimension; a single number counts for all. None is below `least`.
+pub(crate) fn spread(argument: &'static str, list: &[i64], rank: usize, least: i64) -> Result<Dims, BadArgument> {
     let spread = match list {
         [one] => Dims::from_elem(*one, rank),
         list if list.len() == rank => Dims::from_slice(list),
@@ -132,89 +128,9 @@ pub fn spread(argument: &'static str, list: &[i64], rank: usize, least: i64) -> 
     }
 }
 
-/// A convolution whose arguments go together.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Convolution {
-    /// How the kernel moves over the larger side: the input, or, transposed, the output.
-    pub window: Window,
-    /// The sizes of the result.
-    pub sizes: Dims,
-}
-
-impl Convolution {
-    /// What the arguments of [`convolution`] say.
-    ///
-    /// # Errors
-    ///
-    /// Where they do not go together.
-    #[expect(clippy::too_many_arguments, reason = "the operator has them")]
-    pub fn new(
-        input: &Tensor,
-        weight: &Tensor,
-        bias: Option<&Tensor>,
-        stride: &[i64],
-        padding: &[i64],
-        dilation: &[i64],
-        transposed: bool,
-        output_padding: &[i64],
-        groups: i64,
-    ) -> Result<Self, BadArgument> {
-        let (rank, own, kernel) = (weight.sizes().len(), input.sizes(), weight.sizes());
-        if !(3..=5).contains(&rank) {
-            return Err(BadArgument::rank("weight", rank, "3 to 5"));
-        }
-        if own.len() != rank {
-            return Err(BadArgument::rank("input", own.len(), format!("{rank}, as `weight` has")));
-        }
-        if weight.dtype() != input.dtype() {
-            return Err(BadArgument::dtype("weight", weight.dtype(), format!("{}, as `input` is", input.dtype())));
-        }
-        crate::check_devices([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])?;
-        if groups < 1 {
-            return Err(BadArgument::value("groups", groups, "1 or more"));
-        }
-        let window = Window::new(rank - 2, ("weight", &kernel[2..]), stride, padding, dilation)?;
-        let more = spread("output_padding", output_padding, rank - 2, 0)?;
-        let (from, into) = if transposed {
-            (kernel[0], kernel[1].checked_mul(groups))
-        } else {
-            (kernel[1].saturating_mul(groups), Some(kernel[0]))
-        };
-        let Some(into) = into.filter(|_| kernel[0] % groups == 0) else {
-            return Err(BadArgument::sizes("weight", kernel, format!("a first size that {groups} groups divide")));
-        };
-        if own[1] != from {
-            return Err(BadArgument::sizes("input", own, format!("{from} channels, as `weight` has")));
-        }
-        if let Some(bias) = bias {
-            if bias.sizes() != [into] {
-                return Err(BadArgument::sizes("bias", bias.sizes(), format!("[{into}], a number for each channel")));
-            }
-            if bias.dtype() != input.dtype() {
-                return Err(BadArgument::dtype("bias", bias.dtype(), format!("{}, as `input` is", input.dtype())));
-            }
-        }
-        let mut sizes = Dims::from_slice(&[own[0], into]);
-        for dim in 0..rank - 2 {
-            let size = own[dim + 2];
-            let found = if transposed {
-                if more[dim] >= window.stride[dim].max(window.dilation[dim]) {
-                    let expected = "less than the stride or the dilation";
-                    return Err(BadArgument::value("output_padding", more[dim], expected));
-                }
-                window.spans(dim, size, more[dim]).filter(|&size| size > 0)
-            } else {
-                window.fits(dim, size)
-            };
-            sizes.push(found.ok_or_else(|| BadArgument::sizes("input", own, "room for the kernel"))?);
-        }
-        Ok(Self { window, sizes })
-    }
-}
-
-#[op_meta(convolution)]
+/// The window of a convolution, which moves over the larger side (the input, or, transposed, the output), and the sizes of the result.
 #[expect(clippy::too_many_arguments, reason = "the operator has them")]
-fn convolution_meta(
+fn convolved(
     input: &Tensor,
     weight: &Tensor,
     bias: Option<&Tensor>,
@@ -224,24 +140,85 @@ fn convolution_meta(
     transposed: bool,
     output_padding: &[i64],
     groups: i64,
-) -> Result<Tensor> {
-    let found = Convolution::new(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)?;
-    convolved_like(input, weight, &found.sizes).on(Device::META)
+) -> Result<(Window, Dims), BadArgument> {
+    let (rank, own, kernel) = (weight.sizes().len(), input.sizes(), weight.sizes());
+    if !(3..=5).contains(&rank) {
+        return Err(BadArgument::rank("weight", rank, "3 to 5"));
+    }
+    if own.len() != rank {
+        return Err(BadArgument::rank("input", own.len(), format!("{rank}, as `weight` has")));
+    }
+    if weight.dtype() != input.dtype() {
+        return Err(BadArgument::dtype("weight", weight.dtype(), format!("{}, as `input` is", input.dtype())));
+    }
+    crate::check_devices([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])?;
+    if groups < 1 {
+        return Err(BadArgument::value("groups", groups, "1 or more"));
+    }
+    let window = Window::new(rank - 2, ("weight", &kernel[2..]), stride, padding, dilation)?;
+    let more = spread("output_padding", output_padding, rank - 2, 0)?;
+    let (from, into) = if transposed {
+        (kernel[0], kernel[1].checked_mul(groups))
+    } else {
+        (kernel[1].saturating_mul(groups), Some(kernel[0]))
+    };
+    let Some(into) = into.filter(|_| kernel[0] % groups == 0) else {
+        return Err(BadArgument::sizes("weight", kernel, format!("a first size that {groups} groups divide")));
+    };
+    if own[1] != from {
+        return Err(BadArgument::sizes("input", own, format!("{from} channels, as `weight` has")));
+    }
+    if let Some(bias) = bias {
+        if bias.sizes() != [into] {
+            return Err(BadArgument::sizes("bias", bias.sizes(), format!("[{into}], a number for each channel")));
+        }
+        if bias.dtype() != input.dtype() {
+            return Err(BadArgument::dtype("bias", bias.dtype(), format!("{}, as `input` is", input.dtype())));
+        }
+    }
+    let mut sizes = Dims::from_slice(&[own[0], into]);
+    for dim in 0..rank - 2 {
+        let size = own[dim + 2];
+        let found = if transposed {
+            if more[dim] >= window.stride[dim].max(window.dilation[dim]) {
+                let expected = "less than the stride or the dilation";
+                return Err(BadArgument::value("output_padding", more[dim], expected));
+            }
+            window.spans(dim, size, more[dim]).filter(|&size| size > 0)
+        } else {
+            window.fits(dim, size)
+        };
+        sizes.push(found.ok_or_else(|| BadArgument::sizes("input", own, "room for the kernel"))?);
+    }
+    Ok((window, sizes))
 }
 
-/// What a convolution gives, or its gradients, in these sizes: channels are innermost where they are so in either operand.
-#[must_use]
-pub fn convolved_like(input: &Tensor, weight: &Tensor, sizes: &[i64]) -> Spec {
+/// A result of a convolution, or a gradient, in these sizes: channels are innermost if they are so in either operand.
+fn convolved_like(input: &Tensor, weight: &Tensor, sizes: &[i64]) -> Spec {
     images_like(if weight.geometry().format() == MemoryFormat::Contiguous { input } else { weight }, sizes)
 }
 
-/// Checks the arguments of [`convolution_backward`], and says what they say.
-///
-/// # Errors
-///
-/// Where they do not go together.
+#[op_plan(convolution)]
 #[expect(clippy::too_many_arguments, reason = "the operator has them")]
-pub fn check_convolution_backward(
+fn convolution_plan(
+    input: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    transposed: bool,
+    output_padding: &[i64],
+    groups: i64,
+) -> Result<Plan<Window>, BadArgument> {
+    let (window, sizes) =
+        convolved(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)?;
+    Ok(Plan::new(window, [convolved_like(input, weight, &sizes)]))
+}
+
+#[op_plan(convolution_backward)]
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+fn convolution_backward_plan(
     grad_output: &Tensor,
     input: &Tensor,
     weight: &Tensor,
@@ -252,70 +229,28 @@ pub fn check_convolution_backward(
     output_padding: &[i64],
     groups: i64,
     output_mask: &[bool],
-) -> Result<Convolution, BadArgument> {
-    let found = Convolution::new(input, weight, None, stride, padding, dilation, transposed, output_padding, groups)?;
-    crate::check_devices([("grad_output", grad_output), ("input", input)])?;
-    if grad_output.sizes() != &found.sizes[..] {
-        let expected = format!("{:?}, the sizes of the result", &found.sizes[..]);
-        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected));
-    }
-    if grad_output.dtype() != input.dtype() {
-        let expected = format!("{}, as `input` is", input.dtype());
-        return Err(BadArgument::dtype("grad_output", grad_output.dtype(), expected));
-    }
-    if output_mask.len() != 3 {
+) -> Result<Plan<Window, 3>, BadArgument> {
+    let (window, sizes) =
+        convolved(input, weight, None, stride, padding, dilation, transposed, output_padding, groups)?;
+    crate::check_gradient_of(grad_output, ("input", input), &sizes)?;
+    let Ok([of_input, of_weight, of_bias]) = <[bool; 3]>::try_from(output_mask) else {
         return Err(BadArgument::value("output_mask", format!("{output_mask:?}"), "a list of 3"));
-    }
-    Ok(found)
-}
-
-#[op_meta(convolution_backward)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
-fn convolution_backward_meta(
-    grad_output: &Tensor,
-    input: &Tensor,
-    weight: &Tensor,
-    _: Option<&[i64]>,
-    stride: &[i64],
-    padding: &[i64],
-    dilation: &[i64],
-    transposed: bool,
-    output_padding: &[i64],
-    groups: i64,
-    output_mask: &[bool],
-) -> Result<(Tensor, Tensor, Tensor)> {
-    let found = check_convolution_backward(
-        grad_output,
-        input,
-        weight,
-        stride,
-        padding,
-        dilation,
-        transposed,
-        output_padding,
-        groups,
-        output_mask,
-    )?;
-    let gradient = |wanted: usize, sizes: &[i64]| {
-        let wanted = output_mask[wanted];
-        let spec = if wanted { convolved_like(input, weight, sizes) } else { Spec::contiguous(input.dtype(), &[0]) };
-        spec.on(Device::META)
     };
-    Ok((gradient(0, input.sizes())?, gradient(1, weight.sizes())?, gradient(2, &found.sizes[1..2])?))
+    let gradient = |wanted: bool, sizes: &[i64]| {
+        if wanted { convolved_like(input, weight, sizes) } else { Spec::contiguous(input.dtype(), &[0]) }
+    };
+    let of_bias = gradient(of_bias, &sizes[1..2]);
+    Ok(Plan::new(window, [gradient(of_input, input.sizes()), gradient(of_weight, weight.sizes()), of_bias]))
 }
 
-/// The window of [`im2col`] and the sizes of its result.
-///
-/// # Errors
-///
-/// Where the image or a number does not fit.
-pub fn columns(
+#[op_plan(im2col)]
+fn im2col_plan(
     this: &Tensor,
     kernel_size: &[i64],
     dilation: &[i64],
     padding: &[i64],
     stride: &[i64],
-) -> Result<(Window, Dims), BadArgument> {
+) -> Result<Plan<Window>, BadArgument> {
     let sizes = this.sizes();
     let ([channels, height, width] | [_, channels, height, width]) = sizes else {
         return Err(BadArgument::rank("self", sizes.len(), "3 or 4"));
@@ -328,22 +263,18 @@ pub fn columns(
     let area = window.kernel[0].saturating_mul(window.kernel[1]);
     let mut result = Dims::from_slice(&sizes[..sizes.len() - 3]);
     result.extend([channels.saturating_mul(area), down.saturating_mul(across)]);
-    Ok((window, result))
+    Ok(Plan::new(window, [Spec::contiguous(this.dtype(), &result)]))
 }
 
-/// The window of [`col2im`] and the sizes of its result.
-///
-/// # Errors
-///
-/// Where the columns are not those of such an image.
-pub fn image(
+#[op_plan(col2im)]
+fn col2im_plan(
     this: &Tensor,
     output_size: &[i64],
     kernel_size: &[i64],
     dilation: &[i64],
     padding: &[i64],
     stride: &[i64],
-) -> Result<(Window, Dims), BadArgument> {
+) -> Result<Plan<Window>, BadArgument> {
     let sizes = this.sizes();
     let ([rows, count] | [_, rows, count]) = sizes else {
         return Err(BadArgument::rank("self", sizes.len(), "2 or 3"));
@@ -358,29 +289,5 @@ pub fn image(
     }
     let mut result = Dims::from_slice(&sizes[..sizes.len() - 2]);
     result.extend([rows / area, output_size[0], output_size[1]]);
-    Ok((window, result))
-}
-
-#[op_meta(im2col)]
-fn im2col_meta(
-    this: &Tensor,
-    kernel_size: &[i64],
-    dilation: &[i64],
-    padding: &[i64],
-    stride: &[i64],
-) -> Result<Tensor> {
-    Spec::contiguous(this.dtype(), &columns(this, kernel_size, dilation, padding, stride)?.1).on(Device::META)
-}
-
-#[op_meta(col2im)]
-fn col2im_meta(
-    this: &Tensor,
-    output_size: &[i64],
-    kernel_size: &[i64],
-    dilation: &[i64],
-    padding: &[i64],
-    stride: &[i64],
-) -> Result<Tensor> {
-    Spec::contiguous(this.dtype(), &image(this, output_size, kernel_size, dilation, padding, stride)?.1)
-        .on(Device::META)
+    Ok(Plan::new(window, [Spec::contiguous(this.dtype(), &result)]))
 }

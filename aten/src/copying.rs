@@ -205,7 +205,7 @@ fn bytes(storage: &Storage) -> Result<Tensor> {
 /// What has these sizes, and elements that lie as `like` has them unless a format is given.
 fn like(like: &Tensor, dtype: DType, format: Option<MemoryFormat>) -> Result<Spec, BadArgument> {
     match format {
-        None | Some(MemoryFormat::Preserve) => Spec::pointwise(&[like], dtype),
+        None | Some(MemoryFormat::Preserve) => Ok(Spec::like(like, dtype)),
         Some(format) => {
             let Some(geometry) = Geometry::in_format(like.sizes(), format) else {
                 let expected = format!("a format for {} dimensions", like.sizes().len());

@@ -4,11 +4,16 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
 /// How often each number below the largest occurs, or the sums of its weights.
-#[op_def("bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", data_dependent, out = "out")]
+#[op_def(
+    "bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
+    plan,
+    data_dependent,
+    out = "out"
+)]
 pub fn bincount(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor>;
 
-/// Refuses what [`bincount`] does, but for numbers below zero.
-pub fn check_bincount(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<(), BadArgument> {
+#[op_plan(bincount)]
+fn bincount_plan(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Plan<(), 0>, BadArgument> {
     if !this.dtype().is_integral() {
         return Err(BadArgument::dtype("self", this.dtype(), "integral"));
     }
@@ -22,25 +27,16 @@ pub fn check_bincount(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -
         Some(weights) if weights.sizes() != this.sizes() => {
             Err(BadArgument::sizes("weights", weights.sizes(), format!("{:?}", this.sizes())))
         }
-        _ => Ok(()),
+        _ => Ok(Plan::checked(())),
     }
 }
 
 /// How many elements there are in each of so many equal parts from `min` to `max`, or of the elements' own range.
-#[op_def("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", out = "out")]
+#[op_def("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", plan, out = "out")]
 pub fn histc(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Tensor>;
 
-#[op_meta(histc)]
-fn histc_meta(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Tensor> {
-    histc_spec(this, bins, min, max)?.on(Device::META)
-}
-
-/// What a histogram looks like.
-///
-/// # Errors
-///
-/// Where there are no bins, the range is not one, or the dtype has no fraction.
-pub fn histc_spec(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Spec, BadArgument> {
+#[op_plan(histc)]
+fn histc_plan(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Plan<()>, BadArgument> {
     if bins < 1 {
         return Err(BadArgument::value("bins", bins, "positive"));
     }
@@ -56,5 +52,5 @@ pub fn histc_spec(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<
     if min.to_f64() > max.to_f64() {
         return Err(BadArgument::value("max", max, format!("no less than `min`, which is {min}")));
     }
-    Ok(Spec::contiguous(this.dtype(), &[bins]))
+    Ok(Plan::new((), [Spec::contiguous(this.dtype(), &[bins])]))
 }

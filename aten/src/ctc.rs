@@ -10,6 +10,7 @@ use crate::{clamp_min, div, eq_scalar, masked_fill_scalar, mean, squeeze_dim, su
 /// The negative logarithm of how likely each sequence of labels is, and those of all its beginnings at all times.
 #[op_def(
     "_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
+    plan,
     out = "out"
 )]
 pub fn _ctc_loss(
@@ -21,17 +22,17 @@ pub fn _ctc_loss(
     zero_infinity: bool,
 ) -> Result<(Tensor, Tensor)>;
 
-#[op_meta(_ctc_loss)]
-fn _ctc_loss_meta(
+#[op_plan(_ctc_loss)]
+fn _ctc_loss_plan(
     log_probs: &Tensor,
     targets: &Tensor,
     input_lengths: &[i64],
     target_lengths: &[i64],
     blank: i64,
-    _zero_infinity: bool,
-) -> Result<(Tensor, Tensor)> {
-    let [losses, alphas] = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?.specs(log_probs);
-    Ok((losses.on(Device::META)?, alphas.on(Device::META)?))
+) -> Result<Plan<Labelling, 2>, BadArgument> {
+    let labelling = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?;
+    let outputs = labelling.specs(log_probs);
+    Ok(Plan::new(labelling, outputs))
 }
 
 /// [`_ctc_loss`] of lengths in tensors.
@@ -57,6 +58,7 @@ pub fn _ctc_loss_tensor(
 /// The gradient of [`_ctc_loss`] for what the logarithms were normalised of, which is what PyTorch gives for the logarithms.
 #[op_def(
     "_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor",
+    plan,
     out = "out"
 )]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
@@ -72,9 +74,8 @@ pub fn _ctc_loss_backward(
     zero_infinity: bool,
 ) -> Result<Tensor>;
 
-#[op_meta(_ctc_loss_backward)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-fn _ctc_loss_backward_meta(
+#[op_plan(_ctc_loss_backward)]
+fn _ctc_loss_backward_plan(
     grad: &Tensor,
     log_probs: &Tensor,
     targets: &Tensor,
@@ -83,11 +84,20 @@ fn _ctc_loss_backward_meta(
     neg_log_likelihood: &Tensor,
     log_alpha: &Tensor,
     blank: i64,
-    _zero_infinity: bool,
-) -> Result<Tensor> {
+) -> Result<Plan<Labelling>, BadArgument> {
     let labelling = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?;
-    labelling.check_gradient(log_probs, grad, neg_log_likelihood, log_alpha)?;
-    Spec::contiguous(log_probs.dtype(), log_probs.sizes()).on(Device::META)
+    let [losses, alphas] = labelling.specs(log_probs);
+    let results = [
+        ("grad", grad, &losses),
+        ("neg_log_likelihood", neg_log_likelihood, &losses),
+        ("log_alpha", log_alpha, &alphas),
+    ];
+    for (name, tensor, spec) in results {
+        if tensor.sizes() != spec.geometry.sizes() {
+            return Err(BadArgument::sizes(name, tensor.sizes(), format!("{:?}", spec.geometry.sizes())));
+        }
+    }
+    Ok(Plan::new(labelling, [Spec::contiguous(log_probs.dtype(), log_probs.sizes())]))
 }
 
 /// [`_ctc_loss_backward`] of lengths in tensors.
@@ -182,24 +192,19 @@ fn lengths(argument: &'static str, tensor: &Tensor, operator: &'static Operator)
     to_device(tensor, Device::CPU, DType::I64, false, false, None)?.to_vec::<i64>()
 }
 
-/// Which labels are sought in which part of the input.
+/// The sequences of labels of a batch, and the parts of the input in which they are sought.
 #[derive(Clone, Debug)]
 pub struct Labelling {
     /// How many steps of each sequence count.
     pub steps: Vec<usize>,
-    /// Where among the targets the labels of each sequence begin, and how many there are.
+    /// The first label of each sequence among the targets, and the number of its labels.
     pub labels: Vec<(usize, usize)>,
-    /// How many labels the sequence with the most has.
+    /// The number of labels of the sequence with the most.
     pub most: usize,
 }
 
 impl Labelling {
-    /// Looks at the arguments of a loss.
-    ///
-    /// # Errors
-    ///
-    /// Where sizes, dtypes or lengths do not fit together.
-    pub fn new(
+    fn new(
         log_probs: &Tensor,
         targets: &Tensor,
         input_lengths: &[i64],
@@ -247,37 +252,10 @@ impl Labelling {
         Ok(Self { steps, labels: labels.collect(), most: counts.iter().copied().max().unwrap_or(0) })
     }
 
-    /// What the losses look like, and the logarithms of how likely beginnings are.
-    #[must_use]
-    pub fn specs(&self, log_probs: &Tensor) -> [Spec; 2] {
+    /// The specs of the losses, and of the logarithms of how likely beginnings are.
+    fn specs(&self, log_probs: &Tensor) -> [Spec; 2] {
         let (batch, states) = (log_probs.sizes()[1], i64::try_from(2 * self.most + 1).unwrap_or(i64::MAX));
         let spec = |sizes: &[i64]| Spec::contiguous(log_probs.dtype(), sizes);
         [spec(&[batch]), spec(&[batch, log_probs.sizes()[0], states])]
-    }
-
-    /// Refuses gradients and results of other sizes.
-    ///
-    /// # Errors
-    ///
-    /// Where there are any.
-    pub fn check_gradient(
-        &self,
-        log_probs: &Tensor,
-        grad: &Tensor,
-        neg_log_likelihood: &Tensor,
-        log_alpha: &Tensor,
-    ) -> Result<(), BadArgument> {
-        let [losses, alphas] = self.specs(log_probs);
-        let results = [
-            ("grad", grad, &losses),
-            ("neg_log_likelihood", neg_log_likelihood, &losses),
-            ("log_alpha", log_alpha, &alphas),
-        ];
-        for (name, tensor, spec) in results {
-            if tensor.sizes() != spec.geometry.sizes() {
-                return Err(BadArgument::sizes(name, tensor.sizes(), format!("{:?}", spec.geometry.sizes())));
-            }
-        }
-        Ok(())
     }
 }

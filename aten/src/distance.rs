@@ -5,7 +5,7 @@ use dispatch_runtime::{BadArgument, Dims, Spec, broadcast};
 
 use crate::{
     add_scalar, cat, check_devices, clamp_min, div, linalg_vector_norm, matmul, mul, mul_scalar, ones_like,
-    pow_tensor_scalar, sqrt, sub, sum_dim_intlist, to_device, to_dtype, transpose_int,
+    pow_tensor_scalar, sqrt_out, sub, sum_dim_intlist, to_device, to_dtype, transpose_int,
 };
 
 /// The norm of the difference.
@@ -48,7 +48,7 @@ pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result
 /// The distance of every row of one matrix from every row of another.
 #[op_def("cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor")]
 pub fn cdist(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Tensor> {
-    if by_product(&cdist_spec(x1, x2, p, compute_mode)?, p, compute_mode) {
+    if _cdist_forward::plan(x1, x2, p, compute_mode)?.value.by_product {
         // By the product it can be differentiated again and again.
         return _euclidean_dist(x1, x2);
     }
@@ -56,42 +56,69 @@ pub fn cdist(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Res
 }
 
 /// The distance of every row of one matrix from every row of another.
-#[op_def("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", out = "out")]
+#[op_def("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", plan, out = "out")]
 pub fn _cdist_forward(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Tensor>;
 
-#[op_meta(_cdist_forward)]
-fn _cdist_forward_meta(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Tensor> {
-    cdist_spec(x1, x2, p, compute_mode)?.on(Device::META)
+/// Distances of rows.
+pub struct Distances {
+    /// Whether they come from a product of matrices: if there are many, unless `compute_mode` decides.
+    pub by_product: bool,
+}
+
+#[op_plan(_cdist_forward)]
+fn cdist_plan(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Plan<Distances>, BadArgument> {
+    const MANY: i64 = 25;
+    if let Some(mode) = compute_mode.filter(|mode| !(0..=2).contains(mode)) {
+        return Err(BadArgument::value("compute_mode", mode, "0, 1 or 2"));
+    }
+    let spec = distances(x1, x2, p)?;
+    let is_wanted = match compute_mode {
+        Some(1) => true,
+        Some(2) => false,
+        _ => spec.geometry.sizes().iter().rev().take(2).any(|&count| count > MANY),
+    };
+    Ok(Plan::new(Distances { by_product: is_wanted && (p - 2.0).abs() < f64::EPSILON }, [spec]))
 }
 
 /// The gradient of [`_cdist_forward`] for `x1`, stretched to the batches of both.
-#[op_def("_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor", out = "out")]
+#[op_def("_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor", plan, out = "out")]
 pub fn _cdist_backward(grad: &Tensor, x1: &Tensor, x2: &Tensor, p: f64, cdist: &Tensor) -> Result<Tensor>;
 
-#[op_meta(_cdist_backward)]
-fn _cdist_backward_meta(grad: &Tensor, x1: &Tensor, x2: &Tensor, p: f64, cdist: &Tensor) -> Result<Tensor> {
-    cdist_gradient_spec(grad, x1, x2, p, cdist)?.on(Device::META)
+#[op_plan(_cdist_backward)]
+fn cdist_backward_plan(
+    grad: &Tensor,
+    x1: &Tensor,
+    x2: &Tensor,
+    p: f64,
+    cdist: &Tensor,
+) -> Result<Plan<()>, BadArgument> {
+    let spec = distances(x1, x2, p)?;
+    check_result([("grad", grad), ("cdist", cdist)], &spec)?;
+    let mut sizes = Dims::from_slice(spec.geometry.sizes());
+    if let (Some(last), Some(&width)) = (sizes.last_mut(), x1.sizes().last()) {
+        *last = width;
+    }
+    Ok(Plan::new((), [Spec::contiguous(x1.dtype(), &sizes)]))
 }
 
 /// The same for `p` 2 by one product of matrices: `|a - b|^2 = |a|^2 + |b|^2 - 2ab`
-#[op_def("_euclidean_dist(Tensor x1, Tensor x2) -> Tensor", out = "out")]
+#[op_def("_euclidean_dist(Tensor x1, Tensor x2) -> Tensor", plan, out = "out")]
 pub fn _euclidean_dist(x1: &Tensor, x2: &Tensor) -> Result<Tensor>;
 
+#[op_plan(_euclidean_dist)]
+fn euclidean_plan(x1: &Tensor, x2: &Tensor) -> Result<Plan<()>, BadArgument> {
+    Ok(Plan::new((), [distances(x1, x2, 2.0)?]))
+}
+
 #[op_impl(_euclidean_dist, CompositeExplicitAutograd)]
-fn _euclidean_dist_any(x1: &Tensor, x2: &Tensor) -> Result<Tensor> {
-    cdist_spec(x1, x2, 2.0, None)?;
+fn _euclidean_dist_any(_plan: &(), out: &mut Tensor, x1: &Tensor, x2: &Tensor) -> Result<()> {
     let length = |x: &Tensor| sum_dim_intlist(&pow_tensor_scalar(x, 2.into())?, Some(&[-1]), true, None);
     let one = |x: &Tensor| ones_like(x, None, None, None, None, None);
     let (first, second) = (length(x1)?, length(x2)?);
     let (beside_first, beside_second) = (one(&first)?, one(&second)?);
     let rows = cat(&[mul_scalar(x1, (-2).into())?, first, beside_first], -1)?;
     let columns = cat(&[x2.clone(), beside_second, second], -1)?;
-    sqrt(&clamp_min(&matmul(&rows, &transpose_int(&columns, -2, -1)?)?, 0.into())?)
-}
-
-#[op_meta(_euclidean_dist)]
-fn _euclidean_dist_meta(x1: &Tensor, x2: &Tensor) -> Result<Tensor> {
-    cdist_spec(x1, x2, 2.0, None)?.on(Device::META)
+    sqrt_out(&clamp_min(&matmul(&rows, &transpose_int(&columns, -2, -1)?)?, 0.into())?, out)
 }
 
 /// The distance of every row from those behind it, one after the other.
@@ -101,21 +128,22 @@ pub fn pdist(this: &Tensor, p: f64) -> Result<Tensor> {
 }
 
 /// The distance of every row from those behind it, one after the other.
-#[op_def("_pdist_forward(Tensor self, float p=2.) -> Tensor", out = "out")]
+#[op_def("_pdist_forward(Tensor self, float p=2.) -> Tensor", plan, out = "out")]
 pub fn _pdist_forward(this: &Tensor, p: f64) -> Result<Tensor>;
 
-#[op_meta(_pdist_forward)]
-fn _pdist_forward_meta(this: &Tensor, p: f64) -> Result<Tensor> {
-    pdist_spec(this, p)?.on(Device::META)
+#[op_plan(_pdist_forward)]
+fn pdist_plan(this: &Tensor, p: f64) -> Result<Plan<()>, BadArgument> {
+    Ok(Plan::new((), [pair_distances(this, p)?]))
 }
 
 /// The gradient of [`_pdist_forward`].
-#[op_def("_pdist_backward(Tensor grad, Tensor self, float p, Tensor pdist) -> Tensor", out = "out")]
+#[op_def("_pdist_backward(Tensor grad, Tensor self, float p, Tensor pdist) -> Tensor", plan, out = "out")]
 pub fn _pdist_backward(grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Result<Tensor>;
 
-#[op_meta(_pdist_backward)]
-fn _pdist_backward_meta(grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Result<Tensor> {
-    pdist_gradient_spec(grad, this, p, pdist)?.on(Device::META)
+#[op_plan(_pdist_backward)]
+fn pdist_backward_plan(grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Result<Plan<()>, BadArgument> {
+    check_result([("grad", grad), ("pdist", pdist)], &pair_distances(this, p)?)?;
+    Ok(Plan::new((), [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
 /// Refuses what has no lengths.
@@ -127,18 +155,11 @@ fn check_power(p: f64) -> Result<(), BadArgument> {
     if p >= 0.0 { Ok(()) } else { Err(BadArgument::value("p", p, "no negative number")) }
 }
 
-/// What [`_cdist_forward`] makes.
-///
-/// # Errors
-///
-/// Where rows are not of one length and dtype, batches do not broadcast, or `p` is negative.
-pub fn cdist_spec(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Spec, BadArgument> {
+/// The distance of every row of one matrix from every row of another.
+fn distances(x1: &Tensor, x2: &Tensor, p: f64) -> Result<Spec, BadArgument> {
     check_devices([("x1", x1), ("x2", x2)])?;
     check_vectors("x1", x1)?;
     check_power(p)?;
-    if let Some(mode) = compute_mode.filter(|mode| !(0..=2).contains(mode)) {
-        return Err(BadArgument::value("compute_mode", mode, "0, 1 or 2"));
-    }
     if x2.dtype() != x1.dtype() {
         return Err(BadArgument::dtype("x2", x2.dtype(), format!("{}, as `x1` is", x1.dtype())));
     }
@@ -156,40 +177,6 @@ pub fn cdist_spec(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -
     Ok(Spec::contiguous(x1.dtype(), &sizes))
 }
 
-/// Whether distances are computed by a product of matrices: where there are many, unless `compute_mode` says.
-#[must_use]
-pub fn by_product(spec: &Spec, p: f64, compute_mode: Option<i64>) -> bool {
-    const MANY: i64 = 25;
-    let many = spec.geometry.sizes().iter().rev().take(2).any(|&count| count > MANY);
-    (p - 2.0).abs() < f64::EPSILON
-        && match compute_mode {
-            Some(1) => true,
-            Some(2) => false,
-            _ => many,
-        }
-}
-
-/// What [`_cdist_backward`] makes.
-///
-/// # Errors
-///
-/// As [`cdist_spec`], and where the gradient or the distances are not of its result's sizes.
-pub fn cdist_gradient_spec(
-    grad: &Tensor,
-    x1: &Tensor,
-    x2: &Tensor,
-    p: f64,
-    cdist: &Tensor,
-) -> Result<Spec, BadArgument> {
-    let spec = cdist_spec(x1, x2, p, None)?;
-    check_result([("grad", grad), ("cdist", cdist)], &spec)?;
-    let mut sizes = Dims::from_slice(spec.geometry.sizes());
-    if let (Some(last), Some(&width)) = (sizes.last_mut(), x1.sizes().last()) {
-        *last = width;
-    }
-    Ok(Spec::contiguous(x1.dtype(), &sizes))
-}
-
 fn check_result(tensors: [(&'static str, &Tensor); 2], spec: &Spec) -> Result<(), BadArgument> {
     for (name, tensor) in tensors {
         if tensor.sizes() != spec.geometry.sizes() {
@@ -203,12 +190,8 @@ fn check_result(tensors: [(&'static str, &Tensor); 2], spec: &Spec) -> Result<()
     Ok(())
 }
 
-/// What [`_pdist_forward`] makes.
-///
-/// # Errors
-///
-/// Where the tensor is no matrix, has no fraction, or `p` is negative.
-pub fn pdist_spec(this: &Tensor, p: f64) -> Result<Spec, BadArgument> {
+/// The distance of every row from those behind it.
+fn pair_distances(this: &Tensor, p: f64) -> Result<Spec, BadArgument> {
     let &[rows, _] = this.sizes() else {
         return Err(BadArgument::rank("self", this.sizes().len(), "2"));
     };
@@ -216,14 +199,4 @@ pub fn pdist_spec(this: &Tensor, p: f64) -> Result<Spec, BadArgument> {
     check_power(p)?;
     let pairs = i128::from(rows) * (i128::from(rows) - 1).max(0) / 2;
     Ok(Spec::contiguous(this.dtype(), &[i64::try_from(pairs).unwrap_or(i64::MAX)]))
-}
-
-/// What [`_pdist_backward`] makes.
-///
-/// # Errors
-///
-/// As [`pdist_spec`], and where the gradient or the distances are not of its result's sizes.
-pub fn pdist_gradient_spec(grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Result<Spec, BadArgument> {
-    check_result([("grad", grad), ("pdist", pdist)], &pdist_spec(this, p)?)?;
-    Ok(Spec::contiguous(this.dtype(), this.sizes()))
 }

@@ -1,11 +1,13 @@
 //! What there is of distinct elements.
 
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, wrap_dim};
 
 /// The distinct elements in order, where each element is among them, and how many there are of each.
 #[op_def(
     "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
     data_dependent,
+    plan,
     out = "out"
 )]
 pub fn _unique2(
@@ -14,6 +16,17 @@ pub fn _unique2(
     return_inverse: bool,
     return_counts: bool,
 ) -> Result<(Tensor, Tensor, Tensor)>;
+
+/// The parts of a tensor that are compared.
+pub struct Slices {
+    /// The dimension of the slices; elements have none.
+    pub dim: Option<usize>,
+}
+
+#[op_plan(_unique2)]
+fn unique2_plan(this: &Tensor) -> Result<Plan<Slices, 0>, BadArgument> {
+    slices(this, None)
+}
 
 /// The distinct elements in order, and where each element is among them.
 #[op_def("_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)", out = "out")]
@@ -26,6 +39,7 @@ pub fn _unique(this: &Tensor, sorted: bool, return_inverse: bool) -> Result<(Ten
 #[op_def(
     "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
     data_dependent,
+    plan,
     out = "out"
 )]
 pub fn unique_dim(
@@ -36,10 +50,16 @@ pub fn unique_dim(
     return_counts: bool,
 ) -> Result<(Tensor, Tensor, Tensor)>;
 
+#[op_plan(unique_dim)]
+fn unique_dim_plan(this: &Tensor, dim: i64) -> Result<Plan<Slices, 0>, BadArgument> {
+    slices(this, Some(dim))
+}
+
 /// The elements, or slices along a dimension, that differ from the one before, where each is among them, and how often it repeats.
 #[op_def(
     "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
     data_dependent,
+    plan,
     out = "out"
 )]
 pub fn unique_consecutive(
@@ -48,6 +68,21 @@ pub fn unique_consecutive(
     return_counts: bool,
     dim: Option<i64>,
 ) -> Result<(Tensor, Tensor, Tensor)>;
+
+#[op_plan(unique_consecutive)]
+fn unique_consecutive_plan(this: &Tensor, dim: Option<i64>) -> Result<Plan<Slices, 0>, BadArgument> {
+    slices(this, dim)
+}
+
+/// The plan of an operator on slices along a dimension, or on elements.
+fn slices(this: &Tensor, dim: Option<i64>) -> Result<Plan<Slices, 0>, BadArgument> {
+    let at = wrap_dim("dim", dim.unwrap_or(0), this.sizes().len())?;
+    let size = this.sizes().get(at).filter(|_| dim.is_some());
+    if this.geometry().count() == 0 && size.is_some_and(|&size| size > 0) {
+        return Err(BadArgument::sizes("self", this.sizes(), "elements in every slice"));
+    }
+    Ok(Plan::checked(Slices { dim: size.map(|_| at) }))
+}
 
 /// [`unique_consecutive`] of the slices along a dimension.
 #[op_def(

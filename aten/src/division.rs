@@ -1,12 +1,12 @@
 //! Division, remainders and powers.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Problem, Promotion, Spec};
+use dispatch_runtime::{BadArgument, OperandError, Promotion, Spec};
 
 use crate::{clamp, copy_, floor, mul, mul_scalar, rsqrt, rsqrt_, rsqrt_out, sqrt, sqrt_, sqrt_out, to_dtype};
 
 /// `self / other`
-#[op_def("div.Tensor(Tensor self, Tensor other) -> Tensor", operator = Div, shape = pointwise, dtype = float, inplace, out = "out")]
+#[op_def("div.Tensor(Tensor self, Tensor other) -> Tensor", operator = Div, shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
 pub fn div(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self / other`, by a number
@@ -14,7 +14,12 @@ pub fn div(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 pub fn div_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
 /// `self / other`, rounded: `floor` downwards, `trunc` towards zero
-#[op_def("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", inplace, out = "out_mode")]
+#[op_def(
+    "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+    plan,
+    inplace,
+    out = "out_mode"
+)]
 pub fn div_tensor_mode(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor>;
 
 /// `self / other`, by a number, rounded
@@ -22,7 +27,7 @@ pub fn div_tensor_mode(this: &Tensor, other: &Tensor, rounding_mode: Option<&str
 pub fn div_scalar_mode(this: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<Tensor>;
 
 /// `self / other`, rounded downwards
-#[op_def("floor_divide(Tensor self, Tensor other) -> Tensor", shape = pointwise, out = "out")]
+#[op_def("floor_divide(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), out = "out")]
 pub fn floor_divide(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// [`floor_divide`], in place
@@ -38,7 +43,7 @@ pub fn floor_divide_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 pub fn floor_divide__scalar(this: &mut Tensor, other: Scalar) -> Result<()>;
 
 /// The remainder of `self / other`, with the sign of `other`
-#[op_def("remainder.Tensor(Tensor self, Tensor other) -> Tensor", operator = Rem, shape = pointwise, inplace, out = "Tensor_out")]
+#[op_def("remainder.Tensor(Tensor self, Tensor other) -> Tensor", operator = Rem, shape = pointwise, dtypes(floating, integral), inplace, out = "Tensor_out")]
 pub fn remainder(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// The remainder of division by a number, with its sign
@@ -50,7 +55,7 @@ pub fn remainder_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 pub fn remainder_scalar_tensor(this: Scalar, other: &Tensor) -> Result<Tensor>;
 
 /// The remainder of `self / other`, with the sign of `self`
-#[op_def("fmod.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, inplace, out = "Tensor_out")]
+#[op_def("fmod.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "Tensor_out")]
 pub fn fmod(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// The remainder of division by a number, with the sign of `self`
@@ -58,7 +63,7 @@ pub fn fmod(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 pub fn fmod_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 
 /// `self ^ exponent`
-#[op_def("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", shape = pointwise, out = "Tensor_Tensor_out")]
+#[op_def("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", shape = pointwise, dtypes(all), out = "Tensor_Tensor_out")]
 pub fn pow_tensor_tensor(this: &Tensor, exponent: &Tensor) -> Result<Tensor>;
 
 /// `self ^ exponent`, of a number
@@ -221,22 +226,11 @@ fn check_exponent(this: &Tensor, exponent: Scalar) -> Result<()> {
     }
 }
 
-/// What these are in one another's sizes, for Meta.
+/// The result of an elementwise operator of these.
 fn combined(this: &Tensor, other: &Tensor, name: &'static str, promotion: Promotion) -> Result<Spec> {
-    for (argument, tensor) in [("self", this), (name, other)] {
-        if tensor.device() != Device::META && tensor.geometry().rank() > 0 {
-            let problem = Problem::Device { found: tensor.device(), expected: Device::META };
-            return Err(BadArgument::new(argument, problem).into());
-        }
-    }
     let dtype = promotion.of(&[this, other]);
-    let named = |error: BadArgument| BadArgument::new(if error.argument == "0" { "self" } else { name }, error.problem);
+    let named = |error: OperandError| if error.operand == 0 { error.of("self") } else { error.of(name) };
     Ok(Spec::pointwise(&[this, other], dtype).map_err(named)?)
-}
-
-fn divided(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Spec> {
-    let promotion = if Rounding::of(rounding_mode)?.is_some() { Promotion::Common } else { Promotion::Float };
-    combined(this, other, "other", promotion)
 }
 
 /// How a quotient is rounded.
@@ -250,11 +244,7 @@ pub enum Rounding {
 
 impl Rounding {
     /// The word of a `rounding_mode`; without one, quotients are not rounded.
-    ///
-    /// # Errors
-    ///
-    /// Where there is no such word.
-    pub fn of(rounding_mode: Option<&str>) -> Result<Option<Self>, BadArgument> {
+    fn of(rounding_mode: Option<&str>) -> Result<Option<Self>, BadArgument> {
         match rounding_mode {
             None => Ok(None),
             Some("floor") => Ok(Some(Self::Floor)),
@@ -266,9 +256,11 @@ impl Rounding {
     }
 }
 
-#[op_meta(div_tensor_mode)]
-fn div_mode_meta(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
-    divided(this, other, rounding_mode)?.on(Device::META)
+#[op_plan(div_tensor_mode)]
+fn div_mode_plan(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Plan<Option<Rounding>>> {
+    let rounding = Rounding::of(rounding_mode)?;
+    let promotion = if rounding.is_some() { Promotion::Common } else { Promotion::Float };
+    Ok(Plan::new(rounding, [combined(this, other, "other", promotion)?]))
 }
 
 #[op_meta(floor_divide_)]

@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Spec};
 
 /// Refuses memory that no backend here has.
-fn plain(layout: Option<Layout>, pin_memory: Option<bool>) -> Result<(), BadArgument> {
+pub(crate) fn check_plain(layout: Option<Layout>, pin_memory: Option<bool>) -> Result<(), BadArgument> {
     if let Some(layout @ (Layout::Sparse | Layout::SparseCsr)) = layout {
         return Err(BadArgument::value("layout", layout, Layout::Strided.to_string()));
     }
@@ -28,6 +28,7 @@ fn whole(argument: &'static str, size: &[i64]) -> Result<(), BadArgument> {
 /// A tensor whose elements are whatever its memory holds.
 #[op_def(
     "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn empty_memory_format(
@@ -39,30 +40,23 @@ pub fn empty_memory_format(
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor>;
 
-#[op_meta(empty_memory_format)]
-fn empty_memory_format_meta(
+#[op_plan(empty_memory_format)]
+fn empty_plan(
     size: &[i64],
     dtype: Option<DType>,
     layout: Option<Layout>,
-    device: Option<Device>,
     pin_memory: Option<bool>,
     memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
-    empty_spec(size, dtype, layout, pin_memory, memory_format)?.on(device.unwrap_or(Device::META))
+) -> Result<Plan<()>> {
+    check_plain(layout, pin_memory)?;
+    let dtype = dtype.unwrap_or(DType::F32);
+    match memory_format {
+        None => Ok(Plan::new((), [Spec::contiguous(dtype, size)])),
+        Some(format) => Ok(Plan::new((), [in_format(size, dtype, format)?])),
+    }
 }
 
-/// What [`empty_memory_format`] makes.
-#[inline]
-pub fn empty_spec(
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Spec> {
-    plain(layout, pin_memory)?;
-    let dtype = dtype.unwrap_or(DType::F32);
-    let Some(format) = memory_format else { return Ok(Spec::contiguous(dtype, size)) };
+fn in_format(size: &[i64], dtype: DType, format: MemoryFormat) -> Result<Spec, BadArgument> {
     whole("size", size)?;
     let geometry = Geometry::in_format(size, format)
         .filter(|_| format != MemoryFormat::Preserve)
@@ -73,6 +67,7 @@ pub fn empty_spec(
 /// The same with these strides.
 #[op_def(
     "empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn empty_strided(
@@ -84,37 +79,26 @@ pub fn empty_strided(
     pin_memory: Option<bool>,
 ) -> Result<Tensor>;
 
-#[op_meta(empty_strided)]
-fn empty_strided_meta(
-    size: &[i64],
-    stride: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    empty_strided_spec(size, stride, dtype, layout, pin_memory)?.on(device.unwrap_or(Device::META))
-}
-
-/// What [`empty_strided`] makes.
-pub fn empty_strided_spec(
+#[op_plan(empty_strided)]
+fn empty_strided_plan(
     size: &[i64],
     stride: &[i64],
     dtype: Option<DType>,
     layout: Option<Layout>,
     pin_memory: Option<bool>,
-) -> Result<Spec> {
-    plain(layout, pin_memory)?;
+) -> Result<Plan<()>, BadArgument> {
+    check_plain(layout, pin_memory)?;
     whole("size", size)?;
     whole("stride", stride)?;
     let expected = || BadArgument::sizes("stride", stride, format!("one stride for each of the {} sizes", size.len()));
     let geometry = Geometry::strided(size, stride, 0).ok_or_else(expected)?;
-    Ok(Spec { dtype: dtype.unwrap_or(DType::F32), geometry })
+    Ok(Plan::new((), [Spec { dtype: dtype.unwrap_or(DType::F32), geometry }]))
 }
 
 /// A tensor of one number.
 #[op_def(
     "full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn full(
@@ -126,27 +110,15 @@ pub fn full(
     pin_memory: Option<bool>,
 ) -> Result<Tensor>;
 
-#[op_meta(full)]
-fn full_meta(
-    size: &[i64],
-    fill_value: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    full_spec(size, fill_value, dtype, layout, pin_memory)?.on(device.unwrap_or(Device::META))
-}
-
-/// What [`full`] makes.
-pub fn full_spec(
+#[op_plan(full)]
+fn full_plan(
     size: &[i64],
     fill_value: Scalar,
     dtype: Option<DType>,
     layout: Option<Layout>,
     pin_memory: Option<bool>,
-) -> Result<Spec> {
-    plain(layout, pin_memory)?;
+) -> Result<Plan<()>> {
+    check_plain(layout, pin_memory)?;
     whole("size", size)?;
     let natural = match fill_value {
         Scalar::Bool(_) => DType::Bool,
@@ -156,7 +128,7 @@ pub fn full_spec(
     };
     let spec = Spec::contiguous(dtype.unwrap_or(natural), size);
     crate::check_filling("fill_value", fill_value, spec.dtype, spec.geometry.count())?;
-    Ok(spec)
+    Ok(Plan::new((), [spec]))
 }
 
 /// One number without dimensions.
@@ -239,7 +211,7 @@ fn like(
     pin_memory: Option<bool>,
     format: Option<MemoryFormat>,
 ) -> Result<Spec> {
-    plain(layout, pin_memory)?;
+    check_plain(layout, pin_memory)?;
     let dtype = dtype.unwrap_or_else(|| this.dtype());
     match format {
         None | Some(MemoryFormat::Preserve) => {
@@ -248,9 +220,9 @@ fn like(
                 let same = Geometry::strided(own.sizes(), own.strides(), 0);
                 return Ok(Spec { dtype, geometry: same.unwrap_or_else(|| Geometry::contiguous(own.sizes())) });
             }
-            Ok(Spec::pointwise(&[this], dtype)?)
+            Ok(Spec::like(this, dtype))
         }
-        Some(format) => empty_spec(this.sizes(), Some(dtype), None, None, Some(format)),
+        Some(format) => Ok(in_format(this.sizes(), dtype, format)?),
     }
 }
 

@@ -8,31 +8,39 @@ use crate::{
 };
 
 /// One half of a dimension, times the sigmoid of the other.
-#[op_def("glu(Tensor self, int dim=-1) -> Tensor", out = "out")]
+#[op_def("glu(Tensor self, int dim=-1) -> Tensor", plan, out = "out")]
 pub fn glu(this: &Tensor, dim: i64) -> Result<Tensor>;
 
-#[op_meta(glu)]
-fn glu_meta(this: &Tensor, dim: i64) -> Result<Tensor> {
-    let [gated, gate] = halves(this, dim)?;
-    Spec::pointwise(&[&gated, &gate], this.dtype())?.on(Device::META)
+/// Both halves of a dimension.
+pub struct Halves {
+    /// The first half.
+    pub gated: Tensor,
+    /// The second half, the sigmoid of which is a factor.
+    pub gate: Tensor,
+}
+
+#[op_plan(glu)]
+fn glu_plan(this: &Tensor, dim: i64) -> Result<Plan<Halves>> {
+    let halves = halves(this, dim)?;
+    let spec = Spec::pointwise(&[&halves.gated, &halves.gate], this.dtype())?;
+    Ok(Plan::new(halves, [spec]))
 }
 
 /// The gradient of [`glu`].
-#[op_def("glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor", out = "grad_input"(grad_input))]
+#[op_def("glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor", plan, out = "grad_input"(grad_input))]
 pub fn glu_backward(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor>;
 
-#[op_meta(glu_backward)]
-fn glu_backward_meta(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
-    check_glu_gradient(grad_output, &halves(this, dim)?[0])?;
-    Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
+#[op_plan(glu_backward)]
+fn glu_backward_plan(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Plan<Halves>> {
+    let halves = halves(this, dim)?;
+    if grad_output.sizes() != halves.gated.sizes() {
+        let expected = format!("{:?}, the sizes of the result", halves.gated.sizes());
+        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected).into());
+    }
+    Ok(Plan::new(halves, [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
-/// Both halves of a dimension.
-///
-/// # Errors
-///
-/// Where it has none.
-pub fn halves(this: &Tensor, dim: i64) -> Result<[Tensor; 2]> {
+fn halves(this: &Tensor, dim: i64) -> Result<Halves> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     let Some(&size) = this.sizes().get(at) else {
         return Err(BadArgument::rank("self", 0, "at least 1").into());
@@ -40,20 +48,7 @@ pub fn halves(this: &Tensor, dim: i64) -> Result<[Tensor; 2]> {
     if size % 2 != 0 {
         return Err(BadArgument::sizes("self", this.sizes(), format!("an even size in dimension {at}")).into());
     }
-    Ok([narrow(this, dim, 0, size / 2)?, narrow(this, dim, size / 2, size / 2)?])
-}
-
-/// Refuses a gradient of other sizes than a half.
-///
-/// # Errors
-///
-/// Where it is one.
-pub fn check_glu_gradient(grad_output: &Tensor, half: &Tensor) -> Result<(), BadArgument> {
-    if grad_output.sizes() == half.sizes() {
-        return Ok(());
-    }
-    let expected = format!("{:?}, the sizes of the result", half.sizes());
-    Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected))
+    Ok(Halves { gated: narrow(this, dim, 0, size / 2)?, gate: narrow(this, dim, size / 2, size / 2)? })
 }
 
 /// `self`, times `weight` below zero; there is one weight, or one for each channel.

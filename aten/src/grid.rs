@@ -6,9 +6,9 @@ use dispatch_runtime::{BadArgument, Dims, Spec};
 use crate::{bmm, cat, check_devices, expand, full, linspace, mul_scalar, reshape, transpose_int};
 
 macro_rules! samplers {
-    ($($rank:literal $name:ident $meta:ident $schema:literal $backward:ident $backward_meta:ident $backward_schema:literal;)*) => {$(
+    ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal;)*) => {$(
         /// The image between its elements, where the grid says; from -1 to 1 is from one side to the other.
-        #[op_def($schema, out = "out")]
+        #[op_def($schema, plan, out = "out")]
         pub fn $name(
             input: &Tensor,
             grid: &Tensor,
@@ -17,20 +17,8 @@ macro_rules! samplers {
             align_corners: bool,
         ) -> Result<Tensor>;
 
-        #[op_meta($name)]
-        fn $meta(
-            input: &Tensor,
-            grid: &Tensor,
-            interpolation_mode: i64,
-            padding_mode: i64,
-            align_corners: bool,
-        ) -> Result<Tensor> {
-            let modes = (interpolation_mode, padding_mode, align_corners);
-            Spec::contiguous(input.dtype(), &Sampling::new($rank, input, grid, modes)?.sizes).on(Device::META)
-        }
-
         /// The gradients for the image and the grid; one that is not wanted has no elements.
-        #[op_def($backward_schema, out = "out")]
+        #[op_def($backward_schema, plan, out = "out")]
         pub fn $backward(
             grad_output: &Tensor,
             input: &Tensor,
@@ -41,32 +29,51 @@ macro_rules! samplers {
             output_mask: &[bool],
         ) -> Result<(Tensor, Tensor)>;
 
-        #[op_meta($backward)]
-        fn $backward_meta(
-            grad_output: &Tensor,
-            input: &Tensor,
-            grid: &Tensor,
-            interpolation_mode: i64,
-            padding_mode: i64,
-            align_corners: bool,
-            output_mask: &[bool],
-        ) -> Result<(Tensor, Tensor)> {
-            let modes = (interpolation_mode, padding_mode, align_corners);
-            let sampling = Sampling::new($rank, input, grid, modes)?;
-            let [of_input, of_grid] = sampling.gradients(grad_output, input, grid, output_mask)?;
-            Ok((of_input.on(Device::META)?, of_grid.on(Device::META)?))
-        }
+        const _: () = {
+            #[op_plan($name)]
+            fn plan(
+                input: &Tensor,
+                grid: &Tensor,
+                interpolation_mode: i64,
+                padding_mode: i64,
+                align_corners: bool,
+            ) -> Result<Plan<Sampling>, BadArgument> {
+                let modes = (interpolation_mode, padding_mode, align_corners);
+                let (sampling, sizes) = sampled($rank, input, grid, modes)?;
+                Ok(Plan::new(sampling, [Spec::contiguous(input.dtype(), &sizes)]))
+            }
+
+            #[op_plan($backward)]
+            fn backward_plan(
+                grad_output: &Tensor,
+                input: &Tensor,
+                grid: &Tensor,
+                interpolation_mode: i64,
+                padding_mode: i64,
+                align_corners: bool,
+                output_mask: &[bool],
+            ) -> Result<Plan<Sampling, 2>, BadArgument> {
+                let modes = (interpolation_mode, padding_mode, align_corners);
+                let (sampling, sizes) = sampled($rank, input, grid, modes)?;
+                crate::check_gradient_of(grad_output, ("input", input), &sizes)?;
+                let [of_input, of_grid] = pair_mask(output_mask)?;
+                let gradient = |wanted: bool, tensor: &Tensor| {
+                    Spec::contiguous(tensor.dtype(), if wanted { tensor.sizes() } else { &[0] })
+                };
+                Ok(Plan::new(sampling, [gradient(of_input, input), gradient(of_grid, grid)]))
+            }
+        };
     )*};
 }
 
 samplers! {
-    2 grid_sampler_2d grid_sampler_2d_meta
+    2 grid_sampler_2d
     "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"
-    grid_sampler_2d_backward grid_sampler_2d_backward_meta
+    grid_sampler_2d_backward
     "grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)";
-    3 grid_sampler_3d grid_sampler_3d_meta
+    3 grid_sampler_3d
     "grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"
-    grid_sampler_3d_backward grid_sampler_3d_backward_meta
+    grid_sampler_3d_backward
     "grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)";
 }
 
@@ -109,7 +116,7 @@ pub enum Beside {
     Mirror,
 }
 
-/// How an image is looked at, and the sizes of what is seen.
+/// How an image is looked at.
 #[derive(Clone, Debug)]
 pub struct Sampling {
     /// What is between elements.
@@ -118,82 +125,54 @@ pub struct Sampling {
     pub beside: Beside,
     /// Whether -1 and 1 are the middles of the outermost elements, and not their outer edges.
     pub align_corners: bool,
-    /// The result's.
-    pub sizes: Dims,
 }
 
-impl Sampling {
-    /// What the arguments of a sampler of images of `rank` dimensions say.
-    ///
-    /// # Errors
-    ///
-    /// Where they do not go together.
-    pub fn new(
-        rank: usize,
-        input: &Tensor,
-        grid: &Tensor,
-        (interpolation_mode, padding_mode, align_corners): (i64, i64, bool),
-    ) -> Result<Self, BadArgument> {
-        let between = match interpolation_mode {
-            0 => Between::Linear,
-            1 => Between::Nearest,
-            2 if rank == 2 => Between::Cubic,
-            other => {
-                let expected =
-                    if rank == 2 { "0 (bilinear), 1 (nearest) or 2 (bicubic)" } else { "0 (bilinear) or 1 (nearest)" };
-                return Err(BadArgument::value("interpolation_mode", other, expected));
-            }
-        };
-        let beside = match padding_mode {
-            0 => Beside::Zeros,
-            1 => Beside::Border,
-            2 => Beside::Mirror,
-            other => return Err(BadArgument::value("padding_mode", other, "0 (zeros), 1 (border) or 2 (reflection)")),
-        };
-        check_devices([("input", input), ("grid", grid)])?;
-        for (name, tensor) in [("input", input), ("grid", grid)] {
-            if tensor.sizes().len() != rank + 2 {
-                return Err(BadArgument::rank(name, tensor.sizes().len(), (rank + 2).to_string()));
-            }
+/// The sampling of images of `rank` dimensions, and the sizes of the result.
+fn sampled(
+    rank: usize,
+    input: &Tensor,
+    grid: &Tensor,
+    (interpolation_mode, padding_mode, align_corners): (i64, i64, bool),
+) -> Result<(Sampling, Dims), BadArgument> {
+    let between = match interpolation_mode {
+        0 => Between::Linear,
+        1 => Between::Nearest,
+        2 if rank == 2 => Between::Cubic,
+        other => {
+            let expected =
+                if rank == 2 { "0 (bilinear), 1 (nearest) or 2 (bicubic)" } else { "0 (bilinear) or 1 (nearest)" };
+            return Err(BadArgument::value("interpolation_mode", other, expected));
         }
-        if !input.dtype().is_floating() {
-            return Err(BadArgument::dtype("input", input.dtype(), "floating"));
+    };
+    let beside = match padding_mode {
+        0 => Beside::Zeros,
+        1 => Beside::Border,
+        2 => Beside::Mirror,
+        other => return Err(BadArgument::value("padding_mode", other, "0 (zeros), 1 (border) or 2 (reflection)")),
+    };
+    check_devices([("input", input), ("grid", grid)])?;
+    for (name, tensor) in [("input", input), ("grid", grid)] {
+        if tensor.sizes().len() != rank + 2 {
+            return Err(BadArgument::rank(name, tensor.sizes().len(), (rank + 2).to_string()));
         }
-        if grid.dtype() != input.dtype() {
-            return Err(BadArgument::dtype("grid", grid.dtype(), format!("{}, as `input` is", input.dtype())));
-        }
-        if input.sizes()[2..].contains(&0) {
-            return Err(BadArgument::sizes("input", input.sizes(), "elements in every image"));
-        }
-        let (outer, places) = (input.sizes()[0], &grid.sizes()[1..=rank]);
-        if grid.sizes()[0] != outer || usize::try_from(grid.sizes()[rank + 1]) != Ok(rank) {
-            let expected = format!("{outer} grids of places with {rank} coordinates");
-            return Err(BadArgument::sizes("grid", grid.sizes(), expected));
-        }
-        let mut sizes = Dims::from_slice(&input.sizes()[..2]);
-        sizes.extend(places.iter().copied());
-        Ok(Self { between, beside, align_corners, sizes })
     }
-
-    /// What the gradients of image and grid look like.
-    ///
-    /// # Errors
-    ///
-    /// Where the gradient is not of the result's sizes and dtype.
-    pub fn gradients(
-        &self,
-        grad_output: &Tensor,
-        input: &Tensor,
-        grid: &Tensor,
-        output_mask: &[bool],
-    ) -> Result<[Spec; 2], BadArgument> {
-        crate::check_gradient(grad_output, input, &self.sizes)?;
-        let [of_input, of_grid] = pair_mask(output_mask)?;
-        let spec = |wanted: bool, tensor: &Tensor| {
-            Spec::contiguous(tensor.dtype(), if wanted { tensor.sizes() } else { &[0] })
-        };
-        Ok([spec(of_input, input), spec(of_grid, grid)])
+    if !input.dtype().is_floating() {
+        return Err(BadArgument::dtype("input", input.dtype(), "floating"));
     }
+    if grid.dtype() != input.dtype() {
+        return Err(BadArgument::dtype("grid", grid.dtype(), format!("{}, as `input` is", input.dtype())));
+    }
+    if input.sizes()[2..].contains(&0) {
+        return Err(BadArgument::sizes("input", input.sizes(), "elements in every image"));
+    }
+    let (outer, places) = (input.sizes()[0], &grid.sizes()[1..=rank]);
+    if grid.sizes()[0] != outer || usize::try_from(grid.sizes()[rank + 1]) != Ok(rank) {
+        let expected = format!("{outer} grids of places with {rank} coordinates");
+        return Err(BadArgument::sizes("grid", grid.sizes(), expected));
+    }
+    let mut sizes = Dims::from_slice(&input.sizes()[..2]);
+    sizes.extend(places.iter().copied());
+    Ok((Sampling { between, beside, align_corners }, sizes))
 }
 
 /// The `output_mask` of an operator with two gradients.

@@ -3,8 +3,7 @@
 use dispatch_runtime::{Geometry, Spec, Tensor};
 
 /// Images of these sizes, of the dtype of others and laid out as they are.
-#[must_use]
-pub fn images_like(others: &Tensor, sizes: &[i64]) -> Spec {
+pub(crate) fn images_like(others: &Tensor, sizes: &[i64]) -> Spec {
     let geometry = Geometry::in_format(sizes, others.geometry().format());
     Spec { dtype: others.dtype(), geometry: geometry.unwrap_or_else(|| Geometry::contiguous(sizes)) }
 }

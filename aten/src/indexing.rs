@@ -3,8 +3,10 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, ErrorKind, Problem, Spec, broadcast, wrap_dim};
 
+use crate::{Reduce, ReduceAt, is_complex_number, number_in};
+
 /// Refuses what is no list of positions.
-pub fn check_index(argument: &'static str, index: &Tensor) -> Result<(), BadArgument> {
+pub(crate) fn check_index(argument: &'static str, index: &Tensor) -> Result<(), BadArgument> {
     match index.dtype() {
         DType::I64 | DType::I32 => Ok(()),
         other => Err(BadArgument::dtype(argument, other, "int32 or int64")),
@@ -18,26 +20,21 @@ pub fn sizes_or_one(tensor: &Tensor) -> &[i64] {
 }
 
 /// Along one dimension the elements at the positions that `index` has; along the others those at the index's own.
-#[op_def("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", out = "out")]
+#[op_def("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", plan, out = "out")]
 pub fn gather(this: &Tensor, dim: i64, index: &Tensor, sparse_grad: bool) -> Result<Tensor>;
 
-#[op_meta(gather)]
-fn gather_meta(this: &Tensor, dim: i64, index: &Tensor, _sparse_grad: bool) -> Result<Tensor> {
-    gather_spec(this, dim, index)?.0.on(Device::META)
-}
-
-/// What [`gather`] makes, and along which dimension.
-pub fn gather_spec(this: &Tensor, dim: i64, index: &Tensor) -> Result<(Spec, usize), BadArgument> {
+#[op_plan(gather)]
+fn gather_plan(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usize>, BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     if index.geometry().count() > 0 {
         check_index("index", index)?;
     }
     check_beside("index", index, this, Some(at))?;
-    Ok((Spec::contiguous(this.dtype(), index.sizes()), at))
+    Ok(Plan::new(at, [Spec::contiguous(this.dtype(), index.sizes())]))
 }
 
 /// Refuses an index that is larger than `other` in any dimension but `except`.
-pub fn check_beside(
+pub(crate) fn check_beside(
     argument: &'static str,
     index: &Tensor,
     other: &Tensor,
@@ -63,16 +60,11 @@ pub fn check_beside(
 }
 
 /// The positions `index` of a dimension.
-#[op_def("index_select(Tensor self, int dim, Tensor index) -> Tensor", out = "out")]
+#[op_def("index_select(Tensor self, int dim, Tensor index) -> Tensor", plan, out = "out")]
 pub fn index_select(this: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor>;
 
-#[op_meta(index_select)]
-fn index_select_meta(this: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
-    index_select_spec(this, dim, index)?.0.on(Device::META)
-}
-
-/// What [`index_select`] makes, and along which dimension.
-pub fn index_select_spec(this: &Tensor, dim: i64, index: &Tensor) -> Result<(Spec, usize), BadArgument> {
+#[op_plan(index_select)]
+fn index_select_plan(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usize>, BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     let count = index_count(index)?;
     let mut sizes = Dims::from_slice(this.sizes());
@@ -83,11 +75,11 @@ pub fn index_select_spec(this: &Tensor, dim: i64, index: &Tensor) -> Result<(Spe
         }
         None => {}
     }
-    Ok((Spec::contiguous(this.dtype(), &sizes), at))
+    Ok(Plan::new(at, [Spec::contiguous(this.dtype(), &sizes)]))
 }
 
 /// How many positions a list has.
-pub fn index_count(index: &Tensor) -> Result<i64, BadArgument> {
+fn index_count(index: &Tensor) -> Result<i64, BadArgument> {
     check_index("index", index)?;
     match index.sizes() {
         [] => Ok(1),
@@ -97,23 +89,18 @@ pub fn index_count(index: &Tensor) -> Result<i64, BadArgument> {
 }
 
 /// The elements at these positions, as if there were one dimension.
-#[op_def("take(Tensor self, Tensor index) -> Tensor", out = "out")]
+#[op_def("take(Tensor self, Tensor index) -> Tensor", plan, out = "out")]
 pub fn take(this: &Tensor, index: &Tensor) -> Result<Tensor>;
 
-#[op_meta(take)]
-fn take_meta(this: &Tensor, index: &Tensor) -> Result<Tensor> {
-    take_spec(this, index)?.on(Device::META)
-}
-
-/// What [`take`] makes.
-pub fn take_spec(this: &Tensor, index: &Tensor) -> Result<Spec, BadArgument> {
+#[op_plan(take)]
+fn take_plan(this: &Tensor, index: &Tensor) -> Result<Plan<()>, BadArgument> {
     if index.dtype() != DType::I64 {
         return Err(BadArgument::dtype("index", index.dtype(), "int64"));
     }
     if this.geometry().count() == 0 && index.geometry().count() != 0 {
         return Err(BadArgument::new("index", Problem::Index { index: 0, size: 0 }));
     }
-    Ok(Spec::contiguous(this.dtype(), index.sizes()))
+    Ok(Plan::new((), [Spec::contiguous(this.dtype(), index.sizes())]))
 }
 
 /// The elements at the positions `indices` of a dimension, the others being broadcast.
@@ -140,32 +127,31 @@ pub fn take_along_dim(this: &Tensor, indices: &Tensor, dim: Option<i64>) -> Resu
 }
 
 /// The elements at the positions that one tensor for each dimension has; dimensions without one are whole.
-#[op_def("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", out = "Tensor_out")]
+#[op_def("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", plan, out = "Tensor_out")]
 pub fn index(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Tensor>;
 
-#[op_meta(index)]
-fn index_meta(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Tensor> {
-    refuse_masks(indices, index::operator())?;
+#[op_plan(index)]
+fn index_plan(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Plan<Indexed>> {
+    if has_meta_mask(indices) {
+        return Err(ErrorKind::DataDependent { operator: index::operator().name() }.into());
+    }
     let indexed = Indexed::of(this, indices)?;
-    Spec::contiguous(this.dtype(), &indexed.sizes).on(Device::META)
+    let spec = Spec::contiguous(this.dtype(), &indexed.sizes);
+    Ok(Plan::new(indexed, [spec]))
 }
 
-/// Masks say in their elements how many there are.
-fn refuse_masks(indices: &[Option<Tensor>], operator: &'static Operator) -> Result<()> {
-    if indices.iter().flatten().any(is_mask) {
-        return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
-    }
-    Ok(())
+/// Whether there is a mask without elements: they say how many positions are meant.
+fn has_meta_mask(indices: &[Option<Tensor>]) -> bool {
+    indices.iter().flatten().any(|index| is_mask(index) && index.device() == Device::META)
 }
 
 /// Whether an index says for every position whether it is meant.
-#[must_use]
-pub fn is_mask(index: &Tensor) -> bool {
+pub(crate) fn is_mask(index: &Tensor) -> bool {
     matches!(index.dtype(), DType::Bool | DType::U8)
 }
 
 /// What indexing with tensors gives.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Indexed {
     /// The sizes of the result.
     pub sizes: Dims,
@@ -175,52 +161,69 @@ pub struct Indexed {
     pub at: usize,
     /// The dimensions that have an index.
     pub dims: Vec<usize>,
+    /// The index of each of these dimensions. None is a mask: a mask becomes the positions at which it is true.
+    pub lists: Vec<Tensor>,
 }
 
 impl Indexed {
-    /// What `this` gives, indexed so; no index is a mask.
-    ///
-    /// # Errors
-    ///
-    /// Where there are more indices than dimensions, or they do not broadcast together.
-    pub fn of(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Self, BadArgument> {
+    pub(crate) fn of(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Self> {
         let rank = this.sizes().len();
-        if indices.len() > rank {
-            let expected = format!("at most {rank}, one for each dimension");
-            return Err(BadArgument::value("indices", indices.len(), expected));
-        }
-        for index in indices.iter().flatten() {
-            if !matches!(index.dtype(), DType::I64 | DType::I32) {
-                return Err(BadArgument::dtype("indices", index.dtype(), "int64, int32, bool or uint8"));
+        let mut all = Vec::with_capacity(indices.len());
+        for index in indices {
+            match index {
+                Some(mask) if is_mask(mask) => {
+                    let covered = this.sizes().get(all.len()..all.len() + mask.sizes().len());
+                    if covered != Some(mask.sizes()) {
+                        let expected = format!("those of the dimensions that it covers, of {:?}", this.sizes());
+                        return Err(BadArgument::sizes("indices", mask.sizes(), expected).into());
+                    }
+                    let rows = nonzero(mask)?;
+                    for dim in 0..rows.sizes()[1] {
+                        all.push(Some(crate::select_int(&rows, 1, dim)?));
+                    }
+                }
+                other => all.push(other.clone()),
             }
         }
-        let index_sizes = broadcast(indices.iter().flatten().map(Tensor::sizes))
+        if all.len() > rank {
+            let expected = format!("at most {rank}, one for each dimension");
+            return Err(BadArgument::value("indices", all.len(), expected).into());
+        }
+        if let Some(index) = all.iter().flatten().find(|index| !matches!(index.dtype(), DType::I64 | DType::I32)) {
+            return Err(BadArgument::dtype("indices", index.dtype(), "int64, int32, bool or uint8").into());
+        }
+        let index_sizes = broadcast(all.iter().flatten().map(Tensor::sizes))
             .map_err(|error| BadArgument::new("indices", error.problem))?;
-        let dims: Vec<usize> = (0..indices.len()).filter(|&dim| indices[dim].is_some()).collect();
+        let dims: Vec<usize> = (0..all.len()).filter(|&dim| all[dim].is_some()).collect();
         let adjacent = dims.windows(2).all(|pair| pair[0] + 1 == pair[1]);
         let at = if adjacent { dims.first().copied().unwrap_or(0) } else { 0 };
         let mut sizes: Dims = (0..rank).filter(|dim| !dims.contains(dim)).map(|dim| this.sizes()[dim]).collect();
         sizes.insert_from_slice(at, &index_sizes);
-        Ok(Self { sizes, index_sizes, at, dims })
+        Ok(Self { sizes, index_sizes, at, dims, lists: all.into_iter().flatten().collect() })
     }
 }
 
 /// The tensor with `values` at the positions that `indices` say, added to what is there if it accumulates.
 #[op_def(
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    plan,
     inplace,
     out = "out"
 )]
 pub fn index_put(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor, accumulate: bool) -> Result<Tensor>;
 
-#[op_meta(index_put)]
-fn index_put_meta(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor, _accumulate: bool) -> Result<Tensor> {
-    check_values(this, values)?;
-    if !indices.iter().flatten().any(is_mask) {
-        let indexed = Indexed::of(this, indices)?;
+#[op_plan(index_put)]
+fn index_put_plan(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor) -> Result<Plan<Indexed>> {
+    if this.dtype() != values.dtype() {
+        let expected = format!("{}, as `self` is", this.dtype());
+        return Err(BadArgument::dtype("values", values.dtype(), expected).into());
+    }
+    let mut indexed = Indexed::default();
+    if !has_meta_mask(indices) {
+        indexed = Indexed::of(this, indices)?;
         check_broadcasts("values", values, &indexed.sizes)?;
     }
-    Spec::pointwise(&[this], this.dtype())?.on(Device::META)
+    Ok(Plan::new(indexed, [Spec::like(this, this.dtype())]))
 }
 
 /// [`index_put`], as it is called elsewhere.
@@ -252,17 +255,8 @@ pub fn _index_put_impl_(
     index_put_(this, indices, values, accumulate)
 }
 
-/// Refuses values of another dtype.
-pub fn check_values(this: &Tensor, values: &Tensor) -> Result<(), BadArgument> {
-    if this.dtype() == values.dtype() {
-        Ok(())
-    } else {
-        Err(BadArgument::dtype("values", values.dtype(), format!("{}, as `self` is", this.dtype())))
-    }
-}
-
 /// Refuses a tensor that does not stretch to these sizes.
-pub fn check_broadcasts(argument: &'static str, tensor: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
+pub(crate) fn check_broadcasts(argument: &'static str, tensor: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
     match broadcast([sizes, tensor.sizes()]) {
         Ok(both) if both[..] == *sizes => Ok(()),
         _ => {
@@ -272,16 +266,11 @@ pub fn check_broadcasts(argument: &'static str, tensor: &Tensor, sizes: &[i64]) 
 }
 
 /// The tensor with `source` at these positions, as if there were one dimension.
-#[op_def("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", inplace, out = "out")]
+#[op_def("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", plan, inplace, out = "out")]
 pub fn put(this: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor>;
 
-#[op_meta(put)]
-fn put_meta(this: &Tensor, index: &Tensor, source: &Tensor, _accumulate: bool) -> Result<Tensor> {
-    put_spec(this, index, source)?.on(Device::META)
-}
-
-/// What [`put`] makes.
-pub fn put_spec(this: &Tensor, index: &Tensor, source: &Tensor) -> Result<Spec, BadArgument> {
+#[op_plan(put)]
+fn put_plan(this: &Tensor, index: &Tensor, source: &Tensor) -> Result<Plan<()>, BadArgument> {
     if index.dtype() != DType::I64 {
         return Err(BadArgument::dtype("index", index.dtype(), "int64"));
     }
@@ -295,68 +284,114 @@ pub fn put_spec(this: &Tensor, index: &Tensor, source: &Tensor) -> Result<Spec, 
             format!("{} elements, as `index` has", index.geometry().count()),
         ));
     }
-    Spec::pointwise(&[this], this.dtype())
+    Ok(Plan::new((), [Spec::like(this, this.dtype())]))
 }
 
 /// The tensor with one number at these positions of a dimension.
 #[op_def(
     "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    plan,
     inplace,
     out = "int_Scalar_out"
 )]
 pub fn index_fill_int_scalar(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor>;
 
-#[op_meta(index_fill_int_scalar)]
-fn index_fill_int_scalar_meta(this: &Tensor, dim: i64, index: &Tensor, _value: Scalar) -> Result<Tensor> {
-    index_fill_spec(this, dim, index)?.0.on(Device::META)
+#[op_plan(index_fill_int_scalar)]
+fn index_fill_int_scalar_plan(
+    this: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    value: Scalar,
+) -> Result<Plan<usize>, BadArgument> {
+    if is_complex_number(value) && !this.dtype().is_complex() {
+        return Err(BadArgument::value("value", value, format!("real, as `self` is of {}", this.dtype())));
+    }
+    value.check_fits("value", this.dtype())?;
+    filled(this, dim, index)
 }
 
 /// The same with a number that is a tensor.
 #[op_def(
     "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+    plan,
     inplace,
     out = "int_Tensor_out"
 )]
 pub fn index_fill_int_tensor(this: &Tensor, dim: i64, index: &Tensor, value: &Tensor) -> Result<Tensor>;
 
-#[op_meta(index_fill_int_tensor)]
-fn index_fill_int_tensor_meta(this: &Tensor, dim: i64, index: &Tensor, value: &Tensor) -> Result<Tensor> {
+#[op_plan(index_fill_int_tensor)]
+fn index_fill_int_tensor_plan(
+    this: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    value: &Tensor,
+) -> Result<Plan<usize>, BadArgument> {
     crate::one("value", value)?;
-    index_fill_spec(this, dim, index)?.0.on(Device::META)
+    filled(this, dim, index)
 }
 
-/// What [`index_fill_int_scalar`] makes, and along which dimension.
-pub fn index_fill_spec(this: &Tensor, dim: i64, index: &Tensor) -> Result<(Spec, usize), BadArgument> {
+#[op_impl(index_fill_int_tensor, CompositeExplicitAutograd)]
+fn index_fill_int_tensor_any(
+    _plan: &usize,
+    out: &mut Tensor,
+    this: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    value: &Tensor,
+) -> Result<()> {
+    index_fill_int_scalar_out(this, dim, index, crate::_local_scalar_dense(value)?, out)
+}
+
+/// The plan of an operator that fills positions of a dimension. Its value is the dimension.
+fn filled(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usize>, BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     index_count(index)?;
-    Ok((Spec::pointwise(&[this], this.dtype())?, at))
+    Ok(Plan::new(at, [Spec::like(this, this.dtype())]))
 }
 
 /// The tensor with the positions of `source` at these positions of a dimension.
-#[op_def("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", inplace, out = "out")]
+#[op_def("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", plan, inplace, out = "out")]
 pub fn index_copy(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Tensor>;
 
-#[op_meta(index_copy)]
-fn index_copy_meta(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Tensor> {
-    index_from_spec(this, dim, index, source)?.0.on(Device::META)
+#[op_plan(index_copy)]
+fn index_copy_plan(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Plan<usize>, BadArgument> {
+    with_source(this, dim, index, source)
 }
 
 /// The tensor plus `alpha` times the positions of `source` at these positions of a dimension.
 #[op_def(
     "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+    plan,
     inplace,
     out = "out"
 )]
 pub fn index_add(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<Tensor>;
 
-#[op_meta(index_add)]
-fn index_add_meta(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor, _alpha: Scalar) -> Result<Tensor> {
-    index_from_spec(this, dim, index, source)?.0.on(Device::META)
+/// A sum with multiples.
+pub struct AddAt {
+    /// The dimension that the positions are of.
+    pub dim: usize,
+    /// What is added is multiplied by this number, which the dtype holds.
+    pub alpha: Scalar,
+}
+
+#[op_plan(index_add)]
+fn index_add_plan(
+    this: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    source: &Tensor,
+    alpha: Scalar,
+) -> Result<Plan<AddAt>, BadArgument> {
+    let Plan { value: dim, outputs } = with_source(this, dim, index, source)?;
+    alpha.check_fits("alpha", this.dtype())?;
+    Ok(Plan { value: AddAt { dim, alpha: number_in(this.dtype(), alpha) }, outputs })
 }
 
 /// The tensor and the positions of `source` at these positions of a dimension, reduced.
 #[op_def(
     "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
+    plan,
     inplace,
     out = "out"
 )]
@@ -369,34 +404,22 @@ pub fn index_reduce(
     include_self: bool,
 ) -> Result<Tensor>;
 
-#[op_meta(index_reduce)]
-fn index_reduce_meta(
+#[op_plan(index_reduce)]
+fn index_reduce_plan(
     this: &Tensor,
     dim: i64,
     index: &Tensor,
     source: &Tensor,
     reduce: &str,
-    include_self: bool,
-) -> Result<Tensor> {
-    let _ = include_self;
-    check_index_reduce(reduce)?;
-    index_from_spec(this, dim, index, source)?.0.on(Device::META)
+) -> Result<Plan<ReduceAt>, BadArgument> {
+    // `index_add` makes sums.
+    let words =
+        [("prod", Reduce::Product), ("mean", Reduce::Mean), ("amax", Reduce::Greatest), ("amin", Reduce::Least)];
+    ReduceAt::plan(this, with_source(this, dim, index, source)?, reduce, &words)
 }
 
-/// Refuses a word that is no reduction of [`index_reduce`], which leaves sums to [`index_add`].
-///
-/// # Errors
-///
-/// Where it is one.
-pub fn check_index_reduce(reduce: &str) -> Result<(), BadArgument> {
-    match reduce {
-        "prod" | "mean" | "amax" | "amin" => Ok(()),
-        other => Err(BadArgument::value("reduce", other, "`prod`, `mean`, `amax` or `amin`")),
-    }
-}
-
-/// What [`index_add`] and its like make, and along which dimension.
-pub fn index_from_spec(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<(Spec, usize), BadArgument> {
+/// The plan of [`index_add`] and operators like it. Its value is the dimension.
+fn with_source(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Plan<usize>, BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     let count = index_count(index)?;
     if source.dtype() != this.dtype() {
@@ -411,35 +434,40 @@ pub fn index_from_spec(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor)
             format!("{expected:?}: those of `self`, and a position for each of `index`"),
         ));
     }
-    Ok((Spec::contiguous(this.dtype(), this.sizes()), at))
+    Ok(Plan::new(at, [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
 /// The elements where the mask is true, in one dimension.
-#[op_def("masked_select(Tensor self, Tensor mask) -> Tensor", data_dependent, out = "out")]
+#[op_def("masked_select(Tensor self, Tensor mask) -> Tensor", data_dependent, plan, out = "out")]
 pub fn masked_select(this: &Tensor, mask: &Tensor) -> Result<Tensor>;
 
-/// The tensor with the elements of `source`, one after another, where the mask is true.
-#[op_def("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", inplace, out = "out")]
-pub fn masked_scatter(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Tensor>;
-
-#[op_meta(masked_scatter)]
-fn masked_scatter_meta(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Tensor> {
-    masked_scatter_spec(this, mask, source)?.on(Device::META)
+/// The value is the sizes to which the tensor and the mask broadcast.
+#[op_plan(masked_select)]
+fn masked_select_plan(this: &Tensor, mask: &Tensor) -> Result<Plan<Dims, 0>, BadArgument> {
+    masked(this, mask).map(Plan::checked)
 }
 
-/// What [`masked_scatter`] makes.
-pub fn masked_scatter_spec(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Spec, BadArgument> {
+/// The sizes to which a tensor and its mask broadcast.
+fn masked(this: &Tensor, mask: &Tensor) -> Result<Dims, BadArgument> {
     if mask.dtype() != DType::Bool {
         return Err(BadArgument::dtype("mask", mask.dtype(), "bool"));
     }
+    broadcast([this.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))
+}
+
+/// The tensor with the elements of `source`, one after another, where the mask is true.
+#[op_def("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", plan, inplace, out = "out")]
+pub fn masked_scatter(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Tensor>;
+
+#[op_plan(masked_scatter)]
+fn masked_scatter_plan(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Plan<()>, BadArgument> {
+    let both = masked(this, mask)?;
     if source.dtype() != this.dtype() {
         return Err(BadArgument::dtype("source", source.dtype(), format!("{}, as `self` is", this.dtype())));
     }
-    if this.sizes() == mask.sizes() {
-        return Spec::pointwise(&[this], this.dtype());
-    }
-    let both = broadcast([this.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))?;
-    Ok(Spec::contiguous(this.dtype(), &both))
+    let is_whole = this.sizes() == mask.sizes();
+    let spec = if is_whole { Spec::like(this, this.dtype()) } else { Spec::contiguous(this.dtype(), &both) };
+    Ok(Plan::new((), [spec]))
 }
 
 /// The positions of the elements that are not zero, one in each row.
@@ -447,22 +475,16 @@ pub fn masked_scatter_spec(this: &Tensor, mask: &Tensor, source: &Tensor) -> Res
 pub fn nonzero(this: &Tensor) -> Result<Tensor>;
 
 /// The first `size` rows of [`nonzero`], and rows of `fill_value` where it has fewer.
-#[op_def("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", out = "out")]
+#[op_def("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", plan, out = "out")]
 pub fn nonzero_static(this: &Tensor, size: i64, fill_value: i64) -> Result<Tensor>;
 
-#[op_meta(nonzero_static)]
-fn nonzero_static_meta(this: &Tensor, size: i64, fill_value: i64) -> Result<Tensor> {
-    let _ = fill_value;
-    nonzero_static_spec(this, size)?.on(Device::META)
-}
-
-/// What [`nonzero_static`] makes.
-pub fn nonzero_static_spec(this: &Tensor, size: i64) -> Result<Spec, BadArgument> {
+#[op_plan(nonzero_static)]
+fn nonzero_static_plan(this: &Tensor, size: i64) -> Result<Plan<()>, BadArgument> {
     if size < 0 {
         return Err(BadArgument::value("size", size, "zero or more"));
     }
     let rank = i64::try_from(this.sizes().len()).unwrap_or(0);
-    Ok(Spec::contiguous(DType::I64, &[size, rank]))
+    Ok(Plan::new((), [Spec::contiguous(DType::I64, &[size, rank])]))
 }
 
 /// [`nonzero`], as it is called elsewhere.
@@ -505,6 +527,7 @@ fn embedding_any(
 /// The gradient of the rows of an [`embedding`]: the sum of what came back to each.
 #[op_def(
     "embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn embedding_dense_backward(
@@ -515,27 +538,22 @@ pub fn embedding_dense_backward(
     scale_grad_by_freq: bool,
 ) -> Result<Tensor>;
 
-#[op_meta(embedding_dense_backward)]
-fn embedding_dense_backward_meta(
+#[op_plan(embedding_dense_backward)]
+fn embedding_dense_backward_plan(
     grad_output: &Tensor,
     indices: &Tensor,
     num_weights: i64,
-    padding_idx: i64,
-    scale_grad_by_freq: bool,
-) -> Result<Tensor> {
-    let _ = (padding_idx, scale_grad_by_freq);
-    embedding_backward_spec(grad_output, indices, num_weights)?.on(Device::META)
-}
-
-/// What [`embedding_dense_backward`] makes.
-pub fn embedding_backward_spec(grad_output: &Tensor, indices: &Tensor, num_weights: i64) -> Result<Spec, BadArgument> {
+) -> Result<Plan<()>, BadArgument> {
     check_index("indices", indices)?;
+    if !grad_output.dtype().is_floating() {
+        return Err(BadArgument::dtype("grad_output", grad_output.dtype(), "floating"));
+    }
     if num_weights < 0 {
         return Err(BadArgument::value("num_weights", num_weights, "zero or more"));
     }
     match grad_output.sizes().split_last() {
         Some((&width, rows)) if rows == indices.sizes() => {
-            Ok(Spec::contiguous(grad_output.dtype(), &[num_weights, width]))
+            Ok(Plan::new((), [Spec::contiguous(grad_output.dtype(), &[num_weights, width])]))
         }
         _ => Err(BadArgument::sizes(
             "grad_output",
@@ -546,8 +564,20 @@ pub fn embedding_backward_spec(grad_output: &Tensor, indices: &Tensor, num_weigh
 }
 
 /// For each position a row that is 1 there and 0 elsewhere.
-#[op_def("one_hot(Tensor self, int num_classes=-1) -> Tensor", data_dependent)]
+#[op_def("one_hot(Tensor self, int num_classes=-1) -> Tensor", data_dependent, plan)]
 pub fn one_hot(this: &Tensor, num_classes: i64) -> Result<Tensor>;
+
+#[op_plan(one_hot)]
+fn one_hot_plan(this: &Tensor, num_classes: i64) -> Result<Plan<(), 0>, BadArgument> {
+    if this.dtype() != DType::I64 {
+        return Err(BadArgument::dtype("self", this.dtype(), "int64"));
+    }
+    if num_classes < 1 && (num_classes != -1 || this.geometry().count() == 0) {
+        let expected = "one or more, or -1 where `self` has elements";
+        return Err(BadArgument::value("num_classes", num_classes, expected));
+    }
+    Ok(Plan::checked(()))
+}
 
 /// The error of an operator that another is made of, about the argument by the name that it has there.
 pub(crate) fn renamed(error: Error, argument: &'static str) -> Error {

@@ -6,17 +6,20 @@ use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, result_dtype,
 use crate::{check_devices, images_like, to_dtype};
 
 /// The tensors one after another along a dimension.
-#[op_def("cat(Tensor[] tensors, int dim=0) -> Tensor", out = "out")]
+#[op_def("cat(Tensor[] tensors, int dim=0) -> Tensor", plan, out = "out")]
 pub fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor>;
 
-#[op_meta(cat)]
-fn cat_meta(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
-    cat_spec(tensors, dim)?.0.on(Device::META)
+/// Tensors that are joined.
+pub struct Joined<'a> {
+    /// The dimension.
+    pub dim: usize,
+    /// The tensors that join. One of one dimension and no elements joins anything, and is left out.
+    pub parts: Vec<&'a Tensor>,
 }
 
-/// What [`cat`] makes, and along which dimension. A tensor of one dimension and no elements joins anything.
-pub fn cat_spec(tensors: &[Tensor], dim: i64) -> Result<(Spec, usize), BadArgument> {
-    let parts: Vec<&Tensor> = tensors.iter().filter(|tensor| !is_nothing(tensor)).collect();
+#[op_plan(cat)]
+fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<Joined<'_>>, BadArgument> {
+    let parts: Vec<&Tensor> = tensors.iter().filter(|tensor| tensor.sizes() != [0]).collect();
     let Some(first) = parts.first().copied().or_else(|| tensors.first()) else {
         return Err(BadArgument::value("tensors", "empty", "one tensor or more"));
     };
@@ -40,13 +43,7 @@ pub fn cat_spec(tensors: &[Tensor], dim: i64) -> Result<(Spec, usize), BadArgume
     let format = first.geometry().format();
     let all = tensors.iter().all(|tensor| tensor.geometry().format() == format);
     let geometry = if all { images_like(first, &sizes).geometry } else { Geometry::contiguous(&sizes) };
-    Ok((Spec { dtype, geometry }, at))
-}
-
-/// Whether this is what people begin to join with: no elements, of one dimension.
-#[must_use]
-pub fn is_nothing(tensor: &Tensor) -> bool {
-    tensor.sizes() == [0]
+    Ok(Plan::new(Joined { dim: at, parts }, [Spec { dtype, geometry }]))
 }
 
 /// [`cat`], as it is called elsewhere.
@@ -109,16 +106,12 @@ pub fn dstack(tensors: &[Tensor]) -> Result<Tensor> {
 }
 
 /// The tensor so many times in each dimension.
-#[op_def("repeat(Tensor self, SymInt[] repeats) -> Tensor", out = "out")]
+#[op_def("repeat(Tensor self, SymInt[] repeats) -> Tensor", plan, out = "out")]
 pub fn repeat(this: &Tensor, repeats: &[i64]) -> Result<Tensor>;
 
-#[op_meta(repeat)]
-fn repeat_meta(this: &Tensor, repeats: &[i64]) -> Result<Tensor> {
-    repeat_spec(this, repeats)?.on(Device::META)
-}
-
-/// What [`repeat`] makes.
-pub fn repeat_spec(this: &Tensor, repeats: &[i64]) -> Result<Spec, BadArgument> {
+/// The value is how many dimensions are new; they come first.
+#[op_plan(repeat)]
+fn repeat_plan(this: &Tensor, repeats: &[i64]) -> Result<Plan<usize>, BadArgument> {
     let new = repeats.len().checked_sub(this.sizes().len());
     let refuse = |expected: String| BadArgument::sizes("repeats", repeats, expected);
     let new = new.ok_or_else(|| refuse(format!("{} numbers or more, one for each dimension", this.sizes().len())))?;
@@ -127,7 +120,7 @@ pub fn repeat_spec(this: &Tensor, repeats: &[i64]) -> Result<Spec, BadArgument> 
     }
     let own = std::iter::repeat_n(1, new).chain(this.sizes().iter().copied());
     let sizes: Dims = own.zip(repeats).map(|(size, &times)| size.saturating_mul(times)).collect();
-    Ok(Spec::contiguous(this.dtype(), &sizes))
+    Ok(Plan::new(new, [Spec::contiguous(this.dtype(), &sizes)]))
 }
 
 /// [`repeat`], of the last dimensions where `dims` has fewer than there are.
@@ -139,16 +132,12 @@ pub fn tile(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
 }
 
 /// The elements in reverse along these dimensions.
-#[op_def("flip(Tensor self, int[] dims) -> Tensor", out = "out")]
+#[op_def("flip(Tensor self, int[] dims) -> Tensor", plan, out = "out")]
 pub fn flip(this: &Tensor, dims: &[i64]) -> Result<Tensor>;
 
-#[op_meta(flip)]
-fn flip_meta(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
-    flip_spec(this, dims)?.0.on(Device::META)
-}
-
-/// What [`flip`] makes, and whether each dimension turns.
-pub fn flip_spec(this: &Tensor, dims: &[i64]) -> Result<(Spec, Vec<bool>), BadArgument> {
+/// The value is whether each dimension turns.
+#[op_plan(flip)]
+fn flip_plan(this: &Tensor, dims: &[i64]) -> Result<Plan<Vec<bool>>, BadArgument> {
     let rank = this.sizes().len();
     let mut turned = vec![false; rank];
     for &dim in dims {
@@ -157,7 +146,7 @@ pub fn flip_spec(this: &Tensor, dims: &[i64]) -> Result<(Spec, Vec<bool>), BadAr
             return Err(BadArgument::new("dims", Problem::RepeatedDim { dim }));
         }
     }
-    Ok((Spec::pointwise(&[this], this.dtype())?, turned))
+    Ok(Plan::new(turned, [Spec::like(this, this.dtype())]))
 }
 
 /// The columns in reverse.
@@ -179,19 +168,22 @@ pub fn flipud(this: &Tensor) -> Result<Tensor> {
 }
 
 /// The elements moved along these dimensions, those that leave at one end entering at the other.
-#[op_def("roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", out = "out")]
+#[op_def("roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", plan, out = "out")]
 pub fn roll(this: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor>;
 
-#[op_meta(roll)]
-fn roll_meta(this: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
-    roll_shifts(this, shifts, dims)?;
-    Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
+/// The way in which elements roll.
+pub enum Roll {
+    /// All of them, as if there were one dimension, by so many places.
+    Flat(i64),
+    /// Each dimension by so many positions.
+    Dims(Vec<i64>),
 }
 
-/// How far [`roll`] moves each dimension; nothing where it moves the elements as if there were one.
-pub fn roll_shifts(this: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Option<Vec<i64>>, BadArgument> {
-    if dims.is_empty() && shifts.len() == 1 {
-        return Ok(None);
+#[op_plan(roll)]
+fn roll_plan(this: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Plan<Roll>, BadArgument> {
+    let spec = Spec::contiguous(this.dtype(), this.sizes());
+    if let (&[shift], []) = (shifts, dims) {
+        return Ok(Plan::new(Roll::Flat(shift.rem_euclid(this.geometry().count().max(1))), [spec]));
     }
     if shifts.is_empty() || shifts.len() != dims.len() {
         return Err(BadArgument::sizes("shifts", shifts, format!("one for each of `dims`, which has {}", dims.len())));
@@ -206,7 +198,7 @@ pub fn roll_shifts(this: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Option
             *by = if *by < left { *by + (size - left) } else { *by - left };
         }
     }
-    Ok(Some(by))
+    Ok(Plan::new(Roll::Dims(by), [spec]))
 }
 
 /// A plane turned by `k` right angles, from the first of two dimensions towards the second.
@@ -231,42 +223,36 @@ pub fn rot90(this: &Tensor, k: i64, dims: &[i64]) -> Result<Tensor> {
 }
 
 /// The lower triangle of each matrix, and zeros.
-#[op_def("tril(Tensor self, SymInt diagonal=0) -> Tensor", inplace, out = "out")]
+#[op_def("tril(Tensor self, SymInt diagonal=0) -> Tensor", plan, inplace, out = "out")]
 pub fn tril(this: &Tensor, diagonal: i64) -> Result<Tensor>;
 
-#[op_meta(tril)]
-fn tril_meta(this: &Tensor, _diagonal: i64) -> Result<Tensor> {
-    triangle_of(this)?.on(Device::META)
+#[op_plan(tril)]
+fn tril_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
+    triangle(this)
 }
 
 /// The upper triangle of each matrix, and zeros.
-#[op_def("triu(Tensor self, SymInt diagonal=0) -> Tensor", inplace, out = "out")]
+#[op_def("triu(Tensor self, SymInt diagonal=0) -> Tensor", plan, inplace, out = "out")]
 pub fn triu(this: &Tensor, diagonal: i64) -> Result<Tensor>;
 
-#[op_meta(triu)]
-fn triu_meta(this: &Tensor, _diagonal: i64) -> Result<Tensor> {
-    triangle_of(this)?.on(Device::META)
+#[op_plan(triu)]
+fn triu_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
+    triangle(this)
 }
 
-/// What [`tril`] and [`triu`] make.
-pub fn triangle_of(this: &Tensor) -> Result<Spec, BadArgument> {
+fn triangle(this: &Tensor) -> Result<Plan<()>, BadArgument> {
     match this.sizes().len() {
         rank @ (0 | 1) => Err(BadArgument::rank("self", rank, "at least 2")),
-        _ => Ok(Spec::contiguous(this.dtype(), this.sizes())),
+        _ => Ok(Plan::new((), [Spec::contiguous(this.dtype(), this.sizes())])),
     }
 }
 
 /// Matrices with the last dimension along a diagonal, and zeros.
-#[op_def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", out = "out")]
+#[op_def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", plan, out = "out")]
 pub fn diag_embed(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor>;
 
-#[op_meta(diag_embed)]
-fn diag_embed_meta(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-    diag_embed_spec(this, offset, dim1, dim2)?.0.on(Device::META)
-}
-
-/// What [`diag_embed`] makes, and its two new dimensions.
-pub fn diag_embed_spec(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<(Spec, [usize; 2]), BadArgument> {
+#[op_plan(diag_embed)]
+fn diag_embed_plan(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Plan<()>, BadArgument> {
     let Some((&length, outer)) = this.sizes().split_last() else {
         return Err(BadArgument::rank("self", 0, "at least 1"));
     };
@@ -279,7 +265,13 @@ pub fn diag_embed_spec(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Resu
     let mut sizes = Dims::from_slice(outer);
     sizes.insert(a.min(b), side);
     sizes.insert(a.max(b), side);
-    Ok((Spec::contiguous(this.dtype(), &sizes), [a, b]))
+    Ok(Plan::new((), [Spec::contiguous(this.dtype(), &sizes)]))
+}
+
+#[op_impl(diag_embed, CompositeExplicitAutograd)]
+fn diag_embed_any(_plan: &(), out: &mut Tensor, this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<()> {
+    crate::zero_(out)?;
+    crate::copy_(&mut crate::diagonal(out, offset, dim1, dim2)?, this, false)
 }
 
 /// The diagonal of a matrix, or the matrix with this diagonal.
@@ -338,10 +330,22 @@ pub fn meshgrid(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
 /// Every position as often as it says.
 #[op_def(
     "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
+    plan,
     data_dependent,
     out = "Tensor_out"
 )]
 pub fn repeat_interleave(repeats: &Tensor, output_size: Option<i64>) -> Result<Tensor>;
+
+#[op_plan(repeat_interleave)]
+fn repeat_interleave_plan(repeats: &Tensor) -> Result<Plan<(), 0>, BadArgument> {
+    if repeats.sizes().len() != 1 {
+        return Err(BadArgument::rank("repeats", repeats.sizes().len(), "1"));
+    }
+    if !repeats.dtype().is_integral() {
+        return Err(BadArgument::dtype("repeats", repeats.dtype(), "integral"));
+    }
+    Ok(Plan::checked(()))
+}
 
 /// Every position of a dimension as often as `repeats` says.
 #[op_def(

@@ -125,7 +125,7 @@ pub use gates::*;
 pub use gradients::*;
 pub use grid::*;
 pub use histogram::*;
-pub use images::*;
+pub(crate) use images::images_like;
 pub use indexing::*;
 pub use join::*;
 pub use limits::check_calls;

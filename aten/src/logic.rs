@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 
 /// `self & other`, bit by bit
-#[op_def("bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", operator = BitAnd, shape = pointwise, inplace, out = "Tensor_out")]
+#[op_def("bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", operator = BitAnd, shape = pointwise, dtypes(integral), inplace, out = "Tensor_out")]
 pub fn bitwise_and(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self & other`, of a number
@@ -15,7 +15,7 @@ pub fn bitwise_and_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 pub fn bitwise_and_scalar_tensor(this: Scalar, other: &Tensor) -> Result<Tensor>;
 
 /// `self | other`, bit by bit
-#[op_def("bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", operator = BitOr, shape = pointwise, inplace, out = "Tensor_out")]
+#[op_def("bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", operator = BitOr, shape = pointwise, dtypes(integral), inplace, out = "Tensor_out")]
 pub fn bitwise_or(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self | other`, of a number
@@ -27,7 +27,7 @@ pub fn bitwise_or_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 pub fn bitwise_or_scalar_tensor(this: Scalar, other: &Tensor) -> Result<Tensor>;
 
 /// `self ^ other`, bit by bit
-#[op_def("bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", operator = BitXor, shape = pointwise, inplace, out = "Tensor_out")]
+#[op_def("bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", operator = BitXor, shape = pointwise, dtypes(integral), inplace, out = "Tensor_out")]
 pub fn bitwise_xor(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self ^ other`, of a number
@@ -39,11 +39,11 @@ pub fn bitwise_xor_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
 pub fn bitwise_xor_scalar_tensor(this: Scalar, other: &Tensor) -> Result<Tensor>;
 
 /// `!self`, bit by bit
-#[op_def("bitwise_not(Tensor self) -> Tensor", operator = Not, shape = pointwise, inplace, out = "out")]
+#[op_def("bitwise_not(Tensor self) -> Tensor", operator = Not, shape = pointwise, dtypes(integral), inplace, out = "out")]
 pub fn bitwise_not(this: &Tensor) -> Result<Tensor>;
 
 /// `self << other`
-#[op_def("bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor", operator = Shl, shape = pointwise, inplace, out = "Tensor_out")]
+#[op_def("bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor", operator = Shl, shape = pointwise, dtypes(integral), inplace, out = "Tensor_out")]
 pub fn bitwise_left_shift(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self << other`, of a number
@@ -55,7 +55,7 @@ pub fn bitwise_left_shift_tensor_scalar(this: &Tensor, other: Scalar) -> Result<
 pub fn bitwise_left_shift_scalar_tensor(this: Scalar, other: &Tensor) -> Result<Tensor>;
 
 /// `self >> other`
-#[op_def("bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor", operator = Shr, shape = pointwise, inplace, out = "Tensor_out")]
+#[op_def("bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor", operator = Shr, shape = pointwise, dtypes(integral), inplace, out = "Tensor_out")]
 pub fn bitwise_right_shift(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self >> other`, of a number
@@ -67,41 +67,41 @@ pub fn bitwise_right_shift_tensor_scalar(this: &Tensor, other: Scalar) -> Result
 pub fn bitwise_right_shift_scalar_tensor(this: Scalar, other: &Tensor) -> Result<Tensor>;
 
 /// `and` of what is not zero
-#[op_def("logical_and(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, inplace, out = "out")]
+#[op_def("logical_and(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), inplace, out = "out")]
 pub fn logical_and(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `or` of what is not zero
-#[op_def("logical_or(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, inplace, out = "out")]
+#[op_def("logical_or(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), inplace, out = "out")]
 pub fn logical_or(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `xor` of what is not zero
-#[op_def("logical_xor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, inplace, out = "out")]
+#[op_def("logical_xor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), inplace, out = "out")]
 pub fn logical_xor(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// Whether it is zero
-#[op_def("logical_not(Tensor self) -> Tensor", shape = pointwise, dtype = bool, inplace, out = "out")]
+#[op_def("logical_not(Tensor self) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), inplace, out = "out")]
 pub fn logical_not(this: &Tensor) -> Result<Tensor>;
 
 /// Whether it is NaN
-#[op_def("isnan(Tensor self) -> Tensor", shape = pointwise, dtype = bool, out = "out")]
+#[op_def("isnan(Tensor self) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), out = "out")]
 pub fn isnan(this: &Tensor) -> Result<Tensor>;
 
 /// Whether it is infinite
-#[op_def("isinf(Tensor self) -> Tensor", shape = pointwise, dtype = bool, out = "out")]
+#[op_def("isinf(Tensor self) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), out = "out")]
 pub fn isinf(this: &Tensor) -> Result<Tensor>;
 
 /// Whether it is positive infinity
-#[op_def("isposinf(Tensor self) -> Tensor", shape = pointwise, dtype = bool, out = "out")]
+#[op_def("isposinf(Tensor self) -> Tensor", shape = pointwise, dtype = bool, dtypes(floating, integral), out = "out")]
 pub fn isposinf(this: &Tensor) -> Result<Tensor>;
 
 /// Whether it is negative infinity
-#[op_def("isneginf(Tensor self) -> Tensor", shape = pointwise, dtype = bool, out = "out")]
+#[op_def("isneginf(Tensor self) -> Tensor", shape = pointwise, dtype = bool, dtypes(floating, integral), out = "out")]
 pub fn isneginf(this: &Tensor) -> Result<Tensor>;
 
 /// Whether it is neither infinite nor NaN
-#[op_def("isfinite(Tensor self) -> Tensor", shape = pointwise, dtype = bool)]
+#[op_def("isfinite(Tensor self) -> Tensor", shape = pointwise, dtype = bool, dtypes(all))]
 pub fn isfinite(this: &Tensor) -> Result<Tensor>;
 
 /// Whether the sign is minus, of zero too
-#[op_def("signbit(Tensor self) -> Tensor", shape = pointwise, dtype = bool, out = "out")]
+#[op_def("signbit(Tensor self) -> Tensor", shape = pointwise, dtype = bool, dtypes(floating, integral), out = "out")]
 pub fn signbit(this: &Tensor) -> Result<Tensor>;

@@ -63,27 +63,19 @@ fn reduced(losses: Tensor, reduction: i64) -> Result<Tensor> {
     Reduction::of(reduction)?.of_losses(losses)
 }
 
-/// What the losses of all elements look like, and what becomes of them.
-///
-/// # Errors
-///
-/// Where the sizes do not broadcast, the dtypes have no fraction, or the reduction is none.
-pub fn loss_spec(this: &Tensor, target: &Tensor, reduction: i64) -> Result<(Spec, Reduction), BadArgument> {
+/// The plan of a loss of two tensors.
+fn loss_plan(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Plan<Reduction>, BadArgument> {
     let reduction = Reduction::of(reduction)?;
+    let each = losses(this, target)?;
+    let spec = if reduction == Reduction::None { each } else { Spec::contiguous(each.dtype, &[]) };
+    Ok(Plan::new(reduction, [spec]))
+}
+
+/// The spec of the losses of all elements.
+fn losses(this: &Tensor, target: &Tensor) -> Result<Spec, BadArgument> {
     let dtype = Promotion::Common.of(&[this, target]);
     if !dtype.is_floating() {
         return Err(BadArgument::dtype("self", dtype, "floating"));
     }
-    let each = Spec::pointwise(&[this, target], dtype);
-    Ok((each.map_err(|error| BadArgument::new("target", error.problem))?, reduction))
-}
-
-/// What a loss looks like.
-///
-/// # Errors
-///
-/// As [`loss_spec`].
-pub fn reduced_spec(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Spec, BadArgument> {
-    let (each, reduction) = loss_spec(this, target, reduction)?;
-    Ok(if reduction == Reduction::None { each } else { Spec::contiguous(each.dtype, &[]) })
+    Spec::pointwise(&[this, target], dtype).map_err(|error| BadArgument::new("target", error.problem))
 }

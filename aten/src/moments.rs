@@ -1,13 +1,14 @@
 //! Variances and standard deviations, alone and with the means.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
+use dispatch_runtime::{BadArgument, DimFlags, Reduced, Spec};
 
-use crate::mean_spec;
+use crate::reduction::mean_dim_plan;
 
 /// The variances over these dimensions; `correction`, 1 if not given, is taken from how many elements there are.
 #[op_def(
     "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+    plan,
     out = "correction_out"
 )]
 pub fn var_correction(this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<Tensor>;
@@ -15,6 +16,7 @@ pub fn var_correction(this: &Tensor, dim: Option<&[i64]>, correction: Option<Sca
 /// The standard deviations over these dimensions.
 #[op_def(
     "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+    plan,
     out = "correction_out"
 )]
 pub fn std_correction(this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<Tensor>;
@@ -22,6 +24,7 @@ pub fn std_correction(this: &Tensor, dim: Option<&[i64]>, correction: Option<Sca
 /// The variances over these dimensions, and the means.
 #[op_def(
     "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
+    plan,
     out = "correction_out"
 )]
 pub fn var_mean_correction(
@@ -34,6 +37,7 @@ pub fn var_mean_correction(
 /// The standard deviations over these dimensions, and the means.
 #[op_def(
     "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
+    plan,
     out = "correction_out"
 )]
 pub fn std_mean_correction(
@@ -43,52 +47,69 @@ pub fn std_mean_correction(
     keepdim: bool,
 ) -> Result<(Tensor, Tensor)>;
 
-#[op_meta(var_correction)]
-fn var_meta(this: &Tensor, dim: Option<&[i64]>, _: Option<Scalar>, keepdim: bool) -> Result<Tensor> {
-    var_specs(this, dim, keepdim)?.0.on(Device::META)
+/// Variances over some dimensions.
+pub struct Moments {
+    /// Whether each dimension is reduced.
+    pub gone: DimFlags,
+    /// The number that is taken from the number of elements.
+    pub correction: f64,
 }
 
-#[op_meta(std_correction)]
-fn std_meta(this: &Tensor, dim: Option<&[i64]>, _: Option<Scalar>, keepdim: bool) -> Result<Tensor> {
-    var_specs(this, dim, keepdim)?.0.on(Device::META)
+#[op_plan(var_correction)]
+fn var_plan(
+    this: &Tensor,
+    dim: Option<&[i64]>,
+    correction: Option<Scalar>,
+    keepdim: bool,
+) -> Result<Plan<Moments>, BadArgument> {
+    let Plan { value, outputs: [spread, _] } = moments_plan(this, dim, correction, keepdim)?;
+    Ok(Plan::new(value, [spread]))
 }
 
-#[op_meta(var_mean_correction)]
-fn var_mean_meta(this: &Tensor, dim: Option<&[i64]>, _: Option<Scalar>, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    let (var, mean) = var_specs(this, dim, keepdim)?;
-    Ok((var.on(Device::META)?, mean.on(Device::META)?))
+#[op_plan(std_correction)]
+fn std_plan(
+    this: &Tensor,
+    dim: Option<&[i64]>,
+    correction: Option<Scalar>,
+    keepdim: bool,
+) -> Result<Plan<Moments>, BadArgument> {
+    let Plan { value, outputs: [spread, _] } = moments_plan(this, dim, correction, keepdim)?;
+    Ok(Plan::new(value, [spread]))
 }
 
-#[op_meta(std_mean_correction)]
-fn std_mean_meta(this: &Tensor, dim: Option<&[i64]>, _: Option<Scalar>, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    let (std, mean) = var_specs(this, dim, keepdim)?;
-    Ok((std.on(Device::META)?, mean.on(Device::META)?))
+#[op_plan(var_mean_correction)]
+fn var_mean_plan(
+    this: &Tensor,
+    dim: Option<&[i64]>,
+    correction: Option<Scalar>,
+    keepdim: bool,
+) -> Result<Plan<Moments, 2>, BadArgument> {
+    moments_plan(this, dim, correction, keepdim)
 }
 
-/// What is taken from how many elements there are: 1 if nothing is said.
-///
-/// # Errors
-///
-/// Returns [`BadArgument`] if it is not real.
-pub fn correction_of(correction: Option<Scalar>) -> Result<f64, BadArgument> {
+#[op_plan(std_mean_correction)]
+fn std_mean_plan(
+    this: &Tensor,
+    dim: Option<&[i64]>,
+    correction: Option<Scalar>,
+    keepdim: bool,
+) -> Result<Plan<Moments, 2>, BadArgument> {
+    moments_plan(this, dim, correction, keepdim)
+}
+
+/// Variances, which are real, and means.
+fn moments_plan(
+    this: &Tensor,
+    dim: Option<&[i64]>,
+    correction: Option<Scalar>,
+    keepdim: bool,
+) -> Result<Plan<Moments, 2>, BadArgument> {
+    let Plan { value: Reduced { gone }, outputs: [mean] } = mean_dim_plan(this, dim, keepdim, None)?;
     let correction = correction.unwrap_or(Scalar::Int(1));
     correction.check_fits("correction", DType::F64)?;
-    Ok(correction.to_f64().unwrap_or(f64::NAN))
-}
-
-/// What variances and means look like: a variance is real.
-///
-/// # Errors
-///
-/// Where a dimension is not there, or the dtype has no fraction.
-pub fn var_specs(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<(Spec, Spec), BadArgument> {
-    let mean = mean_spec(this, dim, keepdim, None)?;
-    let real = match this.dtype() {
-        DType::C64 => DType::F32,
-        DType::C128 => DType::F64,
-        real => real,
-    };
-    Ok((Spec { dtype: real, ..mean.clone() }, mean))
+    let correction = correction.to_f64().unwrap_or(f64::NAN);
+    let spread = Spec { dtype: this.dtype().to_real(), ..mean.clone() };
+    Ok(Plan::new(Moments { gone, correction }, [spread, mean]))
 }
 
 /// The variance of all elements, with Bessel's correction or without.

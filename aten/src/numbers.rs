@@ -3,9 +3,7 @@
 //! Each check is for the operators whose arguments it has; [`Scalar::fits`] is the rule.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{
-    AccessError, BadArgument, Bool, Complex32, Complex64, Element, Scalar, bf16, f16, result_dtype,
-};
+use dispatch_runtime::{AccessError, BadArgument, Bool, Complex32, Complex64, Element, Scalar, bf16, f16};
 
 /// The number that a tensor without dimensions is, if its memory is the CPU's.
 ///
@@ -104,125 +102,6 @@ pub fn check_filling(argument: &'static str, number: Scalar, dtype: DType, count
     number.check_fits(argument, if is_half && count == 1 { DType::F64 } else { dtype })
 }
 
-/// Refuses a `value` for [`index_fill`](crate::index_fill_int_scalar) of `this`.
-///
-/// ```
-/// use dispatch_runtime::Tensor;
-/// assert!(aten::check_index_fill(&Tensor::from_slice(&[1_u8]), 300.into()).is_err());
-/// ```
-///
-/// # Errors
-///
-/// Returns [`BadArgument`] if it does not fit, or is complex and `this` is not.
-pub fn check_index_fill(this: &Tensor, value: Scalar) -> Result<(), BadArgument> {
-    if crate::is_complex_number(value) && !this.dtype().is_complex() {
-        return Err(BadArgument::value("value", value, format!("real, as `self` is of {}", this.dtype())));
-    }
-    value.check_fits("value", this.dtype())
-}
-
-/// Refuses a `value` that is scattered over `this`.
-///
-/// ```
-/// use dispatch_runtime::Tensor;
-/// let (this, index) = (Tensor::from_slice(&[1_u8]), Tensor::from_slice(&[0_i64]));
-/// assert!(aten::check_scattered(&this, &index, 300.into()).is_err());
-/// ```
-///
-/// # Errors
-///
-/// Returns [`BadArgument`] if it does not fit, and there is an index.
-pub fn check_scattered(this: &Tensor, index: &Tensor, value: Scalar) -> Result<(), BadArgument> {
-    if index.geometry().count() == 0 { Ok(()) } else { value.check_fits("value", this.dtype()) }
-}
-
-macro_rules! checks {
-    ($($(#[$doc:meta])* $name:ident($($tensor:ident),+; $($number:ident),+ $(; $rest:ty)?) $check:ident;)*) => {$(
-        $(#[$doc])*
-        ///
-        /// # Errors
-        ///
-        /// Returns [`BadArgument`] if it does not hold a number.
-        pub fn $name($($tensor: &Tensor,)+ $($number: Scalar,)+ $(_: $rest)?) -> Result<()> {
-            Ok($check(result_dtype([$($tensor),+]), [$((stringify!($number), $number)),+])?)
-        }
-    )*};
-}
-
-checks! {
-    /// Whether what is computed in holds the numbers of [`leaky_relu`](crate::leaky_relu).
-    ///
-    /// ```
-    /// use dispatch_runtime::Tensor;
-    /// assert!(aten::check_leaky_relu(&Tensor::from_slice(&[1.0_f32]), 1e50.into()).is_err());
-    /// ```
-    check_leaky_relu(this; negative_slope) check_factors;
-    /// Whether what is computed in holds the numbers of [`leaky_relu_backward`](crate::leaky_relu_backward).
-    ///
-    /// ```
-    /// let x = dispatch_runtime::Tensor::from_slice(&[1.0_f32]);
-    /// assert!(aten::check_leaky_relu_backward(&x, &x, 1e50.into(), false).is_err());
-    /// ```
-    check_leaky_relu_backward(grad_output, this; negative_slope; bool) check_factors;
-    /// Whether what is computed in holds the numbers of [`elu`](crate::elu).
-    ///
-    /// ```
-    /// let x = dispatch_runtime::Tensor::from_slice(&[1.0_f32]);
-    /// assert!(aten::check_elu(&x, 1.into(), 1e50.into(), 1.into()).is_err());
-    /// ```
-    check_elu(this; alpha, scale, input_scale) check_factors;
-    /// Whether what is computed in holds the numbers of [`softplus`](crate::softplus).
-    ///
-    /// ```
-    /// let x = dispatch_runtime::Tensor::from_slice(&[1.0_f32]);
-    /// assert!(aten::check_softplus(&x, 1.into(), 1e50.into()).is_err());
-    /// ```
-    check_softplus(this; beta, threshold) check_factors;
-    /// Whether what is computed in holds the numbers of [`softplus_backward`](crate::softplus_backward).
-    ///
-    /// ```
-    /// let x = dispatch_runtime::Tensor::from_slice(&[1.0_f32]);
-    /// assert!(aten::check_softplus_backward(&x, &x, 1.into(), 1e50.into()).is_err());
-    /// ```
-    check_softplus_backward(grad_output, this; beta, threshold) check_factors;
-    /// Whether what is computed in holds the numbers of [`hardtanh_backward`](crate::hardtanh_backward).
-    ///
-    /// ```
-    /// let x = dispatch_runtime::Tensor::from_slice(&[1.0_f32]);
-    /// assert!(aten::check_hardtanh_backward(&x, &x, 0.into(), 1e50.into()).is_err());
-    /// ```
-    check_hardtanh_backward(grad_output, this; min_val, max_val) check_factors;
-    /// Whether what is computed in holds the number of [`threshold_backward`](crate::threshold_backward).
-    ///
-    /// ```
-    /// let x = dispatch_runtime::Tensor::from_slice(&[1_u8]);
-    /// assert!(aten::check_threshold_backward(&x, &x, 300.into()).is_err());
-    /// ```
-    check_threshold_backward(grad_output, this; threshold) check_factors;
-    /// Whether elements hold the number of [`hardshrink`](crate::hardshrink).
-    ///
-    /// ```
-    /// let x = dispatch_runtime::Tensor::from_slice(&[1.0_f32]);
-    /// assert!(aten::check_hardshrink(&x, 1e50.into()).is_err());
-    /// ```
-    check_hardshrink(this; lambd) check_numbers;
-    /// Whether elements hold the number of [`hardshrink_backward`](crate::hardshrink_backward) and of
-    /// [`softshrink_backward`](crate::softshrink_backward).
-    ///
-    /// ```
-    /// let x = dispatch_runtime::Tensor::from_slice(&[1.0_f32]);
-    /// assert!(aten::check_shrink_backward(&x, &x, 1e50.into()).is_err());
-    /// ```
-    check_shrink_backward(grad, this; lambd) check_numbers;
-    /// Whether what is computed in holds the number of [`addcmul`](crate::addcmul) and of [`addcdiv`](crate::addcdiv).
-    ///
-    /// ```
-    /// let x = dispatch_runtime::Tensor::from_slice(&[1.0_f32]);
-    /// assert!(aten::check_addcmul(&x, &x, &x, 1e50.into()).is_err());
-    /// ```
-    check_addcmul(this, tensor1, tensor2; value) check_factors;
-}
-
 /// Refuses a width of [`softshrink`](crate::softshrink) that is negative, or that elements do not hold.
 ///
 /// ```
@@ -235,7 +114,7 @@ checks! {
 /// Returns [`BadArgument`] for such a width.
 pub fn check_softshrink(this: &Tensor, lambd: Scalar) -> Result<()> {
     crate::check_width("lambd", lambd.to_f64().unwrap_or(f64::NAN), 0.0)?;
-    check_hardshrink(this, lambd)
+    Ok(check_numbers(this.dtype(), [("lambd", lambd)])?)
 }
 
 /// Refuses a `threshold` that what is computed in does not hold, and a `value` that elements do not hold.

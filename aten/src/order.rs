@@ -3,15 +3,20 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec, wrap_dim};
 
-use crate::reduction::selected_meta;
+use crate::reduction::selected_plan;
 
 /// The elements along a dimension in order, and where they were. Equal elements stay in their order.
-#[op_def("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", out = "values")]
+#[op_def(
+    "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    plan,
+    out = "values"
+)]
 pub fn sort(this: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)>;
 
 /// The elements along a dimension in order, and where they were.
 #[op_def(
     "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    plan,
     out = "values_stable"
 )]
 pub fn sort_stable(this: &Tensor, stable: Option<bool>, dim: i64, descending: bool) -> Result<(Tensor, Tensor)>;
@@ -40,6 +45,7 @@ pub fn msort(this: &Tensor) -> Result<Tensor> {
 /// The `k` largest or smallest elements along a dimension, and where they are.
 #[op_def(
     "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
+    plan,
     out = "values"
 )]
 pub fn topk(this: &Tensor, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)>;
@@ -47,107 +53,58 @@ pub fn topk(this: &Tensor, k: i64, dim: i64, largest: bool, sorted: bool) -> Res
 /// The `k`-th smallest elements along a dimension, and where they are.
 #[op_def(
     "kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    plan,
     out = "values"
 )]
 pub fn kthvalue(this: &Tensor, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
 /// The element that half of the others do not exceed; of two, the smaller.
-#[op_def("median(Tensor self) -> Tensor", out = "out")]
+#[op_def("median(Tensor self) -> Tensor", plan, out = "out")]
 pub fn median(this: &Tensor) -> Result<Tensor>;
 
 /// The medians along a dimension, and where they are.
-#[op_def("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", out = "dim_values")]
+#[op_def(
+    "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    plan,
+    out = "dim_values"
+)]
 pub fn median_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
 /// The median of what is a number.
-#[op_def("nanmedian(Tensor self) -> Tensor", out = "out")]
+#[op_def("nanmedian(Tensor self) -> Tensor", plan, out = "out")]
 pub fn nanmedian(this: &Tensor) -> Result<Tensor>;
 
 /// The medians along a dimension of what is a number, and where they are.
 #[op_def(
     "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    plan,
     out = "dim_values"
 )]
 pub fn nanmedian_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
 /// The elements that are most frequent along a dimension, the smallest of several, and where they are.
-#[op_def("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", out = "values")]
+#[op_def("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", plan, out = "values")]
 pub fn mode(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
-#[op_meta(sort)]
-fn sort_meta(this: &Tensor, dim: i64, _: bool) -> Result<(Tensor, Tensor)> {
-    sort_meta_of(this, dim)
-}
-
-#[op_meta(sort_stable)]
-fn sort_stable_meta(this: &Tensor, _: Option<bool>, dim: i64, _: bool) -> Result<(Tensor, Tensor)> {
-    sort_meta_of(this, dim)
-}
-
-fn sort_meta_of(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
-    let spec = sort_spec(this, dim)?;
-    Ok((spec.clone().on(Device::META)?, Spec { dtype: DType::I64, ..spec }.on(Device::META)?))
-}
-
-/// What sorted elements look like: they lie in memory as the unsorted do.
-///
-/// # Errors
-///
-/// Where the dimension is not there.
-pub fn sort_spec(this: &Tensor, dim: i64) -> Result<Spec, BadArgument> {
-    wrap_dim("dim", dim, this.sizes().len())?;
-    Spec::pointwise(&[this], this.dtype())
-}
-
-#[op_meta(topk)]
-fn topk_meta(this: &Tensor, k: i64, dim: i64, _: bool, _: bool) -> Result<(Tensor, Tensor)> {
-    let spec = topk_spec(this, k, dim)?;
-    Ok((spec.clone().on(Device::META)?, Spec { dtype: DType::I64, ..spec }.on(Device::META)?))
-}
-
-#[op_meta(kthvalue)]
-fn kthvalue_meta(this: &Tensor, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    kth_check(this, k, dim)?;
-    selected_meta(this, dim, keepdim)
-}
-
-#[op_meta(median)]
-fn median_meta(this: &Tensor) -> Result<Tensor> {
-    Spec::contiguous(this.dtype(), &[]).on(Device::META)
-}
-
-#[op_meta(nanmedian)]
-fn nanmedian_meta(this: &Tensor) -> Result<Tensor> {
-    Spec::contiguous(this.dtype(), &[]).on(Device::META)
-}
-
-#[op_meta(median_dim)]
-fn median_dim_meta(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    selected_meta(this, dim, keepdim)
-}
-
-#[op_meta(nanmedian_dim)]
-fn nanmedian_dim_meta(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    selected_meta(this, dim, keepdim)
-}
-
-#[op_meta(mode)]
-fn mode_meta(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    selected_meta(this, dim, keepdim)
-}
-
-/// How many elements there are along a dimension; a number counts as one.
-fn length(this: &Tensor, dim: i64) -> Result<(usize, i64), BadArgument> {
+#[op_plan(sort)]
+fn sort_plan(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
     let dim = wrap_dim("dim", dim, this.sizes().len())?;
-    Ok((dim, this.sizes().get(dim).copied().unwrap_or(1)))
+    Ok(placed(dim, Spec::like(this, this.dtype())))
 }
 
-/// What the `k` first elements of an order look like.
-///
-/// # Errors
-///
-/// Where the dimension is not there, or has fewer elements than `k`.
-pub fn topk_spec(this: &Tensor, k: i64, dim: i64) -> Result<Spec, BadArgument> {
+#[op_plan(sort_stable)]
+fn sort_stable_plan(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
+    sort_plan(this, dim)
+}
+
+/// The plan of elements and their places. Its value is the dimension.
+pub(crate) fn placed(dim: usize, values: Spec) -> Plan<usize, 2> {
+    let indices = Spec { dtype: DType::I64, geometry: values.geometry.clone() };
+    Plan::new(dim, [values, indices])
+}
+
+#[op_plan(topk)]
+fn topk_plan(this: &Tensor, k: i64, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
     let (dim, length) = length(this, dim)?;
     if !(0..=length).contains(&k) {
         return Err(BadArgument::value("k", k, format!("0 to {length}, as there are elements along the dimension")));
@@ -156,19 +113,51 @@ pub fn topk_spec(this: &Tensor, k: i64, dim: i64) -> Result<Spec, BadArgument> {
     if let Some(size) = sizes.get_mut(dim) {
         *size = k;
     }
-    Ok(Spec::contiguous(this.dtype(), &sizes))
+    Ok(placed(dim, Spec::contiguous(this.dtype(), &sizes)))
 }
 
-/// Whether there is a `k`-th element along a dimension.
-///
-/// # Errors
-///
-/// Where there is none.
-pub fn kth_check(this: &Tensor, k: i64, dim: i64) -> Result<(), BadArgument> {
+#[op_plan(kthvalue)]
+fn kthvalue_plan(this: &Tensor, k: i64, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
     let (_, length) = length(this, dim)?;
-    if (1..=length).contains(&k) {
-        Ok(())
-    } else {
-        Err(BadArgument::value("k", k, format!("1 to {length}, as there are elements along the dimension")))
+    if !(1..=length).contains(&k) {
+        return Err(BadArgument::value("k", k, format!("1 to {length}, as there are elements along the dimension")));
     }
+    selected(this, dim, keepdim)
+}
+
+/// How many elements there are along a dimension; a number counts as one.
+fn length(this: &Tensor, dim: i64) -> Result<(usize, i64), BadArgument> {
+    let dim = wrap_dim("dim", dim, this.sizes().len())?;
+    Ok((dim, this.sizes().get(dim).copied().unwrap_or(1)))
+}
+
+/// The plan of one element of each line, and its place. Its value is the dimension.
+fn selected(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
+    let Plan { outputs, .. } = selected_plan(this, dim, keepdim)?;
+    Ok(Plan::new(wrap_dim("dim", dim, this.sizes().len())?, outputs))
+}
+
+#[op_plan(median)]
+fn median_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
+    Ok(Plan::new((), [Spec::contiguous(this.dtype(), &[])]))
+}
+
+#[op_plan(nanmedian)]
+fn nanmedian_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
+    median_plan(this)
+}
+
+#[op_plan(median_dim)]
+fn median_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
+    selected(this, dim, keepdim)
+}
+
+#[op_plan(nanmedian_dim)]
+fn nanmedian_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
+    selected(this, dim, keepdim)
+}
+
+#[op_plan(mode)]
+fn mode_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
+    selected(this, dim, keepdim)
 }

@@ -3,7 +3,7 @@
 //! Paddings come in pairs, that of the last dimension first; a negative one cuts off.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Spec};
+use dispatch_runtime::{BadArgument, Dims};
 
 use crate::images_like;
 
@@ -85,8 +85,21 @@ impl Border {
     }
 }
 
-/// What a tensor with borders in its last `count` dimensions looks like.
-pub fn bordered_spec(this: &Tensor, padding: &[i64], count: usize, border: Border) -> Result<Spec, BadArgument> {
+/// A border around a tensor.
+pub struct Bordered {
+    /// How many dimensions have a border: the last ones.
+    pub count: usize,
+    /// Its elements.
+    pub border: Border,
+}
+
+/// The plan of an operator that adds a border to the last `count` dimensions.
+pub(crate) fn bordered(
+    this: &Tensor,
+    padding: &[i64],
+    count: usize,
+    border: Border,
+) -> Result<Plan<Bordered>, BadArgument> {
     let rank = this.sizes().len();
     if padding.len() != 2 * count {
         return Err(BadArgument::sizes("padding", padding, format!("{} numbers", 2 * count)));
@@ -109,18 +122,18 @@ pub fn bordered_spec(this: &Tensor, padding: &[i64], count: usize, border: Borde
             _ => return Err(BadArgument::sizes("padding", padding, "numbers that leave positions in each dimension")),
         };
     }
-    Ok(images_like(this, &sizes))
+    Ok(Plan::new(Bordered { count, border }, [images_like(this, &sizes)]))
 }
 
-/// What the gradient of a tensor with borders looks like.
-pub fn unbordered_spec(
+/// The plan of the gradient of a border.
+pub(crate) fn unbordered(
     grad_output: &Tensor,
     this: &Tensor,
     padding: &[i64],
     count: usize,
     border: Border,
-) -> Result<Spec, BadArgument> {
-    let padded = bordered_spec(this, padding, count, border)?;
+) -> Result<Plan<Bordered>, BadArgument> {
+    let Plan { value, outputs: [padded] } = bordered(this, padding, count, border)?;
     if grad_output.sizes() != padded.geometry.sizes() {
         let expected = format!("{:?}, those of the padded tensor", padded.geometry.sizes());
         return Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected));
@@ -129,7 +142,7 @@ pub fn unbordered_spec(
         let expected = format!("{}, as `self` is", this.dtype());
         return Err(BadArgument::dtype("grad_output", grad_output.dtype(), expected));
     }
-    Ok(images_like(this, this.sizes()))
+    Ok(Plan::new(value, [images_like(this, this.sizes())]))
 }
 
 /// The tensor with a border, which `mode` says how to fill: `constant`, `reflect`, `replicate` or `circular`.

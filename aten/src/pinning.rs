@@ -25,7 +25,7 @@ fn pin_memory_any(this: &Tensor, device: Option<Device>) -> Result<Tensor> {
         let expected = "a tensor of the CPU: the memory of other devices cannot be pinned";
         return Err(BadArgument::value("self", this.device(), expected).into());
     }
-    let mut pinned = room(Spec::pointwise(&[this], this.dtype())?, &memories(device)?)?;
+    let mut pinned = room(Spec::like(this, this.dtype()), &memories(device)?)?;
     crate::copy_(&mut pinned, this, false)?;
     Ok(pinned)
 }

@@ -1,7 +1,7 @@
 //! Products of matrices and vectors.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Device, Dims, Problem, Spec, result_dtype};
+use dispatch_runtime::{BadArgument, Dims, Problem, Spec, result_dtype};
 
 /// The matrix product.
 #[op_def("mm(Tensor self, Tensor mat2) -> Tensor", shape = "mk,kn->mn", out = "out")]
@@ -26,6 +26,7 @@ pub fn vdot(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 /// `beta * self + alpha * mat1 mat2`
 #[op_def(
     "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    plan,
     inplace,
     out = "out"
 )]
@@ -34,6 +35,7 @@ pub fn addmm(this: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: S
 /// `beta * self + alpha * batch1 batch2`, for every item.
 #[op_def(
     "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    plan,
     inplace,
     out = "out"
 )]
@@ -42,6 +44,7 @@ pub fn baddbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, al
 /// `beta * self + alpha *` the sum of the products of the items.
 #[op_def(
     "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    plan,
     inplace,
     out = "out"
 )]
@@ -50,6 +53,7 @@ pub fn addbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alp
 /// `beta * self + alpha * mat vec`
 #[op_def(
     "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    plan,
     inplace,
     out = "out"
 )]
@@ -58,32 +62,65 @@ pub fn addmv(this: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Sca
 /// `beta * self + alpha *` every element of one vector times every element of the other.
 #[op_def(
     "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    plan,
     inplace,
     out = "out"
 )]
 pub fn addr(this: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor>;
 
-/// An operand of a product: its name, the tensor, and a letter for each dimension.
-pub type Lettered<'a> = (&'static str, &'a Tensor, &'static str);
+#[op_plan(addmm)]
+fn addmm_plan(this: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Plan<()>> {
+    sum_plan(this, [("mat1", mat1, "mk"), ("mat2", mat2, "kn")], "mn", [beta, alpha])
+}
 
-/// What `addmm` and its kin give: the product by its letters, to which `self` is stretched, of which `beta` and `alpha` are the factors.
-///
-/// # Errors
-///
-/// Returns [`BadArgument`] if sizes or dtypes do not go together, or a factor does not fit.
-pub fn sum_spec(
+#[op_plan(baddbmm)]
+fn baddbmm_plan(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Plan<()>> {
+    sum_plan(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "bmn", [beta, alpha])
+}
+
+#[op_plan(addbmm)]
+fn addbmm_plan(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Plan<()>> {
+    sum_plan(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "mn", [beta, alpha])
+}
+
+#[op_plan(addmv)]
+fn addmv_plan(this: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Plan<()>> {
+    sum_plan(this, [("mat", mat, "mk"), ("vec", vec, "k")], "m", [beta, alpha])
+}
+
+#[op_plan(addr)]
+fn addr_plan(
     this: &Tensor,
-    operands: [Lettered<'_>; 2],
-    out: &str,
-    factors: [Scalar; 2],
-) -> Result<Spec, BadArgument> {
+    vec1: &Tensor,
+    vec2: &Tensor,
+    beta: Scalar,
+    alpha: Scalar,
+) -> Result<Plan<()>, BadArgument> {
+    check_devices([("self", this), ("vec1", vec1), ("vec2", vec2)])?;
+    for (name, tensor) in [("vec1", vec1), ("vec2", vec2)] {
+        if tensor.geometry().rank() != 1 {
+            return Err(BadArgument::rank(name, tensor.geometry().rank(), "1"));
+        }
+    }
+    let sizes = [vec1.sizes()[0], vec2.sizes()[0]];
+    check_stretches(this, &sizes)?;
+    let dtype = result_dtype([this, vec1, vec2]);
+    crate::check_numbers(dtype, [("beta", beta), ("alpha", alpha)])?;
+    Ok(Plan::new((), [Spec::contiguous(dtype, &sizes)]))
+}
+
+/// An operand of a product: its name, the tensor, and a letter for each dimension.
+type Lettered<'a> = (&'static str, &'a Tensor, &'static str);
+
+/// The product by its letters, added to `self`, which is stretched to it. `beta` and `alpha` are the factors.
+fn sum_plan(this: &Tensor, operands: [Lettered<'_>; 2], out: &str, factors: [Scalar; 2]) -> Result<Plan<()>> {
     check_devices([("self", this), (operands[0].0, operands[0].1), (operands[1].0, operands[1].1)])?;
     for (name, tensor, letters) in operands {
         if tensor.geometry().rank() != letters.len() {
-            return Err(BadArgument::rank(name, tensor.geometry().rank(), letters.len().to_string()));
+            return Err(BadArgument::rank(name, tensor.geometry().rank(), letters.len().to_string()).into());
         }
         if tensor.dtype() != this.dtype() {
-            return Err(BadArgument::dtype(name, tensor.dtype(), format!("{}, as `self` is", this.dtype())));
+            return Err(BadArgument::dtype(name, tensor.dtype(), format!("{}, as `self` is", this.dtype())).into());
         }
     }
     let [first, second] = operands;
@@ -94,7 +131,7 @@ pub fn sum_spec(
     for (letter, &found) in second.2.chars().zip(second.1.sizes()) {
         if size(letter) != found {
             let expected = format!("{} where they meet `{}`", size(letter), first.0);
-            return Err(BadArgument::sizes(second.0, second.1.sizes(), expected));
+            return Err(BadArgument::sizes(second.0, second.1.sizes(), expected).into());
         }
     }
     let sizes: Dims = out.chars().map(size).collect();
@@ -106,15 +143,11 @@ pub fn sum_spec(
     } else {
         crate::check_factors(this.dtype(), factors)?;
     }
-    Ok(Spec::contiguous(this.dtype(), &sizes))
+    Ok(Plan::new((), [Spec::contiguous(this.dtype(), &sizes)]))
 }
 
 /// Checks that tensors are on one device. Those without dimensions may be anywhere.
-///
-/// # Errors
-///
-/// Where one is elsewhere than those before it.
-pub fn check_devices<const N: usize>(tensors: [(&'static str, &Tensor); N]) -> Result<(), BadArgument> {
+pub(crate) fn check_devices<const N: usize>(tensors: [(&'static str, &Tensor); N]) -> Result<(), BadArgument> {
     let mut known = None;
     for (name, tensor) in tensors.into_iter().filter(|(_, tensor)| tensor.geometry().rank() > 0) {
         let (found, expected) = (tensor.device(), *known.get_or_insert_with(|| tensor.device()));
@@ -134,48 +167,4 @@ fn check_stretches(this: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
     } else {
         Err(BadArgument::new("self", Problem::Broadcast { sizes: own.to_vec(), with: sizes.to_vec() }))
     }
-}
-
-/// What [`addr`] gives.
-///
-/// # Errors
-///
-/// Where a vector is none, or `self` does not stretch to the result.
-pub fn addr_spec(this: &Tensor, vec1: &Tensor, vec2: &Tensor, factors: [Scalar; 2]) -> Result<Spec, BadArgument> {
-    check_devices([("self", this), ("vec1", vec1), ("vec2", vec2)])?;
-    for (name, tensor) in [("vec1", vec1), ("vec2", vec2)] {
-        if tensor.geometry().rank() != 1 {
-            return Err(BadArgument::rank(name, tensor.geometry().rank(), "1"));
-        }
-    }
-    let sizes = [vec1.sizes()[0], vec2.sizes()[0]];
-    check_stretches(this, &sizes)?;
-    let dtype = result_dtype([this, vec1, vec2]);
-    crate::check_numbers(dtype, [("beta", factors[0]), ("alpha", factors[1])])?;
-    Ok(Spec::contiguous(dtype, &sizes))
-}
-
-#[op_meta(addmm)]
-fn addmm_meta(this: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    sum_spec(this, [("mat1", mat1, "mk"), ("mat2", mat2, "kn")], "mn", [beta, alpha])?.on(Device::META)
-}
-
-#[op_meta(baddbmm)]
-fn baddbmm_meta(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "bmn", [beta, alpha])?.on(Device::META)
-}
-
-#[op_meta(addbmm)]
-fn addbmm_meta(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "mn", [beta, alpha])?.on(Device::META)
-}
-
-#[op_meta(addmv)]
-fn addmv_meta(this: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    sum_spec(this, [("mat", mat, "mk"), ("vec", vec, "k")], "m", [beta, alpha])?.on(Device::META)
-}
-
-#[op_meta(addr)]
-fn addr_meta(this: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    addr_spec(this, vec1, vec2, [beta, alpha])?.on(Device::META)
 }

@@ -1,7 +1,7 @@
 //! Many elements become one.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Promotion, Spec, reduced_dims, reduced_sizes, wrap_dim};
+use dispatch_runtime::{BadArgument, DimFlags, Promotion, Reduced, Spec, wrap_dim};
 
 /// The sum of all elements.
 #[op_def("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape = reduce, dtype = sum, out = "out")]
@@ -22,35 +22,35 @@ pub fn sum_dim_intlist(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype:
 pub fn nansum(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor>;
 
 /// The mean of all elements.
-#[op_def("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", out = "dtype_out")]
+#[op_def("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", plan, out = "dtype_out")]
 pub fn mean(this: &Tensor, dtype: Option<DType>) -> Result<Tensor>;
 
 /// The means over these dimensions; over all without any.
-#[op_def("mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", out = "out")]
+#[op_def(
+    "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    plan,
+    out = "out"
+)]
 pub fn mean_dim(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor>;
 
-#[op_meta(mean)]
-fn mean_meta(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-    mean_spec(this, None, false, dtype)?.on(Device::META)
+#[op_plan(mean)]
+fn mean_plan(this: &Tensor, dtype: Option<DType>) -> Result<Plan<Reduced>, BadArgument> {
+    mean_dim_plan(this, None, false, dtype)
 }
 
-#[op_meta(mean_dim)]
-fn mean_dim_meta(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-    mean_spec(this, dim, keepdim, dtype)?.on(Device::META)
-}
-
-/// What a mean looks like.
-///
-/// # Errors
-///
-/// Where a dimension is not there, or the mean is not to have a fraction.
-pub fn mean_spec(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Spec, BadArgument> {
+#[op_plan(mean_dim)]
+pub(crate) fn mean_dim_plan(
+    this: &Tensor,
+    dim: Option<&[i64]>,
+    keepdim: bool,
+    dtype: Option<DType>,
+) -> Result<Plan<Reduced>, BadArgument> {
     let computed = dtype.unwrap_or_else(|| this.dtype());
     if !computed.is_floating() && !computed.is_complex() {
         let argument = if dtype.is_some() { "dtype" } else { "self" };
         return Err(BadArgument::dtype(argument, computed, "floating or complex, for a mean has a fraction"));
     }
-    Ok(Spec::contiguous(computed, &reduced_sizes(this.sizes(), dim.unwrap_or(&[]), keepdim, "dim")?))
+    Reduced::plan(this, dim.unwrap_or(&[]), keepdim, computed)
 }
 
 /// The product of all elements.
@@ -65,170 +65,171 @@ pub fn prod(this: &Tensor, dtype: Option<DType>) -> Result<Tensor>;
 pub fn prod_dim_int(this: &Tensor, dim: i64, keepdim: bool, dtype: Option<DType>) -> Result<Tensor>;
 
 /// The largest elements over these dimensions; NaN is larger than any number.
-#[op_def("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", out = "out")]
+#[op_def("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn amax(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 
 /// The smallest elements over these dimensions; NaN is smaller than any number.
-#[op_def("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", out = "out")]
+#[op_def("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn amin(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 
 /// The smallest and the largest elements.
-#[op_def("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", out = "out")]
+#[op_def("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", plan, out = "out")]
 pub fn aminmax(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
 /// The largest element.
-#[op_def("max(Tensor self) -> Tensor", out = "unary_out")]
+#[op_def("max(Tensor self) -> Tensor", plan, out = "unary_out")]
 pub fn max(this: &Tensor) -> Result<Tensor>;
 
 /// The smallest element.
-#[op_def("min(Tensor self) -> Tensor", out = "unary_out")]
+#[op_def("min(Tensor self) -> Tensor", plan, out = "unary_out")]
 pub fn min(this: &Tensor) -> Result<Tensor>;
 
-#[op_meta(amax)]
-fn amax_meta(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
-    extreme_spec(this, dim, keepdim)?.on(Device::META)
+#[op_plan(amax)]
+fn amax_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+    extreme_plan(this, dim, keepdim)
 }
 
-#[op_meta(amin)]
-fn amin_meta(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
-    extreme_spec(this, dim, keepdim)?.on(Device::META)
+#[op_plan(amin)]
+fn amin_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+    extreme_plan(this, dim, keepdim)
 }
 
-#[op_meta(aminmax)]
-fn aminmax_meta(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    let spec = extreme_spec(this, dim.as_slice(), keepdim)?;
-    Ok((spec.clone().on(Device::META)?, spec.on(Device::META)?))
+#[op_plan(aminmax)]
+fn aminmax_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
+    let Plan { value, outputs: [spec] } = extreme_plan(this, dim.as_slice(), keepdim)?;
+    Ok(Plan::new(value, [spec.clone(), spec]))
 }
 
-#[op_meta(max)]
-fn max_meta(this: &Tensor) -> Result<Tensor> {
-    extreme_spec(this, &[], false)?.on(Device::META)
+#[op_plan(max)]
+fn max_plan(this: &Tensor) -> Result<Plan<Reduced>, BadArgument> {
+    extreme_plan(this, &[], false)
 }
 
-#[op_meta(min)]
-fn min_meta(this: &Tensor) -> Result<Tensor> {
-    extreme_spec(this, &[], false)?.on(Device::META)
+#[op_plan(min)]
+fn min_plan(this: &Tensor) -> Result<Plan<Reduced>, BadArgument> {
+    extreme_plan(this, &[], false)
 }
 
-/// What the extreme elements over these dimensions look like.
-///
-/// # Errors
-///
-/// Where a dimension is not there, or a result would be of no elements, which have no extreme.
-pub fn extreme_spec(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Spec, BadArgument> {
-    let gone = reduced_dims(this.sizes().len(), dim, "dim")?;
-    let empty = this.sizes().iter().zip(&gone).any(|(&size, &gone)| gone && size == 0);
-    if empty && (dim.is_empty() || !this.sizes().iter().zip(&gone).any(|(&size, &gone)| !gone && size == 0)) {
+/// The extreme elements over these dimensions. There is none among no elements.
+fn extreme_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+    let plan = Reduced::plan(this, dim, keepdim, this.dtype())?;
+    if is_of_none(this, &plan.value.gone) && (dim.is_empty() || plan.outputs[0].geometry.count() != 0) {
         return Err(BadArgument::sizes("self", this.sizes(), "elements to choose from along the reduced dimensions"));
     }
     if this.dtype().is_complex() {
         return Err(BadArgument::dtype("self", this.dtype(), "real, for complex numbers have no order"));
     }
-    Ok(Spec::contiguous(this.dtype(), &reduced_sizes(this.sizes(), dim, keepdim, "dim")?))
+    Ok(plan)
+}
+
+/// Whether each result is made of no elements.
+fn is_of_none(this: &Tensor, gone: &[bool]) -> bool {
+    this.sizes().iter().zip(gone).any(|(&size, &gone)| gone && size == 0)
 }
 
 /// The largest elements over a dimension, and where they are.
-#[op_def("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", out = "dim_max"(max, max_values))]
+#[op_def("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", plan, out = "dim_max"(max, max_values))]
 pub fn max_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
 /// The smallest elements over a dimension, and where they are.
-#[op_def("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", out = "dim_min"(min, min_indices))]
+#[op_def("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", plan, out = "dim_min"(min, min_indices))]
 pub fn min_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
-#[op_meta(max_dim)]
-fn max_dim_meta(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    selected_meta(this, dim, keepdim)
+#[op_plan(max_dim)]
+fn max_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
+    selected_plan(this, dim, keepdim)
 }
 
-#[op_meta(min_dim)]
-fn min_dim_meta(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    selected_meta(this, dim, keepdim)
+#[op_plan(min_dim)]
+fn min_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
+    selected_plan(this, dim, keepdim)
 }
 
-/// The shapes of one element of each line, and of its place.
-pub(crate) fn selected_meta(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    let spec = extreme_spec(this, &[dim], keepdim)?;
-    Ok((spec.clone().on(Device::META)?, Spec { dtype: DType::I64, ..spec }.on(Device::META)?))
+/// One element of each line, and its place.
+pub(crate) fn selected_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
+    let Plan { value, outputs: [spec] } = extreme_plan(this, &[dim], keepdim)?;
+    let places = Spec { dtype: DType::I64, ..spec.clone() };
+    Ok(Plan::new(value, [spec, places]))
 }
 
 /// Where the largest element is, along a dimension or among all.
-#[op_def("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", out = "out")]
+#[op_def("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn argmax(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
 
 /// Where the smallest element is, along a dimension or among all.
-#[op_def("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", out = "out")]
+#[op_def("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn argmin(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
 
-#[op_meta(argmax)]
-fn argmax_meta(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
-    Spec { dtype: DType::I64, ..extreme_spec(this, dim.as_slice(), keepdim)? }.on(Device::META)
+#[op_plan(argmax)]
+fn argmax_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+    place_plan(this, dim, keepdim)
 }
 
-#[op_meta(argmin)]
-fn argmin_meta(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
-    Spec { dtype: DType::I64, ..extreme_spec(this, dim.as_slice(), keepdim)? }.on(Device::META)
+#[op_plan(argmin)]
+fn argmin_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+    place_plan(this, dim, keepdim)
+}
+
+fn place_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+    let Plan { value, outputs: [spec] } = extreme_plan(this, dim.as_slice(), keepdim)?;
+    Ok(Plan::new(value, [Spec { dtype: DType::I64, ..spec }]))
 }
 
 /// Whether any element is true, that is, not zero.
-#[op_def("any(Tensor self) -> Tensor", out = "all_out")]
+#[op_def("any(Tensor self) -> Tensor", plan, out = "all_out")]
 pub fn any(this: &Tensor) -> Result<Tensor>;
 
 /// Whether any element along a dimension is true.
-#[op_def("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", out = "out")]
+#[op_def("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn any_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor>;
 
 /// Whether any element over these dimensions is true.
-#[op_def("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", out = "dims_out")]
+#[op_def("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", plan, out = "dims_out")]
 pub fn any_dims(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
 
 /// Whether all elements are true, that is, not zero.
-#[op_def("all(Tensor self) -> Tensor", out = "all_out")]
+#[op_def("all(Tensor self) -> Tensor", plan, out = "all_out")]
 pub fn all(this: &Tensor) -> Result<Tensor>;
 
 /// Whether all elements along a dimension are true.
-#[op_def("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", out = "out")]
+#[op_def("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn all_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor>;
 
 /// Whether all elements over these dimensions are true.
-#[op_def("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", out = "dims_out")]
+#[op_def("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", plan, out = "dims_out")]
 pub fn all_dims(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
 
-macro_rules! truth_meta {
-    ($($all:ident $all_meta:ident $dim:ident $dim_meta:ident $dims:ident $dims_meta:ident;)*) => {$(
-        #[op_meta($all)]
-        fn $all_meta(this: &Tensor) -> Result<Tensor> {
-            truth_spec(this, None, false)?.1.on(Device::META)
+macro_rules! truth_plans {
+    ($($all:ident $all_plan:ident $dim:ident $dim_plan:ident $dims:ident $dims_plan:ident;)*) => {$(
+        #[op_plan($all)]
+        fn $all_plan(this: &Tensor) -> Result<Plan<Reduced>, BadArgument> {
+            truth_plan(this, None, false)
         }
 
-        #[op_meta($dim)]
-        fn $dim_meta(this: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor> {
-            truth_spec(this, Some(&[dim]), keepdim)?.1.on(Device::META)
+        #[op_plan($dim)]
+        fn $dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+            truth_plan(this, Some(&[dim]), keepdim)
         }
 
-        #[op_meta($dims)]
-        fn $dims_meta(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
-            truth_spec(this, dim, keepdim)?.1.on(Device::META)
+        #[op_plan($dims)]
+        fn $dims_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+            truth_plan(this, dim, keepdim)
         }
     )*};
 }
-truth_meta! {
-    any any_meta any_dim any_dim_meta any_dims any_dims_meta;
-    all all_meta all_dim all_dim_meta all_dims all_dims_meta;
+truth_plans! {
+    any any_plan any_dim any_dim_plan any_dims any_dims_plan;
+    all all_plan all_dim all_dim_plan all_dims all_dims_plan;
 }
 
-/// Which dimensions go, and what the truth about them looks like: bytes have bytes for it. An empty list is no dimension.
-///
-/// # Errors
-///
-/// Where a dimension is not there, or is listed twice.
-pub fn truth_spec(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<(Vec<bool>, Spec), BadArgument> {
+/// The truth about elements over these dimensions: bytes have bytes for it. An empty list is no dimension.
+fn truth_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
     let dtype = if this.dtype() == DType::U8 { DType::U8 } else { DType::Bool };
     if dim.is_some_and(<[i64]>::is_empty) {
-        return Ok((vec![false; this.sizes().len()], Spec::contiguous(dtype, this.sizes())));
+        let gone = DimFlags::from_elem(false, this.sizes().len());
+        return Ok(Plan::new(Reduced { gone }, [Spec::contiguous(dtype, this.sizes())]));
     }
-    let dim = dim.unwrap_or(&[]);
-    let sizes = reduced_sizes(this.sizes(), dim, keepdim, "dim")?;
-    Ok((reduced_dims(this.sizes().len(), dim, "dim")?, Spec::contiguous(dtype, &sizes)))
+    Reduced::plan(this, dim.unwrap_or(&[]), keepdim, dtype)
 }
 
 /// How many elements are not zero.
@@ -249,6 +250,7 @@ pub fn logsumexp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor>;
 /// `sum(|self|^ord)^(1/ord)` over these dimensions, or the limit of it.
 #[op_def(
     "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn linalg_vector_norm(
@@ -259,29 +261,25 @@ pub fn linalg_vector_norm(
     dtype: Option<DType>,
 ) -> Result<Tensor>;
 
-#[op_meta(linalg_vector_norm)]
-fn linalg_vector_norm_meta(
-    this: &Tensor,
-    ord: Scalar,
-    dim: Option<&[i64]>,
-    keepdim: bool,
-    dtype: Option<DType>,
-) -> Result<Tensor> {
-    norm_spec(this, ord, dim, keepdim, dtype)?.1.on(Device::META)
+/// A norm over some dimensions.
+pub struct Norm {
+    /// Whether each dimension is reduced.
+    pub gone: DimFlags,
+    /// The dtype to compute in.
+    pub computed: DType,
+    /// The order. That of one element is infinite, as it is its magnitude whatever the order is, and no power of it is too large; so is
+    /// an order that the dtype does not hold.
+    pub order: f64,
 }
 
-/// The dtype that a norm is computed in, and what it looks like.
-///
-/// # Errors
-///
-/// Where a dimension is not there, a dtype has no fraction, or there is no norm of no elements.
-pub fn norm_spec(
+#[op_plan(linalg_vector_norm)]
+fn norm_plan(
     this: &Tensor,
     ord: Scalar,
     dim: Option<&[i64]>,
     keepdim: bool,
     dtype: Option<DType>,
-) -> Result<(DType, Spec), BadArgument> {
+) -> Result<Plan<Norm>, BadArgument> {
     let has_fraction = |dtype: DType| dtype.is_floating() || dtype.is_complex();
     if !has_fraction(this.dtype()) {
         return Err(BadArgument::dtype("self", this.dtype(), "floating or complex, for a norm has a fraction"));
@@ -295,38 +293,23 @@ pub fn norm_spec(
         ));
     }
     let Some(order) = ord.to_f64() else { return Err(BadArgument::value("ord", "complex", "a real number")) };
-    let gone = reduced_dims(this.sizes().len(), dim.unwrap_or(&[]), "dim")?;
-    let empty = this.sizes().iter().zip(&gone).any(|(&size, &gone)| gone && size == 0);
-    if empty
-        && (order < 0.0 || order == f64::INFINITY)
-        && !this.sizes().iter().zip(&gone).any(|(&size, &gone)| !gone && size == 0)
-    {
+    let Plan { value: Reduced { gone }, outputs } =
+        Reduced::plan(this, dim.unwrap_or(&[]), keepdim, computed.to_real())?;
+    if is_of_none(this, &gone) && (order < 0.0 || order == f64::INFINITY) && outputs[0].geometry.count() != 0 {
         return Err(BadArgument::sizes("self", this.sizes(), "elements, for this norm of none is not defined"));
     }
-    let real = match computed {
-        DType::C64 => DType::F32,
-        DType::C128 => DType::F64,
-        real => real,
-    };
-    Ok((computed, Spec::contiguous(real, &reduced_sizes(this.sizes(), dim.unwrap_or(&[]), keepdim, "dim")?)))
-}
-
-/// The order of a norm over the dimensions that are `gone`. That of one element is its magnitude whatever the order, and no power of
-/// it is too large. What the dtype of the norms holds no more is infinite.
-#[must_use]
-pub fn norm_order(this: &Tensor, ord: Scalar, gone: &[bool], dtype: DType) -> f64 {
-    let order = ord.to_f64().unwrap_or(2.0);
-    let is_held = dtype == DType::F64 || order.abs() <= f64::from(f32::MAX);
+    let is_held = computed.to_real() == DType::F64 || order.abs() <= f64::from(f32::MAX);
     let order = if is_held { order } else { order.signum() * f64::INFINITY };
-    let is_of_one = this.sizes().iter().zip(gone).all(|(&size, &gone)| !gone || size == 1);
-    if is_of_one && order != 0.0 { f64::INFINITY } else { order }
+    let is_of_one = this.sizes().iter().zip(&gone).all(|(&size, &gone)| !gone || size == 1);
+    let order = if is_of_one && order != 0.0 { f64::INFINITY } else { order };
+    Ok(Plan::new(Norm { gone, computed, order }, outputs))
 }
 
 /// The norms over these dimensions.
 #[op_def("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", out = "out")]
 pub fn norm_scalaropt_dim(this: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     let order = p.unwrap_or(Scalar::Int(2));
-    norm_spec(this, order, Some(dim), keepdim, None)?;
+    norm_plan(this, order, Some(dim), keepdim, None)?;
     linalg_vector_norm(this, order, Some(dim), keepdim, None)
 }
 

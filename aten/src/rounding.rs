@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
 /// `-self`
-#[op_def("neg(Tensor self) -> Tensor", operator = Neg, shape = pointwise, inplace, out = "out")]
+#[op_def("neg(Tensor self) -> Tensor", operator = Neg, shape = pointwise, dtypes(all), check = check_negation(this), inplace, out = "out")]
 pub fn neg(this: &Tensor) -> Result<Tensor>;
 
 /// `self`, which must be a number
@@ -17,56 +17,55 @@ pub fn positive(this: &Tensor) -> Result<Tensor> {
 }
 
 /// The absolute value; of a complex number, the distance from zero
-#[op_def("abs(Tensor self) -> Tensor", shape = pointwise, dtype = real, inplace, out = "out")]
+#[op_def("abs(Tensor self) -> Tensor", shape = pointwise, dtype = real, dtypes(all), inplace, out = "out")]
 pub fn abs(this: &Tensor) -> Result<Tensor>;
 
 /// -1, 0 or 1, as the sign is
-#[op_def("sign(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]
+#[op_def("sign(Tensor self) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "out")]
 pub fn sign(this: &Tensor) -> Result<Tensor>;
 
 /// -1, 0 or 1, as the sign is; of a complex number, the number of magnitude 1 in its direction
-#[op_def("sgn(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]
+#[op_def("sgn(Tensor self) -> Tensor", shape = pointwise, dtypes(all), inplace, out = "out")]
 pub fn sgn(this: &Tensor) -> Result<Tensor>;
 
 /// The largest integer that is not above
-#[op_def("floor(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]
+#[op_def("floor(Tensor self) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "out")]
 pub fn floor(this: &Tensor) -> Result<Tensor>;
 
 /// The smallest integer that is not below
-#[op_def("ceil(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]
+#[op_def("ceil(Tensor self) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "out")]
 pub fn ceil(this: &Tensor) -> Result<Tensor>;
 
 /// The integer part
-#[op_def("trunc(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]
+#[op_def("trunc(Tensor self) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "out")]
 pub fn trunc(this: &Tensor) -> Result<Tensor>;
 
 /// The nearest integer, and the even one of two
-#[op_def("round(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]
+#[op_def("round(Tensor self) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "out")]
 pub fn round(this: &Tensor) -> Result<Tensor>;
 
 /// What follows the integer part
-#[op_def("frac(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]
+#[op_def("frac(Tensor self) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "out")]
 pub fn frac(this: &Tensor) -> Result<Tensor>;
 
 /// The nearest number of so many decimals
-#[op_def("round.decimals(Tensor self, *, int decimals) -> Tensor", shape = pointwise, inplace, out = "decimals_out")]
+#[op_def("round.decimals(Tensor self, *, int decimals) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "decimals_out")]
 pub fn round_decimals(this: &Tensor, decimals: i64) -> Result<Tensor>;
 
 /// The same, with numbers in place of NaN and of infinities
-#[op_def("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", shape = pointwise, inplace, out = "out")]
+#[op_def("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", shape = pointwise, dtypes(all), inplace, out = "out")]
 pub fn nan_to_num(this: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor>;
 
 /// A fraction from a half to one, and the power of two that it is to be multiplied with
-#[op_def("frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", out = "Tensor_out")]
+#[op_def("frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", plan, out = "Tensor_out")]
 pub fn frexp(this: &Tensor) -> Result<(Tensor, Tensor)>;
 
-#[op_meta(frexp)]
-fn frexp_meta(this: &Tensor) -> Result<(Tensor, Tensor)> {
+#[op_plan(frexp)]
+fn frexp_plan(this: &Tensor) -> Result<Plan<(), 2>, BadArgument> {
     if !this.dtype().is_floating() {
-        return Err(BadArgument::dtype("self", this.dtype(), "floating").into());
+        return Err(BadArgument::dtype("self", this.dtype(), "floating"));
     }
-    let like = |dtype| Spec::pointwise(&[this], dtype)?.on(Device::META);
-    Ok((like(this.dtype())?, like(DType::I32)?))
+    Ok(Plan::new((), [Spec::like(this, this.dtype()), Spec::like(this, DType::I32)]))
 }
 
 /// Makes sure that nothing boolean is negated.

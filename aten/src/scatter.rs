@@ -3,67 +3,126 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Spec, wrap_dim};
 
-use crate::{check_beside, check_index};
+use crate::{as_strided, check_beside, check_index, copy_, diagonal, select_int, slice};
+
+/// The way in which elements that meet become one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reduce {
+    /// Their sum.
+    Sum,
+    /// Their mean.
+    Mean,
+    /// Their product.
+    Product,
+    /// The largest.
+    Greatest,
+    /// The smallest.
+    Least,
+}
+
+/// A reduction along a dimension.
+pub struct ReduceAt {
+    /// The dimension.
+    pub dim: usize,
+    /// What becomes of elements that meet.
+    pub reduce: Reduce,
+}
+
+impl ReduceAt {
+    /// The plan of an operator whose `reduce` is one of these words.
+    pub(crate) fn plan(
+        this: &Tensor,
+        Plan { value: dim, outputs }: Plan<usize>,
+        reduce: &str,
+        words: &[(&str, Reduce)],
+    ) -> Result<Plan<Self>, BadArgument> {
+        let Some(&(_, reduce)) = words.iter().find(|(word, _)| *word == reduce) else {
+            let words: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+            return Err(BadArgument::value("reduce", reduce, format!("one of {}", words.join(", "))));
+        };
+        if this.dtype().is_complex() && matches!(reduce, Reduce::Greatest | Reduce::Least) {
+            return Err(BadArgument::dtype("self", this.dtype(), "real, as complex numbers have no order"));
+        }
+        Ok(Plan { value: Self { dim, reduce }, outputs })
+    }
+}
+
+const ADD_OR_MULTIPLY: &[(&str, Reduce)] = &[("add", Reduce::Sum), ("multiply", Reduce::Product)];
 
 /// The tensor with the elements of `src` at the positions that `index` has along a dimension.
-#[op_def("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", inplace, out = "src_out")]
+#[op_def("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", plan, inplace, out = "src_out")]
 pub fn scatter_src(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor>;
 
-#[op_meta(scatter_src)]
-fn scatter_src_meta(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
-    scatter_spec(this, dim, index, Some(src))?.0.on(Device::META)
+#[op_plan(scatter_src)]
+fn scatter_src_plan(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Plan<usize>, BadArgument> {
+    scattered(this, dim, index, Some(src))
 }
 
 /// The same with one number.
-#[op_def("scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", inplace, out = "value_out")]
+#[op_def("scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", plan, inplace, out = "value_out")]
 pub fn scatter_value(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor>;
 
-#[op_meta(scatter_value)]
-fn scatter_value_meta(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
-    let _ = value;
-    scatter_spec(this, dim, index, None)?.0.on(Device::META)
+#[op_plan(scatter_value)]
+fn scatter_value_plan(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Plan<usize>, BadArgument> {
+    if index.geometry().count() > 0 {
+        value.check_fits("value", this.dtype())?;
+    }
+    scattered(this, dim, index, None)
 }
 
 /// The tensor plus or times the elements of `src` at these positions.
 #[op_def(
     "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+    plan,
     inplace,
     out = "reduce_out"
 )]
 pub fn scatter_reduce(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<Tensor>;
 
-#[op_meta(scatter_reduce)]
-fn scatter_reduce_meta(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<Tensor> {
-    let _ = reduce;
-    scatter_spec(this, dim, index, Some(src))?.0.on(Device::META)
+#[op_plan(scatter_reduce)]
+fn scatter_reduce_plan(
+    this: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    src: &Tensor,
+    reduce: &str,
+) -> Result<Plan<ReduceAt>, BadArgument> {
+    ReduceAt::plan(this, scattered(this, dim, index, Some(src))?, reduce, ADD_OR_MULTIPLY)
 }
 
 /// The same with one number.
 #[op_def(
     "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
+    plan,
     inplace,
     out = "value_reduce_out"
 )]
 pub fn scatter_value_reduce(this: &Tensor, dim: i64, index: &Tensor, value: Scalar, reduce: &str) -> Result<Tensor>;
 
-#[op_meta(scatter_value_reduce)]
-fn scatter_value_reduce_meta(this: &Tensor, dim: i64, index: &Tensor, value: Scalar, reduce: &str) -> Result<Tensor> {
-    let _ = (value, reduce);
-    scatter_spec(this, dim, index, None)?.0.on(Device::META)
+#[op_plan(scatter_value_reduce)]
+fn scatter_value_reduce_plan(
+    this: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    value: Scalar,
+    reduce: &str,
+) -> Result<Plan<ReduceAt>, BadArgument> {
+    ReduceAt::plan(this, scatter_value_plan(this, dim, index, value)?, reduce, ADD_OR_MULTIPLY)
 }
 
 /// The tensor plus the elements of `src` at these positions.
-#[op_def("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", inplace, out = "out")]
+#[op_def("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", plan, inplace, out = "out")]
 pub fn scatter_add(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor>;
 
-#[op_meta(scatter_add)]
-fn scatter_add_meta(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
-    scatter_spec(this, dim, index, Some(src))?.0.on(Device::META)
+#[op_plan(scatter_add)]
+fn scatter_add_plan(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Plan<usize>, BadArgument> {
+    scattered(this, dim, index, Some(src))
 }
 
 /// The tensor and the elements of `src` at these positions, reduced.
 #[op_def(
     "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
+    plan,
     inplace,
     out = "two_out"
 )]
@@ -76,26 +135,26 @@ pub fn scatter_reduce_two(
     include_self: bool,
 ) -> Result<Tensor>;
 
-#[op_meta(scatter_reduce_two)]
-fn scatter_reduce_two_meta(
+#[op_plan(scatter_reduce_two)]
+fn scatter_reduce_two_plan(
     this: &Tensor,
     dim: i64,
     index: &Tensor,
     src: &Tensor,
     reduce: &str,
-    include_self: bool,
-) -> Result<Tensor> {
-    let _ = (reduce, include_self);
-    scatter_spec(this, dim, index, Some(src))?.0.on(Device::META)
+) -> Result<Plan<ReduceAt>, BadArgument> {
+    let words = [
+        ("sum", Reduce::Sum),
+        ("prod", Reduce::Product),
+        ("mean", Reduce::Mean),
+        ("amax", Reduce::Greatest),
+        ("amin", Reduce::Least),
+    ];
+    ReduceAt::plan(this, scattered(this, dim, index, Some(src))?, reduce, &words)
 }
 
-/// What [`scatter_src`] and its like make, and along which dimension.
-pub fn scatter_spec(
-    this: &Tensor,
-    dim: i64,
-    index: &Tensor,
-    src: Option<&Tensor>,
-) -> Result<(Spec, usize), BadArgument> {
+/// The plan of [`scatter_src`] and operators like it. Its value is the dimension.
+fn scattered(this: &Tensor, dim: i64, index: &Tensor, src: Option<&Tensor>) -> Result<Plan<usize>, BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     check_index("index", index)?;
     check_beside("index", index, this, Some(at))?;
@@ -105,21 +164,28 @@ pub fn scatter_spec(
         }
         check_beside("index", index, src, None)?;
     }
-    Ok((Spec::contiguous(this.dtype(), this.sizes()), at))
+    Ok(Plan::new(at, [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
 /// The tensor with `src` in place of what [`select_int`](crate::select_int) shows.
-#[op_def("select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", out = "out")]
+#[op_def("select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", plan, out = "out")]
 pub fn select_scatter(this: &Tensor, src: &Tensor, dim: i64, index: i64) -> Result<Tensor>;
 
-#[op_meta(select_scatter)]
-fn select_scatter_meta(this: &Tensor, src: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
-    scattered_spec(this, &crate::select_int(this, dim, index)?, src)?.on(Device::META)
+#[op_plan(select_scatter)]
+fn select_scatter_plan(this: &Tensor, src: &Tensor, dim: i64, index: i64) -> Result<Plan<()>> {
+    replaced(this, &select_int(this, dim, index)?, src)
+}
+
+#[op_impl(select_scatter, CompositeExplicitAutograd)]
+fn select_scatter_any(_plan: &(), out: &mut Tensor, this: &Tensor, src: &Tensor, dim: i64, index: i64) -> Result<()> {
+    copy_(out, this, false)?;
+    copy_(&mut select_int(out, dim, index)?, src, false)
 }
 
 /// The tensor with `src` in place of what [`slice`](crate::slice) shows.
 #[op_def(
     "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn slice_scatter(
@@ -131,30 +197,65 @@ pub fn slice_scatter(
     step: i64,
 ) -> Result<Tensor>;
 
-#[op_meta(slice_scatter)]
-fn slice_scatter_meta(
+#[op_plan(slice_scatter)]
+fn slice_scatter_plan(
     this: &Tensor,
     src: &Tensor,
     dim: i64,
     start: Option<i64>,
     end: Option<i64>,
     step: i64,
-) -> Result<Tensor> {
-    scattered_spec(this, &crate::slice(this, dim, start, end, step)?, src)?.on(Device::META)
+) -> Result<Plan<()>> {
+    replaced(this, &slice(this, dim, start, end, step)?, src)
+}
+
+#[op_impl(slice_scatter, CompositeExplicitAutograd)]
+#[expect(clippy::too_many_arguments, reason = "the schema's")]
+fn slice_scatter_any(
+    _plan: &(),
+    out: &mut Tensor,
+    this: &Tensor,
+    src: &Tensor,
+    dim: i64,
+    start: Option<i64>,
+    end: Option<i64>,
+    step: i64,
+) -> Result<()> {
+    copy_(out, this, false)?;
+    copy_(&mut slice(out, dim, start, end, step)?, src, false)
 }
 
 /// The tensor with `src` in place of what [`diagonal`](crate::diagonal) shows.
-#[op_def("diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor", out = "out")]
+#[op_def(
+    "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+    plan,
+    out = "out"
+)]
 pub fn diagonal_scatter(this: &Tensor, src: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor>;
 
-#[op_meta(diagonal_scatter)]
-fn diagonal_scatter_meta(this: &Tensor, src: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-    scattered_spec(this, &crate::diagonal(this, offset, dim1, dim2)?, src)?.on(Device::META)
+#[op_plan(diagonal_scatter)]
+fn diagonal_scatter_plan(this: &Tensor, src: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Plan<()>> {
+    replaced(this, &diagonal(this, offset, dim1, dim2)?, src)
+}
+
+#[op_impl(diagonal_scatter, CompositeExplicitAutograd)]
+fn diagonal_scatter_any(
+    _plan: &(),
+    out: &mut Tensor,
+    this: &Tensor,
+    src: &Tensor,
+    offset: i64,
+    dim1: i64,
+    dim2: i64,
+) -> Result<()> {
+    copy_(out, this, false)?;
+    copy_(&mut diagonal(out, offset, dim1, dim2)?, src, false)
 }
 
 /// The tensor with `src` in place of what [`as_strided`](crate::as_strided) shows.
 #[op_def(
     "as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn as_strided_scatter(
@@ -165,24 +266,38 @@ pub fn as_strided_scatter(
     storage_offset: Option<i64>,
 ) -> Result<Tensor>;
 
-#[op_meta(as_strided_scatter)]
-fn as_strided_scatter_meta(
+#[op_plan(as_strided_scatter)]
+fn as_strided_scatter_plan(
     this: &Tensor,
     src: &Tensor,
     size: &[i64],
     stride: &[i64],
     storage_offset: Option<i64>,
-) -> Result<Tensor> {
-    scattered_spec(this, &crate::as_strided(this, size, stride, storage_offset)?, src)?.on(Device::META)
+) -> Result<Plan<Geometry>> {
+    let part = as_strided(this, size, stride, storage_offset)?;
+    let Plan { outputs, .. } = replaced(this, &part, src)?;
+    Ok(Plan { value: part.geometry().clone(), outputs })
 }
 
-/// What replacing `part`, a view of `this`, makes: the same strides, unless elements share memory.
-pub fn scattered_spec(this: &Tensor, part: &Tensor, src: &Tensor) -> Result<Spec, BadArgument> {
+#[op_impl(as_strided_scatter, CompositeExplicitAutograd)]
+fn as_strided_scatter_any(plan: &Geometry, out: &mut Tensor, this: &Tensor, src: &Tensor) -> Result<()> {
+    let bytes = i64::try_from(this.storage().size()).unwrap_or(i64::MAX);
+    let all = Geometry::contiguous(&[bytes / i64::try_from(this.dtype().size()).unwrap_or(1)]);
+    // The view may show what `this` does not, so all of the memory is copied.
+    let memory = crate::clone(&this.restride(all)?, None)?;
+    copy_(&mut memory.restride(plan.clone())?, src, false)?;
+    copy_(out, &memory.restride(this.geometry().clone())?, false)
+}
+
+/// The plan of an operator that replaces `part`, a view of `this`: the same strides, unless elements share memory.
+fn replaced(this: &Tensor, part: &Tensor, src: &Tensor) -> Result<Plan<()>> {
     if src.sizes() != part.sizes() {
-        return Err(BadArgument::sizes("src", src.sizes(), format!("{:?}, as what it replaces", part.sizes())));
+        let expected = format!("{:?}, as what it replaces", part.sizes());
+        return Err(BadArgument::sizes("src", src.sizes(), expected).into());
     }
     let own = this.geometry();
     let shared = own.sizes().iter().zip(own.strides()).any(|(&size, &stride)| size > 1 && stride == 0);
     let same = Geometry::strided(own.sizes(), own.strides(), 0).filter(|_| !shared);
-    Ok(Spec { dtype: this.dtype(), geometry: same.unwrap_or_else(|| Geometry::contiguous(own.sizes())) })
+    let geometry = same.unwrap_or_else(|| Geometry::contiguous(own.sizes()));
+    Ok(Plan::new((), [Spec { dtype: this.dtype(), geometry }]))
 }

@@ -6,6 +6,7 @@ use dispatch_runtime::{BadArgument, Spec};
 /// Where in a sorted row each number belongs: before equal ones, or behind them on the `right`.
 #[op_def(
     "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+    plan,
     out = "Tensor_out"
 )]
 pub fn searchsorted(
@@ -17,27 +18,16 @@ pub fn searchsorted(
     sorter: Option<&Tensor>,
 ) -> Result<Tensor>;
 
-#[op_meta(searchsorted)]
-fn searchsorted_meta(
+/// The value is whether numbers belong behind equal ones.
+#[op_plan(searchsorted)]
+fn searchsorted_plan(
     sorted_sequence: &Tensor,
     this: &Tensor,
     out_int32: bool,
     right: bool,
     side: Option<&str>,
     sorter: Option<&Tensor>,
-) -> Result<Tensor> {
-    searchsorted_spec(sorted_sequence, this, out_int32, right, side, sorter)?.0.on(Device::META)
-}
-
-/// What [`searchsorted`] makes, and whether numbers belong behind equal ones.
-pub fn searchsorted_spec(
-    sorted_sequence: &Tensor,
-    this: &Tensor,
-    out_int32: bool,
-    right: bool,
-    side: Option<&str>,
-    sorter: Option<&Tensor>,
-) -> Result<(Spec, bool), BadArgument> {
+) -> Result<Plan<bool>, BadArgument> {
     let right = match side {
         None => right,
         Some("right") => true,
@@ -73,7 +63,7 @@ pub fn searchsorted_spec(
         return Err(BadArgument::value("out_int32", true, "false, as positions go beyond int32"));
     }
     let dtype = if out_int32 { DType::I32 } else { DType::I64 };
-    Ok((Spec::contiguous(dtype, this.sizes()), right))
+    Ok(Plan::new(right, [Spec::contiguous(dtype, this.sizes())]))
 }
 
 /// Refuses numbers that have no order, and truth.
@@ -104,22 +94,18 @@ pub fn searchsorted_scalar(
 /// Between which boundaries each number is.
 #[op_def(
     "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+    plan,
     out = "Tensor_out"
 )]
 pub fn bucketize(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Tensor>;
 
-#[op_meta(bucketize)]
-fn bucketize_meta(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Tensor> {
-    bucketize_spec(this, boundaries, out_int32, right)?.on(Device::META)
-}
-
-/// What [`bucketize`] makes.
-pub fn bucketize_spec(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Spec, BadArgument> {
+#[op_plan(bucketize)]
+fn bucketize_plan(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Plan<bool>, BadArgument> {
     if boundaries.sizes().len() != 1 {
         return Err(BadArgument::rank("boundaries", boundaries.sizes().len(), "1"));
     }
     comparable("boundaries", boundaries)?;
-    Ok(searchsorted_spec(boundaries, this, out_int32, right, None, None)?.0)
+    searchsorted_plan(boundaries, this, out_int32, right, None, None)
 }
 
 /// Between which boundaries a number is.
@@ -139,6 +125,7 @@ fn counted(number: Scalar) -> Tensor {
 /// Whether each element is among others.
 #[op_def(
     "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
+    plan,
     out = "Tensor_Tensor_out"
 )]
 pub fn isin_tensor_tensor(
@@ -148,22 +135,11 @@ pub fn isin_tensor_tensor(
     invert: bool,
 ) -> Result<Tensor>;
 
-#[op_meta(isin_tensor_tensor)]
-fn isin_tensor_tensor_meta(
-    elements: &Tensor,
-    test_elements: &Tensor,
-    assume_unique: bool,
-    invert: bool,
-) -> Result<Tensor> {
-    let _ = (assume_unique, invert);
-    isin_spec(elements, test_elements)?.on(Device::META)
-}
-
-/// What [`isin_tensor_tensor`] makes.
-pub fn isin_spec(elements: &Tensor, test_elements: &Tensor) -> Result<Spec, BadArgument> {
+#[op_plan(isin_tensor_tensor)]
+fn isin_plan(elements: &Tensor, test_elements: &Tensor) -> Result<Plan<()>, BadArgument> {
     comparable("elements", elements)?;
     comparable("test_elements", test_elements)?;
-    Ok(Spec::contiguous(DType::Bool, elements.sizes()))
+    Ok(Plan::new((), [Spec::contiguous(DType::Bool, elements.sizes())]))
 }
 
 /// Whether each element is this number.

@@ -120,7 +120,8 @@ fn squeezed_dims(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
     if rank == 0 {
         dims.iter().try_for_each(|&dim| wrap_dim("dim", dim, rank).map(drop))?;
     }
-    let listed = if dims.is_empty() || rank == 0 { vec![false; rank] } else { reduced_dims(rank, dims, "dim")? };
+    let listed =
+        if dims.is_empty() || rank == 0 { vec![false; rank] } else { reduced_dims(rank, dims, "dim")?.to_vec() };
     squeezed(this, |dim| listed[dim])
 }
 

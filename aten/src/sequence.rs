@@ -6,6 +6,7 @@ use dispatch_runtime::{BadArgument, Layout, Spec};
 /// The numbers from `start` up to but not `end`, `step` apart.
 #[op_def(
     "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
     out = "start_out"
 )]
 pub fn arange_start_step(
@@ -18,21 +19,8 @@ pub fn arange_start_step(
     pin_memory: Option<bool>,
 ) -> Result<Tensor>;
 
-#[op_meta(arange_start_step)]
-fn arange_start_step_meta(
-    start: Scalar,
-    end: Scalar,
-    step: Scalar,
-    dtype: Option<DType>,
-    _layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    arange_spec(start, end, step, dtype)?.on(device.unwrap_or(Device::META))
-}
-
-/// What [`arange_start_step`] makes.
-pub fn arange_spec(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -> Result<Spec> {
+#[op_plan(arange_start_step)]
+fn arange_plan(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -> Result<Plan<()>> {
     let whole = [start, end, step].iter().all(|number| matches!(number, Scalar::Int(_) | Scalar::Bool(_)));
     let dtype = dtype.unwrap_or(if whole { DType::I64 } else { DType::F32 });
     let real = |argument, number: Scalar| match number.to_f64() {
@@ -59,7 +47,7 @@ pub fn arange_spec(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType
         let count = ((to - from) / by).ceil() as i64;
         count
     };
-    Ok(Spec::contiguous(dtype, &[count]))
+    Ok(Plan::new((), [Spec::contiguous(dtype, &[count])]))
 }
 
 /// What counting in a dtype is done in.
@@ -132,6 +120,7 @@ fn arange_any(
 /// `steps` numbers from `start` to `end`, equally far apart.
 #[op_def(
     "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn linspace(
@@ -144,22 +133,15 @@ pub fn linspace(
     pin_memory: Option<bool>,
 ) -> Result<Tensor>;
 
-#[op_meta(linspace)]
-fn linspace_meta(
-    start: Scalar,
-    end: Scalar,
-    steps: i64,
-    dtype: Option<DType>,
-    _layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    spaced_between(start, end, steps, dtype)?.on(device.unwrap_or(Device::META))
+#[op_plan(linspace)]
+fn linspace_plan(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
+    spaced_between(start, end, steps, dtype)
 }
 
 /// [`linspace`] between numbers that are tensors.
 #[op_def(
     "linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
     out = "Tensor_Tensor_out"
 )]
 pub fn linspace_tensor_tensor(
@@ -172,18 +154,14 @@ pub fn linspace_tensor_tensor(
     pin_memory: Option<bool>,
 ) -> Result<Tensor>;
 
-#[op_meta(linspace_tensor_tensor)]
-fn linspace_tensor_tensor_meta(
+#[op_plan(linspace_tensor_tensor)]
+fn linspace_tensor_tensor_plan(
     start: &Tensor,
     end: &Tensor,
     steps: i64,
     dtype: Option<DType>,
-    _layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    let complex = [one("start", start)?, one("end", end)?];
-    spaced_spec(complex, steps, dtype)?.on(device.unwrap_or(Device::META))
+) -> Result<Plan<()>, BadArgument> {
+    spaced([one("start", start)?, one("end", end)?], steps, dtype)
 }
 
 #[op_impl(linspace_tensor_tensor, CompositeExplicitAutograd)]
@@ -202,6 +180,7 @@ fn linspace_tensor_tensor_any(
 /// [`linspace`] from a number that is a tensor.
 #[op_def(
     "linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
     out = "Tensor_Scalar_out"
 )]
 pub fn linspace_tensor_scalar(
@@ -214,17 +193,14 @@ pub fn linspace_tensor_scalar(
     pin_memory: Option<bool>,
 ) -> Result<Tensor>;
 
-#[op_meta(linspace_tensor_scalar)]
-fn linspace_tensor_scalar_meta(
+#[op_plan(linspace_tensor_scalar)]
+fn linspace_tensor_scalar_plan(
     start: &Tensor,
     end: Scalar,
     steps: i64,
     dtype: Option<DType>,
-    _layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    spaced_spec([one("start", start)?, is_complex_number(end)], steps, dtype)?.on(device.unwrap_or(Device::META))
+) -> Result<Plan<()>, BadArgument> {
+    spaced([one("start", start)?, is_complex_number(end)], steps, dtype)
 }
 
 #[op_impl(linspace_tensor_scalar, CompositeExplicitAutograd)]
@@ -243,6 +219,7 @@ fn linspace_tensor_scalar_any(
 /// [`linspace`] to a number that is a tensor.
 #[op_def(
     "linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
     out = "Scalar_Tensor_out"
 )]
 pub fn linspace_scalar_tensor(
@@ -255,17 +232,14 @@ pub fn linspace_scalar_tensor(
     pin_memory: Option<bool>,
 ) -> Result<Tensor>;
 
-#[op_meta(linspace_scalar_tensor)]
-fn linspace_scalar_tensor_meta(
+#[op_plan(linspace_scalar_tensor)]
+fn linspace_scalar_tensor_plan(
     start: Scalar,
     end: &Tensor,
     steps: i64,
     dtype: Option<DType>,
-    _layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    spaced_spec([is_complex_number(start), one("end", end)?], steps, dtype)?.on(device.unwrap_or(Device::META))
+) -> Result<Plan<()>, BadArgument> {
+    spaced([is_complex_number(start), one("end", end)?], steps, dtype)
 }
 
 #[op_impl(linspace_scalar_tensor, CompositeExplicitAutograd)]
@@ -284,6 +258,7 @@ fn linspace_scalar_tensor_any(
 /// `steps` powers of `base`, of exponents from `start` to `end` equally far apart.
 #[op_def(
     "logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn logspace(
@@ -297,23 +272,15 @@ pub fn logspace(
     pin_memory: Option<bool>,
 ) -> Result<Tensor>;
 
-#[op_meta(logspace)]
-fn logspace_meta(
-    start: Scalar,
-    end: Scalar,
-    steps: i64,
-    _base: f64,
-    dtype: Option<DType>,
-    _layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    spaced_between(start, end, steps, dtype)?.on(device.unwrap_or(Device::META))
+#[op_plan(logspace)]
+fn logspace_plan(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
+    spaced_between(start, end, steps, dtype)
 }
 
 /// [`logspace`] between numbers that are tensors.
 #[op_def(
     "logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
     out = "Tensor_Tensor_out"
 )]
 pub fn logspace_tensor_tensor(
@@ -327,19 +294,14 @@ pub fn logspace_tensor_tensor(
     pin_memory: Option<bool>,
 ) -> Result<Tensor>;
 
-#[op_meta(logspace_tensor_tensor)]
-fn logspace_tensor_tensor_meta(
+#[op_plan(logspace_tensor_tensor)]
+fn logspace_tensor_tensor_plan(
     start: &Tensor,
     end: &Tensor,
     steps: i64,
-    _base: f64,
     dtype: Option<DType>,
-    _layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    let complex = [one("start", start)?, one("end", end)?];
-    spaced_spec(complex, steps, dtype)?.on(device.unwrap_or(Device::META))
+) -> Result<Plan<()>, BadArgument> {
+    spaced([one("start", start)?, one("end", end)?], steps, dtype)
 }
 
 #[op_impl(logspace_tensor_tensor, CompositeExplicitAutograd)]
@@ -359,6 +321,7 @@ fn logspace_tensor_tensor_any(
 /// [`logspace`] from a number that is a tensor.
 #[op_def(
     "logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
     out = "Tensor_Scalar_out"
 )]
 pub fn logspace_tensor_scalar(
@@ -372,18 +335,14 @@ pub fn logspace_tensor_scalar(
     pin_memory: Option<bool>,
 ) -> Result<Tensor>;
 
-#[op_meta(logspace_tensor_scalar)]
-fn logspace_tensor_scalar_meta(
+#[op_plan(logspace_tensor_scalar)]
+fn logspace_tensor_scalar_plan(
     start: &Tensor,
     end: Scalar,
     steps: i64,
-    _base: f64,
     dtype: Option<DType>,
-    _layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    spaced_spec([one("start", start)?, is_complex_number(end)], steps, dtype)?.on(device.unwrap_or(Device::META))
+) -> Result<Plan<()>, BadArgument> {
+    spaced([one("start", start)?, is_complex_number(end)], steps, dtype)
 }
 
 #[op_impl(logspace_tensor_scalar, CompositeExplicitAutograd)]
@@ -403,6 +362,7 @@ fn logspace_tensor_scalar_any(
 /// [`logspace`] to a number that is a tensor.
 #[op_def(
     "logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
     out = "Scalar_Tensor_out"
 )]
 pub fn logspace_scalar_tensor(
@@ -416,18 +376,14 @@ pub fn logspace_scalar_tensor(
     pin_memory: Option<bool>,
 ) -> Result<Tensor>;
 
-#[op_meta(logspace_scalar_tensor)]
-fn logspace_scalar_tensor_meta(
+#[op_plan(logspace_scalar_tensor)]
+fn logspace_scalar_tensor_plan(
     start: Scalar,
     end: &Tensor,
     steps: i64,
-    _base: f64,
     dtype: Option<DType>,
-    _layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    spaced_spec([is_complex_number(start), one("end", end)?], steps, dtype)?.on(device.unwrap_or(Device::META))
+) -> Result<Plan<()>, BadArgument> {
+    spaced([is_complex_number(start), one("end", end)?], steps, dtype)
 }
 
 #[op_impl(logspace_scalar_tensor, CompositeExplicitAutograd)]
@@ -445,8 +401,7 @@ fn logspace_scalar_tensor_any(
 }
 
 /// Whether a number is complex.
-#[must_use]
-pub const fn is_complex_number(number: Scalar) -> bool {
+pub(crate) const fn is_complex_number(number: Scalar) -> bool {
     matches!(number, Scalar::Complex(_))
 }
 
@@ -464,19 +419,15 @@ fn number(argument: &'static str, tensor: &Tensor) -> Result<Scalar> {
     crate::_local_scalar_dense(tensor)
 }
 
-/// What [`linspace`] and [`logspace`] make between these numbers.
-///
-/// # Errors
-///
-/// Returns [`BadArgument`] if the dtype does not hold one of them, or there are fewer than no steps.
-pub fn spaced_between(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -> Result<Spec, BadArgument> {
-    let spec = spaced_spec([start, end].map(is_complex_number), steps, dtype)?;
-    crate::check_numbers(spec.dtype, [("start", start), ("end", end)])?;
-    Ok(spec)
+/// The plan of [`linspace`] and [`logspace`] between these numbers, which the dtype must hold.
+fn spaced_between(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
+    let plan = spaced([start, end].map(is_complex_number), steps, dtype)?;
+    crate::check_numbers(plan.outputs[0].dtype, [("start", start), ("end", end)])?;
+    Ok(plan)
 }
 
-/// What [`linspace`] and [`logspace`] make between numbers of which these are complex.
-fn spaced_spec(complex: [bool; 2], steps: i64, dtype: Option<DType>) -> Result<Spec, BadArgument> {
+/// The plan of [`linspace`] and [`logspace`], given which of the two numbers are complex.
+fn spaced(complex: [bool; 2], steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
     if steps < 0 {
         return Err(BadArgument::value("steps", steps, "zero or more"));
     }
@@ -485,12 +436,13 @@ fn spaced_spec(complex: [bool; 2], steps: i64, dtype: Option<DType>) -> Result<S
     if complex && !dtype.is_complex() {
         return Err(BadArgument::dtype("dtype", dtype, "complex, as `start` or `end` is"));
     }
-    Ok(Spec::contiguous(dtype, &[steps]))
+    Ok(Plan::new((), [Spec::contiguous(dtype, &[steps])]))
 }
 
 /// The matrix with ones along its diagonal.
 #[op_def(
     "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
     out = "m_out"
 )]
 pub fn eye_m(
@@ -502,26 +454,14 @@ pub fn eye_m(
     pin_memory: Option<bool>,
 ) -> Result<Tensor>;
 
-#[op_meta(eye_m)]
-fn eye_m_meta(
-    n: i64,
-    m: i64,
-    dtype: Option<DType>,
-    _layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    eye_spec(n, m, dtype)?.on(device.unwrap_or(Device::META))
-}
-
-/// What [`eye_m`] makes.
-pub fn eye_spec(n: i64, m: i64, dtype: Option<DType>) -> Result<Spec, BadArgument> {
+#[op_plan(eye_m)]
+fn eye_plan(n: i64, m: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
     for (argument, size) in [("n", n), ("m", m)] {
         if size < 0 {
             return Err(BadArgument::value(argument, size, "zero or more"));
         }
     }
-    Ok(Spec::contiguous(dtype.unwrap_or(DType::F32), &[n, m]))
+    Ok(Plan::new((), [Spec::contiguous(dtype.unwrap_or(DType::F32), &[n, m])]))
 }
 
 /// The square matrix with ones along its diagonal.
@@ -551,6 +491,7 @@ fn eye_any(
 /// The rows and columns of the lower triangle of a matrix.
 #[op_def(
     "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn tril_indices(
@@ -563,22 +504,15 @@ pub fn tril_indices(
     pin_memory: Option<bool>,
 ) -> Result<Tensor>;
 
-#[op_meta(tril_indices)]
-fn tril_indices_meta(
-    row: i64,
-    col: i64,
-    offset: i64,
-    dtype: Option<DType>,
-    _layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    triangle_spec(row, col, offset, true, dtype)?.on(device.unwrap_or(Device::META))
+#[op_plan(tril_indices)]
+fn tril_indices_plan(row: i64, col: i64, offset: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
+    triangle(row, col, offset, true, dtype)
 }
 
 /// The rows and columns of the upper triangle of a matrix.
 #[op_def(
     "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn triu_indices(
@@ -591,21 +525,13 @@ pub fn triu_indices(
     pin_memory: Option<bool>,
 ) -> Result<Tensor>;
 
-#[op_meta(triu_indices)]
-fn triu_indices_meta(
-    row: i64,
-    col: i64,
-    offset: i64,
-    dtype: Option<DType>,
-    _layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    triangle_spec(row, col, offset, false, dtype)?.on(device.unwrap_or(Device::META))
+#[op_plan(triu_indices)]
+fn triu_indices_plan(row: i64, col: i64, offset: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
+    triangle(row, col, offset, false, dtype)
 }
 
-/// What [`tril_indices`] (`lower`) and [`triu_indices`] make.
-pub fn triangle_spec(row: i64, col: i64, offset: i64, lower: bool, dtype: Option<DType>) -> Result<Spec, BadArgument> {
+/// The plan of [`tril_indices`] (`lower`) and [`triu_indices`].
+fn triangle(row: i64, col: i64, offset: i64, lower: bool, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
     for (argument, size) in [("row", row), ("col", col)] {
         if size < 0 {
             return Err(BadArgument::value(argument, size, "zero or more"));
@@ -614,7 +540,7 @@ pub fn triangle_spec(row: i64, col: i64, offset: i64, lower: bool, dtype: Option
     let below = count_below(row.into(), col.into(), i128::from(offset) - i128::from(!lower));
     let count = if lower { below } else { i128::from(row) * i128::from(col) - below };
     let count = i64::try_from(count).unwrap_or(i64::MAX);
-    Ok(Spec::contiguous(dtype.unwrap_or(DType::I64), &[2, count]))
+    Ok(Plan::new((), [Spec::contiguous(dtype.unwrap_or(DType::I64), &[2, count])]))
 }
 
 /// How many elements of a matrix lie at or below the diagonal that is `offset` to the right: row `r` has `r + offset + 1`, from 0 to `col`.

@@ -4,11 +4,11 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec, wrap_dim};
 
 /// `exp(self) / sum(exp(self))` along a dimension.
-#[op_def("_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", out = "out")]
+#[op_def("_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", plan, out = "out")]
 pub fn _softmax(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor>;
 
 /// The logarithm of softmax along a dimension.
-#[op_def("_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", out = "out")]
+#[op_def("_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", plan, out = "out")]
 pub fn _log_softmax(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor>;
 
 /// `exp(self) / sum(exp(self))` along a dimension, of the input as another dtype if one is given.
@@ -31,16 +31,17 @@ fn converted(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
 }
 
 /// Softmax along a dimension, zero where every element is minus infinity.
-#[op_def("_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")]
+#[op_def("_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", plan)]
 pub fn _safe_softmax(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
 
 /// The gradient of softmax, from its result.
-#[op_def("_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor", out = "out"(grad_input))]
+#[op_def("_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor", plan, out = "out"(grad_input))]
 pub fn _softmax_backward_data(grad_output: &Tensor, output: &Tensor, dim: i64, input_dtype: DType) -> Result<Tensor>;
 
 /// The gradient of the logarithm of softmax, from its result.
 #[op_def(
     "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn _log_softmax_backward_data(
@@ -50,66 +51,67 @@ pub fn _log_softmax_backward_data(
     input_dtype: DType,
 ) -> Result<Tensor>;
 
-#[op_meta(_softmax)]
-fn softmax_meta(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
-    softmax_spec(this, dim, half_to_float.then_some(DType::F32))?.on(Device::META)
+#[op_plan(_softmax)]
+fn softmax_plan(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Plan<usize>, BadArgument> {
+    softened(this, dim, half_to_float.then_some(DType::F32))
 }
 
-#[op_meta(_log_softmax)]
-fn log_softmax_meta(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
-    softmax_spec(this, dim, half_to_float.then_some(DType::F32))?.on(Device::META)
+#[op_plan(_log_softmax)]
+fn log_softmax_plan(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Plan<usize>, BadArgument> {
+    softened(this, dim, half_to_float.then_some(DType::F32))
 }
 
-#[op_meta(_safe_softmax)]
-fn safe_softmax_meta(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    softmax_spec(this, dim, dtype)?.on(Device::META)
+#[op_plan(_safe_softmax)]
+fn safe_softmax_plan(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<usize>, BadArgument> {
+    softened(this, dim, dtype)
 }
 
-#[op_meta(_softmax_backward_data)]
-fn softmax_backward_meta(grad_output: &Tensor, output: &Tensor, dim: i64, input_dtype: DType) -> Result<Tensor> {
-    softmax_backward_spec(grad_output, output, dim, input_dtype)?.on(Device::META)
-}
-
-#[op_meta(_log_softmax_backward_data)]
-fn log_softmax_backward_meta(grad_output: &Tensor, output: &Tensor, dim: i64, input_dtype: DType) -> Result<Tensor> {
-    softmax_backward_spec(grad_output, output, dim, input_dtype)?.on(Device::META)
-}
-
-/// What a softmax looks like.
-///
-/// # Errors
-///
-/// Where the dimension is not there, or the dtype has no fraction.
-pub fn softmax_spec(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Spec, BadArgument> {
-    wrap_dim("dim", dim, this.sizes().len())?;
-    let dtype = dtype.unwrap_or_else(|| this.dtype());
-    if !dtype.is_floating() {
-        return Err(BadArgument::dtype("self", dtype, "floating"));
-    }
-    Ok(Spec::contiguous(dtype, this.sizes()))
-}
-
-/// What the gradient of a softmax looks like.
-///
-/// # Errors
-///
-/// As [`softmax_spec`], and where the two tensors differ in their sizes.
-pub fn softmax_backward_spec(
+#[op_plan(_softmax_backward_data)]
+fn softmax_backward_plan(
     grad_output: &Tensor,
     output: &Tensor,
     dim: i64,
     input_dtype: DType,
-) -> Result<Spec, BadArgument> {
+) -> Result<Plan<usize>, BadArgument> {
+    softened_back(grad_output, output, dim, input_dtype)
+}
+
+#[op_plan(_log_softmax_backward_data)]
+fn log_softmax_backward_plan(
+    grad_output: &Tensor,
+    output: &Tensor,
+    dim: i64,
+    input_dtype: DType,
+) -> Result<Plan<usize>, BadArgument> {
+    softened_back(grad_output, output, dim, input_dtype)
+}
+
+/// A softmax along a dimension, which is the value.
+fn softened(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<usize>, BadArgument> {
+    let dim = wrap_dim("dim", dim, this.sizes().len())?;
+    let dtype = dtype.unwrap_or_else(|| this.dtype());
+    if !dtype.is_floating() {
+        return Err(BadArgument::dtype("self", dtype, "floating"));
+    }
+    Ok(Plan::new(dim, [Spec::contiguous(dtype, this.sizes())]))
+}
+
+/// The gradient of a softmax along a dimension, which is the value.
+fn softened_back(
+    grad_output: &Tensor,
+    output: &Tensor,
+    dim: i64,
+    input_dtype: DType,
+) -> Result<Plan<usize>, BadArgument> {
     if grad_output.sizes() != output.sizes() {
-        return Err(BadArgument::sizes(
-            "grad_output",
-            grad_output.sizes(),
-            format!("{:?}, as `output` has", output.sizes()),
-        ));
+        let expected = format!("{:?}, as `output` has", output.sizes());
+        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected));
     }
-    softmax_spec(output, dim, None)?;
-    if !input_dtype.is_floating() {
-        return Err(BadArgument::dtype("input_dtype", input_dtype, "floating"));
+    let dim = wrap_dim("dim", dim, output.sizes().len())?;
+    for (name, dtype) in [("output", output.dtype()), ("input_dtype", input_dtype)] {
+        if !dtype.is_floating() {
+            return Err(BadArgument::dtype(name, dtype, "floating"));
+        }
     }
-    Ok(Spec::contiguous(input_dtype, output.sizes()))
+    Ok(Plan::new(dim, [Spec::contiguous(input_dtype, output.sizes())]))
 }

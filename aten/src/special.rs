@@ -12,23 +12,23 @@ pub fn special_ndtr(this: &Tensor) -> Result<Tensor> {
 }
 
 /// The logarithm of the share of a normal distribution that is below
-#[op_def("special_log_ndtr(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_log_ndtr(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_log_ndtr(this: &Tensor) -> Result<Tensor>;
 
 /// Where so large a share of a normal distribution is below
-#[op_def("special_ndtri(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_ndtri(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_ndtri(this: &Tensor) -> Result<Tensor>;
 
 /// `e^(self^2) * erfc(self)`
-#[op_def("special_erfcx(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_erfcx(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_erfcx(this: &Tensor) -> Result<Tensor>;
 
 /// `-self * log(self)`, negative infinity below zero
-#[op_def("special_entr(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_entr(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_entr(this: &Tensor) -> Result<Tensor>;
 
 /// `self * log(1 + other)`, and 0 where `self` is 0
-#[op_def("special_xlog1py(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_xlog1py(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_xlog1py(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// `self * log(1 + other)`, of a number
@@ -40,7 +40,7 @@ pub fn special_xlog1py_other_scalar(this: &Tensor, other: Scalar) -> Result<Tens
 pub fn special_xlog1py_self_scalar(this: Scalar, other: &Tensor) -> Result<Tensor>;
 
 /// The zeta function of Hurwitz: the sum of `(other + k)^-self` over all `k` from zero
-#[op_def("special_zeta(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_zeta(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_zeta(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
 /// The zeta function of Hurwitz, of a number
@@ -52,70 +52,70 @@ pub fn special_zeta_other_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>
 pub fn special_zeta_self_scalar(this: Scalar, other: &Tensor) -> Result<Tensor>;
 
 /// `e^-|self| * i0(self)`
-#[op_def("special_i0e(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_i0e(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_i0e(this: &Tensor) -> Result<Tensor>;
 
 /// The modified Bessel function of the first kind, of order 1
-#[op_def("special_i1(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_i1(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_i1(this: &Tensor) -> Result<Tensor>;
 
 /// `e^-|self| * i1(self)`
-#[op_def("special_i1e(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_i1e(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_i1e(this: &Tensor) -> Result<Tensor>;
 
 /// The Bessel function of the first kind, of order 0
-#[op_def("special_bessel_j0(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_bessel_j0(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_bessel_j0(this: &Tensor) -> Result<Tensor>;
 
 /// The Bessel function of the first kind, of order 1
-#[op_def("special_bessel_j1(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_bessel_j1(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_bessel_j1(this: &Tensor) -> Result<Tensor>;
 
 /// The Bessel function of the second kind, of order 0
-#[op_def("special_bessel_y0(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_bessel_y0(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_bessel_y0(this: &Tensor) -> Result<Tensor>;
 
 /// The Bessel function of the second kind, of order 1
-#[op_def("special_bessel_y1(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_bessel_y1(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_bessel_y1(this: &Tensor) -> Result<Tensor>;
 
 /// The modified Bessel function of the first kind, of order 0
-#[op_def("special_modified_bessel_i0(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_modified_bessel_i0(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_modified_bessel_i0(this: &Tensor) -> Result<Tensor>;
 
 /// The modified Bessel function of the first kind, of order 1
-#[op_def("special_modified_bessel_i1(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_modified_bessel_i1(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_modified_bessel_i1(this: &Tensor) -> Result<Tensor>;
 
 /// The modified Bessel function of the second kind, of order 0
-#[op_def("special_modified_bessel_k0(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_modified_bessel_k0(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_modified_bessel_k0(this: &Tensor) -> Result<Tensor>;
 
 /// The modified Bessel function of the second kind, of order 1
-#[op_def("special_modified_bessel_k1(Tensor self) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_modified_bessel_k1(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_modified_bessel_k1(this: &Tensor) -> Result<Tensor>;
 
 /// `e^x` times the modified Bessel function of the second kind, of order 0
-#[op_def("special_scaled_modified_bessel_k0(Tensor x) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_scaled_modified_bessel_k0(Tensor x) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_scaled_modified_bessel_k0(x: &Tensor) -> Result<Tensor>;
 
 /// `e^x` times the modified Bessel function of the second kind, of order 1
-#[op_def("special_scaled_modified_bessel_k1(Tensor x) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_scaled_modified_bessel_k1(Tensor x) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_scaled_modified_bessel_k1(x: &Tensor) -> Result<Tensor>;
 
 /// The spherical Bessel function of the first kind, of order 0
-#[op_def("special_spherical_bessel_j0(Tensor x) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_spherical_bessel_j0(Tensor x) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_spherical_bessel_j0(x: &Tensor) -> Result<Tensor>;
 
 /// The Airy function
-#[op_def("special_airy_ai(Tensor x) -> Tensor", shape = pointwise, dtype = float, out = "out")]
+#[op_def("special_airy_ai(Tensor x) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_airy_ai(x: &Tensor) -> Result<Tensor>;
 
 /// Polynomials of degree `n`, with forms that take a number for either operand.
 macro_rules! polynomials {
     ($($(#[$doc:meta])* $name:ident $of_number:ident $of_degree:ident $schema:literal $number_schema:literal $degree_schema:literal;)*) => {$(
         $(#[$doc])*
-        #[op_def($schema, shape = pointwise, dtype = float, out = "out")]
+        #[op_def($schema, shape = pointwise, dtype = float, dtypes(floating), out = "out")]
         pub fn $name(x: &Tensor, n: &Tensor) -> Result<Tensor>;
 
         $(#[$doc])*

@@ -3,32 +3,39 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
 
-use crate::{check_indices, scatter_src, spread, view, zeros};
+use crate::pooling::check_indices;
+use crate::{scatter__src, spread, view, zero_};
 
 macro_rules! unpools {
-    ($($rank:literal [$($more:ident)*] $name:ident $any:ident $meta:ident $schema:literal;)*) => {$(
+    ($($rank:literal [$($more:ident)*] $name:ident $schema:literal;)*) => {$(
         /// The elements at the positions that they were found at, and zeros elsewhere.
-        #[op_def($schema, out = "out")]
+        #[op_def($schema, plan, out = "out")]
         pub fn $name(this: &Tensor, indices: &Tensor, output_size: &[i64], $($more: &[i64]),*) -> Result<Tensor>;
 
-        #[op_impl($name, CompositeExplicitAutograd)]
-        fn $any(this: &Tensor, indices: &Tensor, output_size: &[i64], $($more: &[i64]),*) -> Result<Tensor> {
-            let sizes = unpooled($rank, this, indices, output_size, &[$((stringify!($more), $more)),*])?;
-            unpool($rank, this, indices, &sizes)
-        }
+        const _: () = {
+            #[op_plan($name)]
+            fn plan(
+                this: &Tensor,
+                indices: &Tensor,
+                output_size: &[i64],
+                $($more: &[i64]),*
+            ) -> Result<Plan<usize>, BadArgument> {
+                let sizes = unpooled($rank, this, indices, output_size, &[$((stringify!($more), $more)),*])?;
+                Ok(Plan::new($rank, [Spec::contiguous(this.dtype(), &sizes)]))
+            }
 
-        #[op_meta($name)]
-        fn $meta(this: &Tensor, indices: &Tensor, output_size: &[i64], $($more: &[i64]),*) -> Result<Tensor> {
-            let sizes = unpooled($rank, this, indices, output_size, &[$((stringify!($more), $more)),*])?;
-            Spec::contiguous(this.dtype(), &sizes).on(Device::META)
-        }
+            #[op_impl($name, CompositeExplicitAutograd)]
+            fn any(plan: &usize, out: &mut Tensor, this: &Tensor, indices: &Tensor) -> Result<()> {
+                unpool(*plan, out, this, indices)
+            }
+        };
     )*};
 }
 
 unpools! {
-    2 [] max_unpool2d max_unpool2d_any max_unpool2d_meta
+    2 [] max_unpool2d
     "max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor";
-    3 [stride padding] max_unpool3d max_unpool3d_any max_unpool3d_meta
+    3 [stride padding] max_unpool3d
     "max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor";
 }
 
@@ -60,7 +67,8 @@ fn unpooled(
     Ok(result)
 }
 
-fn unpool(rank: usize, this: &Tensor, indices: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+/// Writes images of `rank` dimensions.
+fn unpool(rank: usize, out: &mut Tensor, this: &Tensor, indices: &Tensor) -> Result<()> {
     let flat = |sizes: &[i64]| {
         let (outer, images) = sizes.split_at(sizes.len() - rank);
         // Without images, their sizes may be of any number.
@@ -68,6 +76,6 @@ fn unpool(rank: usize, this: &Tensor, indices: &Tensor, sizes: &[i64]) -> Result
         [outer, &[area]].concat()
     };
     let lines = |tensor: &Tensor| crate::reshape(tensor, &flat(tensor.sizes()));
-    let out = zeros(&flat(sizes), Some(this.dtype()), None, Some(this.device()), None)?;
-    view(&scatter_src(&out, -1, &lines(indices)?, &lines(this)?)?, sizes)
+    zero_(out)?;
+    scatter__src(&mut view(out, &flat(out.sizes()))?, -1, &lines(indices)?, &lines(this)?)
 }

@@ -1,29 +1,23 @@
 //! Images in other sizes.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Device, Dims, Spec};
+use dispatch_runtime::{BadArgument, Dims, Spec};
 
 use crate::{images_like, spread};
 
 macro_rules! upsamples {
     ($($rank:literal [$($align:ident)?] [$($scale:ident)+]
-        $name:ident $meta:ident $schema:literal
+        $name:ident $schema:literal
         $vec:ident $vec_schema:literal $($vec_out:literal)?
-        $backward:ident $backward_meta:ident $backward_schema:literal;)*) => {$(
+        $backward:ident $backward_schema:literal;)*) => {$(
         /// The image in another size.
-        #[op_def($schema, out = "out")]
+        #[op_def($schema, plan, out = "out")]
         pub fn $name(
             this: &Tensor,
             output_size: &[i64],
             $($align: bool,)?
             $($scale: Option<f64>),+
         ) -> Result<Tensor>;
-
-        #[op_meta($name)]
-        fn $meta(this: &Tensor, output_size: &[i64], $($align: bool,)? $($scale: Option<f64>),+) -> Result<Tensor> {
-            let _ = ($($align,)? $($scale),+);
-            upsampled($rank, this, output_size)?.on(Device::META)
-        }
 
         /// The image in another size, given as it is or by how much larger it is.
         #[op_def($vec_schema $(, out = $vec_out)?)]
@@ -40,7 +34,7 @@ macro_rules! upsamples {
         }
 
         /// The gradient for the image, given that for the one in another size.
-        #[op_def($backward_schema, out = "grad_input"(grad_input))]
+        #[op_def($backward_schema, plan, out = "grad_input"(grad_input))]
         pub fn $backward(
             grad_output: &Tensor,
             output_size: &[i64],
@@ -49,113 +43,112 @@ macro_rules! upsamples {
             $($scale: Option<f64>),+
         ) -> Result<Tensor>;
 
-        #[op_meta($backward)]
-        fn $backward_meta(
-            grad_output: &Tensor,
-            output_size: &[i64],
-            input_size: &[i64],
-            $($align: bool,)?
-            $($scale: Option<f64>),+
-        ) -> Result<Tensor> {
-            let _ = ($($align,)? $($scale),+);
-            upsampled_gradient($rank, grad_output, output_size, input_size)?.on(Device::META)
-        }
+        const _: () = {
+            #[op_plan($name)]
+            fn plan(this: &Tensor, output_size: &[i64]) -> Result<Plan<()>, BadArgument> {
+                Ok(Plan::new((), [upsampled($rank, this, output_size)?]))
+            }
+
+            #[op_plan($backward)]
+            fn backward_plan(
+                grad_output: &Tensor,
+                output_size: &[i64],
+                input_size: &[i64],
+            ) -> Result<Plan<()>, BadArgument> {
+                Ok(Plan::new((), [upsampled_gradient($rank, grad_output, output_size, input_size)?]))
+            }
+        };
     )*};
 }
 
 upsamples! {
     1 [] [scales]
-    upsample_nearest1d upsample_nearest1d_meta
+    upsample_nearest1d
     "upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"
     upsample_nearest1d_vec
     "upsample_nearest1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"
-    upsample_nearest1d_backward upsample_nearest1d_backward_meta
+    upsample_nearest1d_backward
     "upsample_nearest1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor";
     2 [] [scales_h scales_w]
-    upsample_nearest2d upsample_nearest2d_meta
+    upsample_nearest2d
     "upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"
     upsample_nearest2d_vec
     "upsample_nearest2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor" "vec_out"
-    upsample_nearest2d_backward upsample_nearest2d_backward_meta
+    upsample_nearest2d_backward
     "upsample_nearest2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor";
     3 [] [scales_d scales_h scales_w]
-    upsample_nearest3d upsample_nearest3d_meta
+    upsample_nearest3d
     "upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
     upsample_nearest3d_vec
     "upsample_nearest3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"
-    upsample_nearest3d_backward upsample_nearest3d_backward_meta
+    upsample_nearest3d_backward
     "upsample_nearest3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor";
     1 [] [scales]
-    _upsample_nearest_exact1d _upsample_nearest_exact1d_meta
+    _upsample_nearest_exact1d
     "_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"
     _upsample_nearest_exact1d_vec
     "_upsample_nearest_exact1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"
-    _upsample_nearest_exact1d_backward _upsample_nearest_exact1d_backward_meta
+    _upsample_nearest_exact1d_backward
     "_upsample_nearest_exact1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor";
     2 [] [scales_h scales_w]
-    _upsample_nearest_exact2d _upsample_nearest_exact2d_meta
+    _upsample_nearest_exact2d
     "_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"
     _upsample_nearest_exact2d_vec
     "_upsample_nearest_exact2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"
-    _upsample_nearest_exact2d_backward _upsample_nearest_exact2d_backward_meta
+    _upsample_nearest_exact2d_backward
     "_upsample_nearest_exact2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor";
     3 [] [scales_d scales_h scales_w]
-    _upsample_nearest_exact3d _upsample_nearest_exact3d_meta
+    _upsample_nearest_exact3d
     "_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
     _upsample_nearest_exact3d_vec
     "_upsample_nearest_exact3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"
-    _upsample_nearest_exact3d_backward _upsample_nearest_exact3d_backward_meta
+    _upsample_nearest_exact3d_backward
     "_upsample_nearest_exact3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor";
     1 [align_corners] [scales]
-    upsample_linear1d upsample_linear1d_meta
+    upsample_linear1d
     "upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor"
     upsample_linear1d_vec
     "upsample_linear1d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
-    upsample_linear1d_backward upsample_linear1d_backward_meta
+    upsample_linear1d_backward
     "upsample_linear1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, float? scales=None) -> Tensor";
     2 [align_corners] [scales_h scales_w]
-    upsample_bilinear2d upsample_bilinear2d_meta
+    upsample_bilinear2d
     "upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
     upsample_bilinear2d_vec
     "upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor" "vec_out"
-    upsample_bilinear2d_backward upsample_bilinear2d_backward_meta
+    upsample_bilinear2d_backward
     "upsample_bilinear2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
     3 [align_corners] [scales_d scales_h scales_w]
-    upsample_trilinear3d upsample_trilinear3d_meta
+    upsample_trilinear3d
     "upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
     upsample_trilinear3d_vec
     "upsample_trilinear3d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
-    upsample_trilinear3d_backward upsample_trilinear3d_backward_meta
+    upsample_trilinear3d_backward
     "upsample_trilinear3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor";
     2 [align_corners] [scales_h scales_w]
-    upsample_bicubic2d upsample_bicubic2d_meta
+    upsample_bicubic2d
     "upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
     upsample_bicubic2d_vec
     "upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
-    upsample_bicubic2d_backward upsample_bicubic2d_backward_meta
+    upsample_bicubic2d_backward
     "upsample_bicubic2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
     2 [align_corners] [scales_h scales_w]
-    _upsample_bilinear2d_aa _upsample_bilinear2d_aa_meta
+    _upsample_bilinear2d_aa
     "_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
     _upsample_bilinear2d_aa_vec
     "_upsample_bilinear2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
-    _upsample_bilinear2d_aa_backward _upsample_bilinear2d_aa_backward_meta
+    _upsample_bilinear2d_aa_backward
     "_upsample_bilinear2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
     2 [align_corners] [scales_h scales_w]
-    _upsample_bicubic2d_aa _upsample_bicubic2d_aa_meta
+    _upsample_bicubic2d_aa
     "_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
     _upsample_bicubic2d_aa_vec
     "_upsample_bicubic2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"
-    _upsample_bicubic2d_aa_backward _upsample_bicubic2d_aa_backward_meta
+    _upsample_bicubic2d_aa_backward
     "_upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor";
 }
 
-/// What images in another size look like.
-///
-/// # Errors
-///
-/// Where the tensor is no batch of images with elements, or a size is not positive.
-pub fn upsampled(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Spec, BadArgument> {
+fn upsampled(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Spec, BadArgument> {
     let sizes = this.sizes();
     if sizes.len() != rank + 2 {
         return Err(BadArgument::rank("self", sizes.len(), (rank + 2).to_string()));
@@ -169,12 +162,7 @@ pub fn upsampled(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Spec
     Ok(images_like(this, &result))
 }
 
-/// What the gradient for images in their own size looks like.
-///
-/// # Errors
-///
-/// Where the sizes do not go together.
-pub fn upsampled_gradient(
+fn upsampled_gradient(
     rank: usize,
     grad_output: &Tensor,
     output_size: &[i64],

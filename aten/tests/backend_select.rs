@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use aten::prelude::*;
 use dispatch_runtime::keys::{BackendSelect, CPU, CUDA};
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Backend, Buffer, ErrorKind, Layout, MemoryFormat, Spec, Storage, backend};
+use dispatch_runtime::{Backend, Buffer, ErrorKind, Layout, Spec, Storage, backend};
 // The operators compute.
 use kernels_cpu as _;
 
@@ -83,27 +83,9 @@ fn full(
 }
 
 #[op_impl(aten::empty_memory_format, NPU)]
-fn empty(
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
-    aten::empty_spec(size, dtype, layout, pin_memory, memory_format)?.on(device.unwrap_or_else(npu))
-}
-
 #[op_impl(aten::empty_strided, NPU)]
-fn empty_strided(
-    size: &[i64],
-    stride: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    aten::empty_strided_spec(size, stride, dtype, layout, pin_memory)?.on(device.unwrap_or_else(npu))
+fn empty(_plan: &(), _out: &mut Tensor) -> Result<()> {
+    Ok(())
 }
 
 /// A factory of a user's own.

@@ -91,7 +91,13 @@ fn cells(operator: &'static Operator) -> [&'static str; 5] {
                 }
             }
             Some(registered) if registered == Meta && is("meta") => meta(operator),
-            Some(registered) if registered == Meta && is("meta_planned") => "plan",
+            Some(registered) if registered == Meta && is("meta_planned") => {
+                if operator.shape().is_some() {
+                    "shape"
+                } else {
+                    "plan"
+                }
+            }
             Some(_) => "kernel",
             None => "fallback",
         }

@@ -25,6 +25,8 @@ usage: COMMAND [--json]
   coverage [PATTERN]    operators by keys
   trace OP [ARG..]      makes the call, and shows it and the calls inside of it; a tensor is cpu,f32[2,3],requires_grad, and
                         all else as in schemas. Only `dispatch-inspect` itself can
+  plan OP [ARG..]       the results of the call without the call: dtype, sizes and strides. Tensors have no memory unless
+                        they name a device. Only `dispatch-inspect` itself can
   page [FILE]           the whole grid as one HTML file that needs no network; without FILE to standard output
   docs FOLDER           Markdown pages of all operators, one for each namespace
   help                  this
@@ -34,8 +36,8 @@ Colour is for terminals, unless NO_COLOR is set. It ends with 1 where there is n
 and with 2 where the command line is wrong.
 ";
 
-const COMMANDS: [&str; 10] =
-    ["list", "show", "table", "explain", "what-if", "coverage", "trace", "page", "docs", "help"];
+const COMMANDS: [&str; 11] =
+    ["list", "show", "table", "explain", "what-if", "coverage", "trace", "plan", "page", "docs", "help"];
 
 /// What a command found.
 ///
@@ -115,7 +117,7 @@ pub fn run(words: impl IntoIterator<Item = String>, out: &mut dyn Write, style: 
         ["page"] => answer.text(&page(&Operator::all())),
         ["page", file] => answer.page(Path::new(file)),
         ["docs", folder] => answer.docs(Path::new(folder)),
-        ["trace", ..] => Err(Failure::Usage("this program looks at calls, and makes none".to_owned())),
+        ["trace" | "plan", ..] => Err(Failure::Usage("this program looks at calls, and makes none".to_owned())),
         [command, ..] => Err(Failure::Usage(wrong(command))),
     }
 }

@@ -23,7 +23,13 @@ pub(crate) fn word(operator: &'static Operator, cell: &TableCell) -> &'static st
     match served {
         Served::Any if is("form") => "form",
         Served::Kernel if cell.registered_for == Some(Meta) && is("meta") => meta(operator),
-        Served::Kernel if cell.registered_for == Some(Meta) && is("meta_planned") => "plan",
+        Served::Kernel if cell.registered_for == Some(Meta) && is("meta_planned") => {
+            if operator.shape().is_some() {
+                "shape"
+            } else {
+                "plan"
+            }
+        }
         Served::Kernel | Served::Fallback if Autograd.covers(cell.key) => match derivative(operator) {
             Derivative::Kernel(_) | Derivative::Rule(_) => "formula",
             Derivative::None => "none",

@@ -151,7 +151,7 @@ fn word(operator: &Operator, shape: Shape) -> String {
         dtype => format!("{word}, dtype = {dtype}"),
     };
     match shape {
-        Shape::Pointwise { operands, dtype } => {
+        Shape::Pointwise { operands, dtype, .. } => {
             let names: Vec<String> = operands.iter().map(|&at| name(at)).collect();
             with(format!("pointwise({})", names.join(", ")), dtype)
         }

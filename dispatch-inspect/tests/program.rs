@@ -141,6 +141,20 @@ fn a_call_that_cannot_be_made_says_why() {
 }
 
 #[test]
+fn a_plan_is_the_results_without_the_call_and_without_memory() {
+    let words = "plan aten::convolution f32[1,3,224,224] f32[64,3,7,7] none [2,2] [3,3] [1,1] false [0,0] 1";
+    let (out, errors, code) = ask(&words.split(' ').collect::<Vec<_>>());
+    assert_eq!((out.as_str(), errors.as_str()), ("float32 [1, 64, 112, 112], strides [802816, 12544, 112, 1]\n", ""));
+    assert_eq!(code, Some(0));
+    // A composite is planned by its parts, and such tensors would have no room in memory.
+    let linear = json(&["plan", "linear", "f32[1000000,1000]", "f32[1000000,1000]"]);
+    assert_eq!(linear["results"][0]["sizes"], serde_json::json!([1_000_000, 1_000_000]));
+    let (out, _, code) = ask(&["plan", "mm", "f32[2,3]", "f32[2,3]"]);
+    assert!(out.starts_with("refused: `aten::mm`: argument `mat2` has sizes [2, 3]"), "{out}");
+    assert_eq!(code, Some(1));
+}
+
+#[test]
 fn guards_change_where_a_call_goes() {
     let key = |guard: &str| json(&["explain", "mm", "cpu", guard])["key"].clone();
     assert_eq!(key("--inference"), "CPU");

@@ -20,8 +20,16 @@ pub(crate) struct Flags {
     pub(crate) priority: Option<TokenStream>,
     pub(crate) dtypes: Option<DTypes>,
     pub(crate) by: Option<Ident>,
-    /// The outputs that a planned kernel writes directly: `in_place`, `strided`, `converts`.
+    /// What a planned kernel can write: `in_place`, `strided`, `converts`.
     pub(crate) writes: Vec<Ident>,
+    /// What runs an elementwise kernel: a module with the functions `fresh`, `into` and `in_place`.
+    pub(crate) engine: Option<Engine>,
+}
+
+/// `engine = path`.
+pub(crate) struct Engine {
+    pub(crate) word: Ident,
+    pub(crate) path: Path,
 }
 
 /// `when(condition)`.
@@ -37,7 +45,8 @@ pub(crate) struct DTypes {
 }
 
 /// The options and how they are written.
-const OPTIONS: [(&str, &str); 9] = [
+const OPTIONS: [(&str, &str); 10] = [
+    ("engine", "engine = path"),
     ("in_place", "in_place"),
     ("strided", "strided"),
     ("converts", "converts"),
@@ -66,6 +75,7 @@ impl Parse for Flags {
             dtypes: None,
             by: None,
             writes: Vec::new(),
+            engine: None,
         };
         while !input.is_empty() {
             if !input.peek(Token![,]) {
@@ -131,6 +141,11 @@ impl Flags {
             "priority" if assign => {
                 value(input)?;
                 self.priority.replace(priority(input)?).is_some()
+            }
+            "engine" if assign => {
+                value(input)?;
+                let path = input.call(Path::parse_mod_style)?;
+                self.engine.replace(Engine { word: word.clone(), path }).is_some()
             }
             "by" if assign => {
                 value(input)?;

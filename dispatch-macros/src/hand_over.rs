@@ -7,7 +7,7 @@ use dispatch_schema::Schema;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
-use syn::{LitStr, Path, Signature, bracketed};
+use syn::{LitInt, LitStr, Path, Signature, bracketed};
 
 use crate::written::here;
 
@@ -49,13 +49,37 @@ impl<Flags: Parse> Parse for Checked<Flags> {
     }
 }
 
-/// The properties of an operator beside its schema, as its macro passes them: `{ plan data_dependent in_place "schema" out "schema" }`.
+/// What a definition says about an operator besides its schema:
+/// `{ plan data_dependent pointwise [0 1] [f32 f64] in_place "schema" out "schema" }`.
 #[derive(Default)]
 pub(crate) struct Contract {
     pub(crate) planned: bool,
+    pub(crate) pointwise: Option<Pointwise>,
     pub(crate) data_dependent: bool,
     pub(crate) in_place: Option<Schema>,
     pub(crate) out: Option<Schema>,
+}
+
+/// What a `pointwise` word says: the operands by position, and the dtypes that it computes in by their names in Rust.
+pub(crate) struct Pointwise {
+    pub(crate) operands: Vec<usize>,
+    pub(crate) dtypes: Vec<Ident>,
+}
+
+impl Parse for Pointwise {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let (operands, dtypes);
+        bracketed!(operands in input);
+        bracketed!(dtypes in input);
+        let mut pointwise = Self { operands: Vec::new(), dtypes: Vec::new() };
+        while !operands.is_empty() {
+            pointwise.operands.push(operands.parse::<LitInt>()?.base10_parse()?);
+        }
+        while !dtypes.is_empty() {
+            pointwise.dtypes.push(dtypes.parse()?);
+        }
+        Ok(pointwise)
+    }
 }
 
 impl Parse for Contract {
@@ -71,6 +95,7 @@ impl Parse for Contract {
             match word.to_string().as_str() {
                 "plan" => contract.planned = true,
                 "data_dependent" => contract.data_dependent = true,
+                "pointwise" => contract.pointwise = Some(inside.parse()?),
                 "in_place" => contract.in_place = Some(text(&inside)?),
                 _ => contract.out = Some(text(&inside)?),
             }
@@ -87,7 +112,7 @@ pub(crate) fn schema(input: ParseStream<'_>) -> syn::Result<Schema> {
 }
 
 /// A schema as text. The definition printed it, so it parses.
-fn text(input: ParseStream<'_>) -> syn::Result<Schema> {
+pub(crate) fn text(input: ParseStream<'_>) -> syn::Result<Schema> {
     let text: LitStr = input.parse()?;
     Schema::parse(&text.value()).map_err(|mistakes| {
         syn::Error::new(text.span(), format!("this is not an operator's schema: {}", mistakes.render(&text.value())))

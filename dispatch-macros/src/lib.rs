@@ -24,6 +24,7 @@ mod op_fallback;
 mod op_grad;
 mod op_impl;
 mod op_plan;
+mod op_row;
 mod op_vmap;
 mod rust_type;
 mod schema_source;
@@ -160,4 +161,16 @@ pub fn __kernel(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn __call(input: TokenStream) -> TokenStream {
     call::expand(input.into()).into()
+}
+
+/// What the definition of an elementwise operator says, for a macro of a backend's.
+#[proc_macro]
+pub fn op_row(input: TokenStream) -> TokenStream {
+    op_row::expand(input.into()).into()
+}
+
+#[doc(hidden)]
+#[proc_macro]
+pub fn __row(input: TokenStream) -> TokenStream {
+    op_row::expand_checked(input.into()).into()
 }

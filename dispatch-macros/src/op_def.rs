@@ -14,7 +14,7 @@ mod stub;
 use dispatch_schema::{Argument, OperatorName, Schema};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use syn::ExprCall;
+use syn::{Expr, ExprCall};
 
 use crate::crate_path;
 use crate::duplicate;
@@ -38,6 +38,8 @@ struct Definition {
     /// The Rust operator that calls it, such as `Add`.
     claim: Option<Ident>,
     shape: Option<shape::Shape>,
+    /// The condition on its arguments beside the shape word.
+    check: Option<Expr>,
     data_dependent: bool,
     /// Its plan stands under `#[op_plan]`.
     plan: bool,
@@ -102,7 +104,7 @@ impl Checked {
         let names = schema.arguments.iter().map(hygienic).collect();
         let runtime = crate_path::runtime();
         let (claim, data_dependent) = (attribute.claim, attribute.data_dependent.is_some());
-        let plan = attribute.plan.is_some();
+        let (plan, check) = (attribute.plan.is_some(), attribute.check.map(|check| check.condition));
         let calls = attribute.calls;
         let function = match &calls {
             Some(call) => function.that_is(call),
@@ -116,6 +118,7 @@ impl Checked {
             names,
             claim,
             shape,
+            check,
             data_dependent,
             plan,
             calls,

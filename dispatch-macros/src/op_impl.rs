@@ -97,7 +97,7 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
         Err(error) => return error.to_compile_error(),
     };
     let mut errors = Errors::default();
-    if planned::is_planned(&checked.signature) {
+    if checked.flags.engine.is_some() || planned::is_planned(&checked.signature) {
         return planned::expand(&checked);
     }
     if let Some(word) = checked.flags.writes.first() {

@@ -281,7 +281,7 @@ fn lifetimes(tokens: TokenStream) -> TokenStream {
 }
 
 /// The type of an argument, borrowed for `'a`.
-fn with_lifetime(ty: &TokenStream) -> TokenStream {
+pub(crate) fn with_lifetime(ty: &TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     for tree in ty.clone() {
         match tree {

@@ -92,6 +92,12 @@ pub trait Backend: Sync {
     /// Waits for whatever a device still does to a storage of the CPU's: the [`Held`](crate::Held) that kept others from it is dropped then.
     fn finish_transfers(&self, _storage: &Storage) {}
 
+    /// Notes that a kernel is about to write a block that others may have seen, or has written it. The framework calls it around planned
+    /// kernels that write tensors of the caller's.
+    fn note_write(&self, _storage: &Storage) -> Result<()> {
+        Ok(())
+    }
+
     /// How many devices there are just now. Whatever is allocated on a device that is named by its number asks for it.
     fn devices(&self) -> usize {
         1

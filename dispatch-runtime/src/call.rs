@@ -13,7 +13,7 @@ use crate::key_set::KeySet;
 use crate::name::in_schema;
 use crate::operation::Operation;
 use crate::operator::{self, Operator};
-use crate::shape;
+use crate::plan;
 use crate::signature::Signature;
 use crate::table::{Code, Entry, Table, TableRef};
 use crate::tensor::Tensor;
@@ -39,31 +39,31 @@ pub trait OnMeta {
 
 impl OnMeta for &Tensor {
     fn on_meta(&self) -> Result<(), Problem> {
-        shape::on_meta(self)
+        plan::on_meta(self)
     }
 }
 
 impl OnMeta for &mut Tensor {
     fn on_meta(&self) -> Result<(), Problem> {
-        shape::on_meta(self)
+        plan::on_meta(self)
     }
 }
 
 impl OnMeta for Option<&Tensor> {
     fn on_meta(&self) -> Result<(), Problem> {
-        self.map_or(Ok(()), shape::on_meta)
+        self.map_or(Ok(()), plan::on_meta)
     }
 }
 
 impl OnMeta for &[Tensor] {
     fn on_meta(&self) -> Result<(), Problem> {
-        self.iter().try_for_each(shape::on_meta)
+        self.iter().try_for_each(plan::on_meta)
     }
 }
 
 impl OnMeta for &[Option<Tensor>] {
     fn on_meta(&self) -> Result<(), Problem> {
-        self.iter().flatten().try_for_each(shape::on_meta)
+        self.iter().flatten().try_for_each(plan::on_meta)
     }
 }
 

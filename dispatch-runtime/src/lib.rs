@@ -55,6 +55,7 @@ mod dump;
 mod edition;
 mod error;
 mod explain;
+mod form;
 mod fuser;
 mod generator;
 pub mod guard;
@@ -126,7 +127,9 @@ pub use number::{Arithmetic, Floating, Number};
 pub use operation::Operation;
 pub use operator::Operator;
 pub use philox::philox;
-pub use plan::{HasInPlace, HasOut, Plan, PlanList, Planned};
+pub use plan::{
+    DimFlags, HasInPlace, HasOut, Plan, PlanList, Planned, Pointwise, Reduced, reduced_dims, reduced_sizes,
+};
 pub use promote::result_dtype;
 pub use record::{FallbackRecord, KernelRecord, Record};
 pub use registrar::{Registrar, fallback, fallback_fallthrough};
@@ -137,9 +140,9 @@ pub use resolve::Provenance;
 pub use rule::RuleRecord;
 pub use rust_operator::Term;
 pub use scalar::{Layout, MemoryFormat, Scalar, Str};
-pub use shape::{Shape, reduced_dims, reduced_sizes};
+pub use shape::Shape;
 pub use span::{OnSpan, on_span, span};
-pub use spec::{Order, Promotion, Spec, broadcast, broadcast_strides, nesting, wrap_dim};
+pub use spec::{OperandError, Order, Promotion, Spec, broadcast, broadcast_strides, nesting, wrap_dim};
 pub use stack::Stack;
 pub use tensor::{
     AccessError, Buffer, Dims, Elements, ElementsMut, Geometry, Held, HostBuffer, Marks, Nested, Operand, Operands,
@@ -166,6 +169,26 @@ pub use verify::{Finding, verify};
 /// ```
 #[doc(inline)]
 pub use dispatch_macros::op_def;
+
+/// Calls a macro with what the definition of an elementwise operator says, so that a backend writes nothing but what becomes of elements:
+/// `op_row! { operator => macro, more }` calls `macro! { name { arguments } (tensors; others) [dtypes] more }`.
+///
+/// ```
+/// use dispatch_runtime::prelude::*;
+/// use dispatch_runtime::op_row;
+///
+/// #[op_def("plus(Tensor self, Tensor other, Scalar alpha) -> Tensor", shape = pointwise, dtypes(floating))]
+/// fn plus(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor>;
+///
+/// macro_rules! name_of {
+///     ($name:ident $all:tt (this, other; alpha) [f32, f64] $more:literal) => { concat!(stringify!($name), $more) };
+/// }
+/// # fn main() {
+/// assert_eq!(op_row! { plus => name_of, "!" }, "plus!");
+/// # }
+/// ```
+#[doc(inline)]
+pub use dispatch_macros::op_row;
 
 /// ```
 /// use dispatch_runtime::prelude::*;
@@ -327,18 +350,19 @@ pub mod __private {
     pub use crate::collect::RECORDS;
     #[cfg(feature = "inventory")]
     pub use crate::collect::Submitted;
+    pub use crate::form::{form, meta};
     pub use crate::operator::{Definition, Typed, too_few_arguments};
     pub use crate::plan::{
-        Plans, PlansList, TakesOut, TakesPlan, Target, Tensors, Writes, all_on, check_outputs_apart, meta_planned,
-        place,
+        Listed, Part, Plans, PlansList, TakesOut, TakesPlan, Target, Tensors, Writes, all_on, check_outputs_apart,
+        fresh_pointwise, meta_planned, place, pointwise, product, reduction,
     };
     pub use crate::record::Record;
     pub use crate::redispatch::Redispatch;
     pub use crate::rust_operator::{Claim, RustOperator};
-    pub use crate::shape::{form, meta};
+    pub use crate::shape::outline;
     pub use crate::signature::{Mut, New, Of, OptMut, OptOwn, OptRef, Own, Place, Ref, Sig, Signature, argument};
     pub use crate::table::{Head, TableRef};
-    pub use dispatch_macros::{__call, __kernel, __plan};
+    pub use dispatch_macros::{__call, __kernel, __plan, __row};
     #[cfg(feature = "inventory")]
     pub use inventory;
     #[cfg(feature = "linkme")]

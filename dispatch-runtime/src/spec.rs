@@ -1,8 +1,10 @@
 //! What a tensor will be before it has memory: the language that shape rules speak.
 
+use std::borrow::Cow;
+
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{BadArgument, ErrorKind, Problem, Result};
+use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
 use crate::promote::Ranks;
 use crate::tensor::{Dims, Geometry, OutOfStorage, Storage, Tensor};
 
@@ -50,6 +52,19 @@ impl Spec {
         Tensor::allocate(self.dtype, &self.geometry, device)
     }
 
+    /// The result of an elementwise operator of one tensor: it has the tensor's strides if these leave no gaps.
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Geometry, Spec, Tensor};
+    /// let turned = Tensor::from_slice(&[1.0_f32; 6]).restride(Geometry::strided(&[2, 3], &[1, 2], 0).unwrap()).unwrap();
+    /// assert_eq!(Spec::like(&turned, DType::Bool).geometry.strides(), [1, 2]);
+    /// ```
+    #[must_use]
+    pub fn like(tensor: &Tensor, dtype: DType) -> Self {
+        let geometry = common_geometry(&[tensor]).unwrap_or_else(|| as_nested(&[tensor], tensor.sizes()));
+        Self { dtype, geometry }
+    }
+
     /// What an elementwise operator makes of these operands, laid out in memory as they are.
     ///
     /// ```
@@ -62,8 +77,8 @@ impl Spec {
     ///
     /// # Errors
     ///
-    /// Where the sizes do not broadcast. The argument is called by its number among the operands.
-    pub fn pointwise(operands: &[&Tensor], dtype: DType) -> Result<Self, BadArgument> {
+    /// Returns [`OperandError`] if the sizes do not broadcast.
+    pub fn pointwise(operands: &[&Tensor], dtype: DType) -> Result<Self, OperandError> {
         let [first, rest @ ..] = operands else { return Ok(Self::contiguous(dtype, &[])) };
         let all_same = rest.iter().all(|operand| operand.sizes() == first.sizes());
         if all_same && let Some(geometry) = common_geometry(operands) {
@@ -85,10 +100,10 @@ impl Spec {
 ///
 /// # Errors
 ///
-/// Where two sizes differ and neither is 1. The argument is called by its number.
-pub fn broadcast<'a>(all: impl IntoIterator<Item = &'a [i64]>) -> Result<Dims, BadArgument> {
+/// Returns [`OperandError`] if two sizes differ and neither is 1.
+pub fn broadcast<'a>(all: impl IntoIterator<Item = &'a [i64]>) -> Result<Dims, OperandError> {
     let mut sizes = Dims::new();
-    for (i, operand) in all.into_iter().enumerate() {
+    for (number, operand) in all.into_iter().enumerate() {
         while sizes.len() < operand.len() {
             sizes.insert(0, 1);
         }
@@ -99,12 +114,53 @@ pub fn broadcast<'a>(all: impl IntoIterator<Item = &'a [i64]>) -> Result<Dims, B
                 (1, size) => sizes[skipped + at] = size,
                 _ => {
                     let problem = Problem::Broadcast { sizes: operand.to_vec(), with: sizes.to_vec() };
-                    return Err(BadArgument::new(i.to_string(), problem));
+                    return Err(OperandError { operand: number, problem });
                 }
             }
         }
     }
     Ok(sizes)
+}
+
+/// A mistake in one of several operands.
+///
+/// ```
+/// use dispatch_runtime::broadcast;
+/// let error = broadcast([&[3_i64][..], &[4]]).unwrap_err();
+/// assert_eq!(error.operand, 1);
+/// assert!(error.of("other").to_string().starts_with("argument `other` has sizes [4]"));
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct OperandError {
+    /// The number of the operand, from 0 on.
+    pub operand: usize,
+    /// The mistake.
+    pub problem: Problem,
+}
+
+impl OperandError {
+    /// The mistake as one in the argument of this name.
+    #[cold]
+    #[must_use]
+    pub fn of(self, argument: impl Into<Cow<'static, str>>) -> BadArgument {
+        BadArgument::new(argument, self.problem)
+    }
+}
+
+/// For code that knows no names.
+impl From<OperandError> for BadArgument {
+    #[cold]
+    fn from(error: OperandError) -> Self {
+        let argument = format!("operand {}", error.operand);
+        error.of(argument)
+    }
+}
+
+impl From<OperandError> for Error {
+    #[cold]
+    fn from(error: OperandError) -> Self {
+        BadArgument::from(error).into()
+    }
 }
 
 /// The strides with which a tensor of these sizes walks as one of `sizes`, to which it broadcasts.

@@ -1,36 +1,33 @@
 //! Activation functions.
 
-use dispatch_runtime::{BadArgument, DType, MemoryFormat, Result, Scalar, Tensor, op_impl};
+use dispatch_runtime::{BadArgument, DType, MemoryFormat, Result, Tensor, op_impl};
 
 use aten::Gelu;
 
 use crate::compute::Fraction;
-use crate::elementwise::{Lanes, elementwise, forms, fresh, loops};
+use crate::elementwise::{Lanes, elementwise, fresh, loops};
 use crate::math::Real;
 
 elementwise! {
-    relu relu_ relu_out [f32 f64 i32 i64] (this) => cheap positive;
-    leaky_relu leaky_relu_ leaky_relu_out [f32 f64] (this; negative_slope: Scalar) if aten::check_leaky_relu => cheap leaking;
-    elu elu_ elu_out [f32 f64] (this; alpha: Scalar, scale: Scalar, input_scale: Scalar) if aten::check_elu => |[x]| {
+    relu [few] => cheap positive;
+    leaky_relu => cheap leaking;
+    elu => |[x]| {
         if x <= 0.0 { Real::expm1(x * input_scale) * (alpha * scale) } else { x * scale }
     };
-    hardtanh hardtanh_ hardtanh_out [f32 f64 i64] (this; min_val: Scalar, max_val: Scalar) if aten::check_hardtanh => cheap between;
-    hardsigmoid hardsigmoid_ hardsigmoid_out [f32 f64] (this) => |[x]| gate(x) / 6.0;
-    hardswish hardswish_ hardswish_out [f32 f64] (this) => |[x]| x * gate(x) / 6.0;
-    softplus - softplus_out [f32 f64] (this; beta: Scalar, threshold: Scalar) if aten::check_softplus => |[x]| {
+    hardtanh => cheap between;
+    gelu => by { gelu_loops(approximate) };
+    hardsigmoid => |[x]| gate(x) / 6.0;
+    hardswish => |[x]| x * gate(x) / 6.0;
+    softplus => |[x]| {
         if x * beta > threshold { x } else { Real::log1p(Real::exp(x * beta)) / beta }
     };
-    mish mish_ mish_out [f32 f64] (this) => |[x]| x * Real::tanh(softplus(x));
-    threshold threshold_ threshold_out [f32 f64 i64] (this; threshold: Scalar, value: Scalar) if aten::check_threshold => cheap beyond;
-    hardshrink - hardshrink_out [f32 f64] (this; lambd: Scalar) if aten::check_hardshrink => |[x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { x };
-    softshrink - softshrink_out [f32 f64] (this; lambd: Scalar) if aten::check_softshrink => |[x]| {
+    mish => |[x]| x * Real::tanh(softplus(x));
+    threshold => cheap beyond;
+    hardshrink => |[x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { x };
+    softshrink => |[x]| {
         if x > lambd { x - lambd } else if x < -lambd { x + lambd } else { x * 0.0 }
     };
-    _prelu_kernel - - [f32 f64] (this, weight) => |[x, weight]| if x > 0.0 { x } else { weight * x };
-}
-
-forms! {
-    gelu gelu_ gelu_out (this; approximate: &str) => gelu_loops;
+    _prelu_kernel => |[x, weight]| if x > 0.0 { x } else { weight * x };
 }
 
 fn gelu_loops(approximate: &str) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> + use<>> {

@@ -1,30 +1,29 @@
 //! Elementwise arithmetic of several operands.
 
-use dispatch_runtime::{
-    Arithmetic, Complex32, Complex64, DType, Result, Scalar, Tensor, bf16, f16, op_impl, result_dtype,
-};
+use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Tensor, bf16, f16, result_dtype};
 
 use crate::complex;
 use crate::compute::{Field, Fraction, Ordered, narrowed_complex, widened};
-use crate::elementwise::{Loops, elementwise, fresh, loops};
+use crate::elementwise::{Loops, elementwise, loops};
 use crate::math::Real;
 
 elementwise! {
-    add add_ add_out [f32 f64 i32 i64 Complex32 Complex64] (this, other; alpha: Scalar) if aten::check_alpha => cheap plus_times;
-    sub sub_ sub_out [f32 f64 i32 i64 Complex32 Complex64] (this, other; alpha: Scalar) if aten::check_subtraction => cheap minus_times;
-    rsub - rsub_tensor_out [f32 f64 i32 i64 Complex32 Complex64] (this, other; alpha: Scalar) if aten::check_subtraction => cheap times_from;
-    mul mul_ mul_out [f32 f64 i32 i64 Complex32 Complex64] (this, other) keeps 1 => cheap times;
-    addcmul addcmul_ addcmul_out [f32 f64 i64 Complex32 Complex64] (this, tensor1, tensor2; value: Scalar) if aten::check_addcmul => |[a, b, c]| a.plus(value.times(b).times(c));
-    addcdiv addcdiv_ addcdiv_out [f32 f64 Complex32 Complex64] (this, tensor1, tensor2; value: Scalar) if aten::check_addcmul => |[a, b, c]| a.plus(value.times(b).over(c));
-    lerp lerp_ lerp_tensor_out [f32 f64 Complex32 Complex64] (this, end, weight) keeps 2 if aten::check_lerp => |[a, b, weight]| between(a, b, weight);
-    hypot hypot_ hypot_out [f32 f64] (this, other) => |[a, b]| Real::hypot(a, b);
-    atan2 atan2_ atan2_out [f32 f64] (this, other) => |[y, x]| Real::atan2(y, x);
-    xlogy xlogy_ xlogy_outtensor [f32 f64] (this, other) => |[a, b]| times_log(a, b, Real::log);
-    logaddexp - logaddexp_out [f32 f64 Complex32 Complex64] (this, other) => |[a, b]| a.log_sum(b);
-    logaddexp2 - logaddexp2_out [f32 f64] (this, other) => |[a, b]| log_sum(a, b, Real::exp2, log2_1p);
-    copysign copysign_ copysign_out [f32 f64] (this, other) => |[a, b]| Real::copysign(a, b);
-    gcd gcd_ gcd_out [i64] (this, other) => |[a, b]| common_divisor(a, b);
-    lcm lcm_ lcm_out [i64] (this, other) => |[a, b]| common_multiple(a, b);
+    add [few] => cheap plus_times;
+    sub [few] => cheap minus_times;
+    rsub [few] => cheap times_from;
+    mul [few] [keeps 1] => cheap times;
+    addcmul => |[a, b, c]| a.plus(value.times(b).times(c));
+    addcdiv => |[a, b, c]| a.plus(value.times(b).over(c));
+    lerp [keeps 2] => |[a, b, weight]| between(a, b, weight);
+    hypot => |[a, b]| Real::hypot(a, b);
+    atan2 => |[y, x]| Real::atan2(y, x);
+    xlogy => |[a, b]| times_log(a, b, Real::log);
+    logaddexp => |[a, b]| a.log_sum(b);
+    logaddexp2 => |[a, b]| log_sum(a, b, Real::exp2, log2_1p);
+    copysign => |[a, b]| Real::copysign(a, b);
+    nextafter => by { Ok(steps(this, other)) };
+    gcd => |[a, b]| common_divisor(a, b);
+    lcm => |[a, b]| common_multiple(a, b);
 }
 
 /// From the nearer end, so that either end comes out exactly.
@@ -101,9 +100,8 @@ fn log2_1p<T: Fraction>(x: T) -> T {
 }
 
 /// The next number is that of the dtype, not of the type that it is computed in.
-#[op_impl(aten::nextafter, CPU)]
-fn nextafter(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    let steps: Loops<'_, 2> = match result_dtype([this, other]) {
+fn steps(this: &Tensor, other: &Tensor) -> Loops<'static, 2> {
+    match result_dtype([this, other]) {
         DType::BF16 => &loops!(
             [f32] | [a, b] | narrow_step(a, b, |x| bf16::from_f32(x).to_bits(), |x| bf16::from_bits(x).to_f32())
         ),
@@ -111,8 +109,7 @@ fn nextafter(this: &Tensor, other: &Tensor) -> Result<Tensor> {
             &loops!([f32] | [a, b] | narrow_step(a, b, |x| f16::from_f32(x).to_bits(), |x| f16::from_bits(x).to_f32()))
         }
         _ => &loops!([f32 f64] |[a, b]| a.towards(b)),
-    };
-    fresh::<aten::nextafter, 2>([this, other], steps)
+    }
 }
 
 /// One step towards `b` among numbers whose bits are a sign and a size.

@@ -10,16 +10,13 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use crate::compute::{Compute, Fraction};
-use crate::factory::of;
 use crate::index::{Negative, inside, positions};
 use crate::numbers::{elements, times, usized};
-use crate::packed::{computed, filled, packed};
+use crate::packed::{computed, fill, packed};
 use crate::pool::Lines;
 
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 14;
-
-type Four = (Tensor, Tensor, Tensor, Tensor);
 
 /// Which rows are in which bag.
 struct Bags {
@@ -80,34 +77,32 @@ fn counted(count: usize) -> i64 {
 }
 
 fn bagged(
-    tensors: [&Tensor; 3],
-    mode: i64,
+    mode: Bagging,
+    [out, bag_of, bag_size, maximum]: [&mut Tensor; 4],
+    [weight, indices, offsets]: [&Tensor; 3],
     per_sample_weights: Option<&Tensor>,
-    last: (bool, bool),
+    last: bool,
     padding_idx: i64,
-) -> Result<Four> {
-    let [spec, bags_spec, counts_spec, most_spec] =
-        aten::bag_specs(tensors, mode, per_sample_weights, last, padding_idx)?;
-    let [weight, indices, offsets] = tensors;
-    let bags = Bags::of(weight, indices, offsets, last.0, padding_idx)?;
+) -> Result<()> {
+    let bags = Bags::of(weight, indices, offsets, last, padding_idx)?;
     let width = usized(weight.sizes()[1]);
-    let (counts, of_places) = (bags.counts(), bags.of_places());
-    let mut most = vec![0_i64; if mode == 2 { counts.len() * width } else { 0 }];
-    let result = computed!(_embedding_bag "weight", weight.dtype(); T in [f32 f64] => {
+    let counts = bags.counts();
+    let mut most = vec![0_i64; if mode == Bagging::Most { counts.len() * width } else { 0 }];
+    computed!(_embedding_bag "weight", weight.dtype(); T in [f32 f64] => {
         let shares = per_sample_weights.map(packed::<T>).transpose()?;
         // Of a table that has to be converted, only the rows that are asked for.
         let picked = if weight.dtype() == T::DTYPE { None } else { Some(aten::index_select(weight, 0, indices)?) };
         let table = packed::<T>(picked.as_ref().unwrap_or(weight))?;
         let row = |place: usize| &table[if picked.is_some() { place } else { bags.rows[place] } * width..][..width];
         let grain = GRAIN.div_ceil((width * bags.rows.len()).div_ceil(counts.len().max(1)).max(1));
-        filled(&spec, |out: &mut [T]| {
-            if mode == 2 {
+        fill(out, |out: &mut [T]| {
+            if mode == Bagging::Most {
                 Lines::new(&mut most, width).each(grain, |bag, line| largest(bags.places(bag), row, line));
             }
             let most = &most;
             Lines::new(out, width).each(grain, |bag, line| {
                 line.fill(T::default());
-                if mode == 2 {
+                if mode == Bagging::Most {
                     // Where nothing is in the bag, nothing was the largest.
                     let winners = most[bag * width..][..width].iter().map(|&place| usized(place));
                     let winners = line.iter_mut().zip(winners).enumerate();
@@ -118,7 +113,7 @@ fn bagged(
                     let share = shares.as_ref().map_or(1.0, |shares| shares[place]);
                     line.iter_mut().zip(row(place)).for_each(|(to, &x)| *to += share * x);
                 }
-                if mode == 1 && counts[bag] > 0 {
+                if mode == Bagging::Mean && counts[bag] > 0 {
                     let count = T::from_scalar(counts[bag].into());
                     line.iter_mut().for_each(|to| *to /= count);
                 }
@@ -131,10 +126,21 @@ fn bagged(
         let row = || i64::try_from(bags.rows[usized(place)]).unwrap_or(0);
         if counts[at / width] > 0 { row() } else { 0 }
     });
-    let (zeros, of_places) = (vec![0; usized(counts_spec.geometry.count())], &of_places[..]);
-    let counts = if mode == 0 { zeros } else { counts.clone() };
-    let most: Vec<i64> = if mode == 2 { rows.collect() } else { counts.clone() };
-    Ok((result, of(of_places, bags_spec)?, of(&counts, counts_spec)?, of(&most, most_spec)?))
+    put(bag_of, &bags.of_places())?;
+    if mode == Bagging::Sum {
+        aten::zero_(bag_size)?;
+        return aten::zero_(maximum);
+    }
+    put(bag_size, &counts)?;
+    if mode == Bagging::Most { put(maximum, &rows.collect::<Vec<_>>()) } else { put(maximum, &counts) }
+}
+
+/// Writes numbers, of which there are as many as the tensor has room for, or more.
+fn put(out: &mut Tensor, numbers: &[i64]) -> Result<()> {
+    fill(out, |out: &mut [i64]| {
+        out.iter_mut().zip(numbers).for_each(|(to, &number)| *to = number);
+        Ok(())
+    })
 }
 
 /// At which of these places each column is the largest.
@@ -152,30 +158,25 @@ fn largest<'a, T: Fraction>(places: impl Iterator<Item = usize>, row: impl Fn(us
 }
 
 macro_rules! bags {
-    ($($name:ident $counted:literal;)*) => {$(
+    ($($name:ident)*) => {$(
         #[op_impl(aten::$name, CPU)]
         #[expect(clippy::too_many_arguments, reason = "the schema's")]
         fn $name(
+            plan: &Bagging,
+            out: [&mut Tensor; 4],
             weight: &Tensor,
             indices: &Tensor,
             offsets: &Tensor,
-            _scale_grad_by_freq: bool,
-            mode: i64,
-            _sparse: bool,
             per_sample_weights: Option<&Tensor>,
             include_last_offset: bool,
             padding_idx: i64,
-        ) -> Result<Four> {
-            let last = (include_last_offset, $counted);
-            bagged([weight, indices, offsets], mode, per_sample_weights, last, padding_idx)
+        ) -> Result<()> {
+            bagged(*plan, out, [weight, indices, offsets], per_sample_weights, include_last_offset, padding_idx)
         }
     )*};
 }
 
-bags! {
-    _embedding_bag false;
-    _embedding_bag_forward_only true;
-}
+bags! { _embedding_bag _embedding_bag_forward_only }
 
 /// For each row, the places that show it, in order.
 struct Shown {
@@ -207,6 +208,8 @@ impl Shown {
 #[op_impl(aten::_embedding_bag_dense_backward, CPU)]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn _embedding_bag_dense_backward(
+    plan: &Bagging,
+    out: &mut Tensor,
     grad: &Tensor,
     indices: &Tensor,
     offset2bag: &Tensor,
@@ -214,25 +217,22 @@ fn _embedding_bag_dense_backward(
     maximum_indices: &Tensor,
     num_weights: i64,
     scale_grad_by_freq: bool,
-    mode: i64,
     per_sample_weights: Option<&Tensor>,
     padding_idx: i64,
-) -> Result<Tensor> {
-    let bags = [offset2bag, bag_size, maximum_indices];
-    let spec = aten::bag_gradient_spec(grad, indices, bags, num_weights, mode, per_sample_weights)?;
-    let mode = Bagging::of(mode)?;
+) -> Result<()> {
+    let mode = *plan;
     let rows = list("indices", indices, num_weights)?;
     let (count, width, padding) = (usized(num_weights), usized(grad.sizes()[1]), usize::try_from(padding_idx).ok());
     let counts = if mode == Bagging::Sum { Vec::new() } else { elements::<i64>(bag_size)? };
     computed!(_embedding_bag_dense_backward "grad", grad.dtype(); T in [f32 f64] => {
         if width == 0 {
-            return spec.on(grad.device());
+            return Ok(());
         }
         let shown = Shown::by(&rows, count)?;
         let (grad, shares) = (packed::<T>(grad)?, per_sample_weights.map(packed::<T>).transpose()?);
         if mode == Bagging::Most {
             let winners = Shown::by(&list("maximum_indices", maximum_indices, num_weights)?, count)?;
-            return filled(&spec, |out: &mut [T]| {
+            return fill(out, |out: &mut [T]| {
                 Lines::new(out, width).each(GRAIN.div_ceil(width.max(1)), |row, line| {
                     line.fill(T::default());
                     let places = winners.of(row).iter().filter(|&&place| counts[place / width] > 0);
@@ -242,7 +242,7 @@ fn _embedding_bag_dense_backward(
             });
         }
         let bags = list("offset2bag", offset2bag, counted(grad.len().checked_div(width).unwrap_or(0)) + 1)?;
-        filled(&spec, |out: &mut [T]| {
+        fill(out, |out: &mut [T]| {
             Lines::new(out, width).each(GRAIN.div_ceil(width.max(1)), |row, line| {
                 line.fill(T::default());
                 if Some(row) == padding {

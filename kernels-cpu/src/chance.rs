@@ -100,34 +100,5 @@ fn words(seed: u64, first: u64) -> Words {
     words
 }
 
-/// A functional operator and its in-place form, filled alike.
-macro_rules! fillers {
-    ($($name:ident $in_place:ident ($($argument:ident: $ty:ty),*) => $fill:path;)*) => {$(
-        const _: () = {
-            #[::dispatch_runtime::op_impl(aten::$name, CPU)]
-            fn $name(
-                this: &::dispatch_runtime::Tensor,
-                $($argument: $ty,)*
-                generator: ::core::option::Option<&::dispatch_runtime::Generator>,
-            ) -> ::dispatch_runtime::Result<::dispatch_runtime::Tensor> {
-                let mut made = ::dispatch_runtime::Spec::pointwise(&[this], this.dtype())?.on(this.device())?;
-                $fill(&mut made, $($argument,)* generator)?;
-                Ok(made)
-            }
-
-            #[::dispatch_runtime::op_impl(aten::$in_place, CPU)]
-            #[allow(non_snake_case, reason = "it is called as its operator is")]
-            fn $in_place(
-                this: &mut ::dispatch_runtime::Tensor,
-                $($argument: $ty,)*
-                generator: ::core::option::Option<&::dispatch_runtime::Generator>,
-            ) -> ::dispatch_runtime::Result<()> {
-                $fill(this, $($argument,)* generator)
-            }
-        };
-    )*};
-}
-pub(crate) use fillers;
-
 #[cfg(test)]
 mod tests;

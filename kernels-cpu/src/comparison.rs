@@ -1,14 +1,14 @@
 //! Elementwise comparison.
 
-use dispatch_runtime::{Bool, Complex32, Complex64};
+use dispatch_runtime::Bool;
 
 use crate::elementwise::elementwise;
 
 elementwise! {
-    eq eq_ eq_tensor_out [f32 f64 i32 i64 Complex32 Complex64] (this, other) => |[a, b]| Bool::from(a == b);
-    ne ne_ ne_tensor_out [f32 f64 i32 i64 Complex32 Complex64] (this, other) => |[a, b]| Bool::from(a != b);
-    lt lt_ lt_tensor_out [f32 f64 i32 i64] (this, other) => |[a, b]| Bool::from(a < b);
-    le le_ le_tensor_out [f32 f64 i32 i64] (this, other) => |[a, b]| Bool::from(a <= b);
-    gt gt_ gt_tensor_out [f32 f64 i32 i64] (this, other) => |[a, b]| Bool::from(a > b);
-    ge ge_ ge_tensor_out [f32 f64 i32 i64] (this, other) => |[a, b]| Bool::from(a >= b);
+    eq [few] => |[a, b]| Bool::from(a == b);
+    ne [few] => |[a, b]| Bool::from(a != b);
+    lt [few] => |[a, b]| Bool::from(a < b);
+    le [few] => |[a, b]| Bool::from(a <= b);
+    gt [few] => |[a, b]| Bool::from(a > b);
+    ge [few] => |[a, b]| Bool::from(a >= b);
 }

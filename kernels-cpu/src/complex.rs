@@ -7,7 +7,7 @@ use crate::elementwise::elementwise;
 use crate::math::Real;
 
 elementwise! {
-    conj_physical conj_physical_ conj_physical_out [f32 f64 i64 Complex32 Complex64] (this) => |[z]| z.conjugate();
+    conj_physical => |[z]| z.conjugate();
 }
 
 pub(crate) trait Conjugate: Compute {

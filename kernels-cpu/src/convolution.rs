@@ -11,12 +11,13 @@ mod field;
 mod moves;
 mod sums;
 
+use aten::Window;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Spec};
 
 use crate::elementwise::ahead;
 use crate::gemm::{Batch, BatchMut, batched};
-use crate::packed::{computed, filled, packed};
+use crate::packed::{computed, fill, packed};
 use crate::pool::{self, Lines};
 use field::{Field, Pass, Rows, Strip};
 use moves::Moves;
@@ -35,29 +36,24 @@ const AHEAD: usize = 8;
 const GRAIN: usize = 1 << 18;
 
 #[op_impl(aten::convolution, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn convolution(
+    plan: &Window,
+    out: &mut Tensor,
     input: &Tensor,
     weight: &Tensor,
     bias: Option<&Tensor>,
-    stride: &[i64],
-    padding: &[i64],
-    dilation: &[i64],
     transposed: bool,
-    output_padding: &[i64],
     groups: i64,
-) -> Result<Tensor> {
-    let found =
-        aten::Convolution::new(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)?;
-    let moves = Moves::of(&found, input, weight, transposed, groups);
+) -> Result<()> {
+    let moves = Moves::of(plan, [input.sizes(), out.sizes()], weight, transposed, groups);
     computed!(convolution "input", input.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
-        let (input_elements, weight_elements) = (packed::<T>(input)?, packed::<T>(weight)?);
+        let (input, weight) = (packed::<T>(input)?, packed::<T>(weight)?);
         let bias = bias.map(packed::<T>).transpose()?;
-        filled(&aten::convolved_like(input, weight, &found.sizes), |out: &mut [T]| {
+        fill(out, |out: &mut [T]| {
             if transposed {
-                moves.scatter(&input_elements, &weight_elements, bias.as_deref(), out);
+                moves.scatter(&input, &weight, bias.as_deref(), out);
             } else {
-                moves.gather(&input_elements, &weight_elements, bias.as_deref(), out);
+                moves.gather(&input, &weight, bias.as_deref(), out);
             }
             Ok(())
         })
@@ -67,79 +63,55 @@ fn convolution(
 #[op_impl(aten::convolution_backward, CPU)]
 #[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn convolution_backward(
+    plan: &Window,
+    [of_input, of_weight, of_bias]: [&mut Tensor; 3],
     grad_output: &Tensor,
     input: &Tensor,
     weight: &Tensor,
-    _: Option<&[i64]>,
-    stride: &[i64],
-    padding: &[i64],
-    dilation: &[i64],
     transposed: bool,
-    output_padding: &[i64],
     groups: i64,
     output_mask: &[bool],
-) -> Result<(Tensor, Tensor, Tensor)> {
-    let found = aten::check_convolution_backward(
-        grad_output,
-        input,
-        weight,
-        stride,
-        padding,
-        dilation,
-        transposed,
-        output_padding,
-        groups,
-        output_mask,
-    )?;
-    let moves = Moves::of(&found, input, weight, transposed, groups);
-    let dtype = input.dtype();
-    let unwanted = || Spec::contiguous(dtype, &[0]).on(input.device());
-    computed!(convolution_backward "grad_output", dtype; T in [f32 f64 Complex32 Complex64] => {
-        let (grad, input_elements, weight_elements) =
-            (packed::<T>(grad_output)?, packed::<T>(input)?, packed::<T>(weight)?);
-        let grad_input = if output_mask[0] {
-            filled(&aten::convolved_like(input, weight, input.sizes()), |out: &mut [T]| {
+) -> Result<()> {
+    let moves = Moves::of(plan, [input.sizes(), grad_output.sizes()], weight, transposed, groups);
+    computed!(convolution_backward "grad_output", input.dtype(); T in [f32 f64 Complex32 Complex64] => {
+        let (grad, input, weight) = (packed::<T>(grad_output)?, packed::<T>(input)?, packed::<T>(weight)?);
+        if output_mask[0] {
+            fill(of_input, |out: &mut [T]| {
                 if transposed {
-                    moves.gather(&grad, &weight_elements, None, out);
+                    moves.gather(&grad, &weight, None, out);
                 } else {
-                    moves.scatter(&grad, &weight_elements, None, out);
+                    moves.scatter(&grad, &weight, None, out);
                 }
                 Ok(())
-            })?
-        } else {
-            unwanted()?
-        };
-        let grad_weight = if output_mask[1] {
-            let (large, small) = if transposed { (&grad, &input_elements) } else { (&input_elements, &grad) };
-            filled(&aten::convolved_like(input, weight, weight.sizes()), |out: &mut [T]| {
+            })?;
+        }
+        if output_mask[1] {
+            let (large, small) = if transposed { (&grad, &input) } else { (&input, &grad) };
+            fill(of_weight, |out: &mut [T]| {
                 moves.correlate(large, small, out);
                 Ok(())
-            })?
-        } else {
-            unwanted()?
-        };
-        let grad_bias = if output_mask[2] {
+            })?;
+        }
+        if output_mask[2] {
             let but_channels: Vec<i64> = (0..).take(grad_output.sizes().len()).filter(|&dim| dim != 1).collect();
-            aten::sum_dim_intlist(grad_output, Some(&but_channels), false, None)?
-        } else {
-            unwanted()?
-        };
-        Ok((grad_input, grad_weight, grad_bias))
+            aten::sum_intlist_out(grad_output, Some(&but_channels), false, None, of_bias)?;
+        }
+        Ok(())
     })
 }
 
 #[op_impl(aten::im2col, CPU)]
-fn im2col(this: &Tensor, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
-    let (window, sizes) = aten::columns(this, kernel_size, dilation, padding, stride)?;
+fn im2col(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
     if this.dtype() == DType::Bool {
         let bytes = aten::to_dtype(this, DType::U8, false, false, None)?;
-        let columns = im2col(&bytes, kernel_size, dilation, padding, stride)?;
-        return aten::to_dtype(&columns, DType::Bool, false, false, None);
+        let mut columns = Spec::contiguous(DType::U8, out.sizes()).on(out.device())?;
+        im2col(plan, &mut columns, &bytes)?;
+        return aten::copy_(out, &columns, false);
     }
-    let moves = Moves::of_image(&window, this.sizes());
+    let moves = Moves::of_image(plan, this.sizes());
     computed!(im2col "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
         let elements = packed::<T>(this)?;
-        filled(&Spec::contiguous(this.dtype(), &sizes), |out: &mut [T]| {
+        fill(out, |out: &mut [T]| {
             for item in 0..moves.batch {
                 moves.unfold(&elements[moves.large_range(item)], &mut out[moves.columns_of(item)]);
             }
@@ -149,19 +121,11 @@ fn im2col(this: &Tensor, kernel_size: &[i64], dilation: &[i64], padding: &[i64],
 }
 
 #[op_impl(aten::col2im, CPU)]
-fn col2im(
-    this: &Tensor,
-    output_size: &[i64],
-    kernel_size: &[i64],
-    dilation: &[i64],
-    padding: &[i64],
-    stride: &[i64],
-) -> Result<Tensor> {
-    let (window, sizes) = aten::image(this, output_size, kernel_size, dilation, padding, stride)?;
-    let moves = Moves::of_image(&window, &sizes);
+fn col2im(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let moves = Moves::of_image(plan, out.sizes());
     computed!(col2im "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
         let elements = packed::<T>(this)?;
-        filled(&Spec::contiguous(this.dtype(), &sizes), |out: &mut [T]| {
+        fill(out, |out: &mut [T]| {
             out.fill(T::ZERO);
             for item in 0..moves.batch {
                 moves.fold(&elements[moves.columns_of(item)], &mut out[moves.large_range(item)]);

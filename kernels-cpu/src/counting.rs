@@ -7,8 +7,7 @@ use crate::numbers::{elements, times, usized, write};
 use crate::reduce::computed;
 
 #[op_impl(aten::bincount, CPU)]
-fn bincount(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
-    aten::check_bincount(this, weights, minlength)?;
+fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
     let numbers = elements::<i64>(this)?;
     if let Some(&index) = numbers.iter().find(|&&number| number < 0) {
         return Err(BadArgument::value("self", index, "zero or more in every element").into());
@@ -39,15 +38,13 @@ fn bincount(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<T
 }
 
 #[op_impl(aten::histc, CPU)]
-fn histc(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Tensor> {
-    let mut out = aten::histc_spec(this, bins, min, max)?.on(this.device())?;
+fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<()> {
     let counts = computed!(aten::histc, this.dtype(), T: [f32, f64] => {
         let values = elements::<T>(this)?;
         let given = [min, max].map(<T as Compute>::from_scalar);
         counts(&values, range(&values, given)?, usized(bins))
     })?;
-    write(&mut out, &counts)?;
-    Ok(out)
+    write(out, &counts)
 }
 
 /// The range to count in: the one that is given, or that of the values, or one that has the only value in its middle.

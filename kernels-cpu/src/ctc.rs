@@ -5,10 +5,10 @@
 
 use aten::Labelling;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Problem, Spec};
+use dispatch_runtime::{BadArgument, Problem};
 
-use crate::numbers::{elements, usized};
-use crate::packed::{Packed, filled, packed};
+use crate::numbers::{elements, usized, write};
+use crate::packed::{Packed, fill, packed};
 use crate::pool::Lines;
 
 /// What is impossible.
@@ -119,50 +119,40 @@ impl<'a> Sequences<'a> {
 
 #[op_impl(aten::_ctc_loss, CPU)]
 fn _ctc_loss(
+    plan: &Labelling,
+    [losses, alphas]: [&mut Tensor; 2],
     log_probs: &Tensor,
     targets: &Tensor,
-    input_lengths: &[i64],
-    target_lengths: &[i64],
     blank: i64,
-    _zero_infinity: bool,
-) -> Result<(Tensor, Tensor)> {
-    let labelling = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?;
-    let sequences = Sequences::of(log_probs, targets, blank, &labelling)?;
-    let ([losses_spec, alphas_spec], width) = (labelling.specs(log_probs), 2 * labelling.most + 1);
+) -> Result<()> {
+    let (sequences, width) = (Sequences::of(log_probs, targets, blank, plan)?, 2 * plan.most + 1);
     let length = usized(log_probs.sizes()[0]) * width;
-    let mut losses = vec![0.0; sequences.batch];
-    let alphas = filled(&alphas_spec, |alphas: &mut [f64]| {
+    let mut ends = vec![0.0; sequences.batch];
+    fill(alphas, |alphas: &mut [f64]| {
         Lines::new(alphas, length).each(1, |sequence, alphas| sequences.forwards(sequence, width, alphas));
-        let ends = losses.iter_mut().enumerate();
+        let ends = ends.iter_mut().enumerate();
         ends.for_each(|(at, loss)| *loss = sequences.loss(at, width, &alphas[at * length..][..length]));
         Ok(())
     })?;
-    let losses = filled(&losses_spec, |out: &mut [f64]| {
-        out.copy_from_slice(&losses);
-        Ok(())
-    })?;
-    Ok((losses, alphas))
+    write(losses, &ends)
 }
 
 #[op_impl(aten::_ctc_loss_backward, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn _ctc_loss_backward(
+    plan: &Labelling,
+    out: &mut Tensor,
     grad: &Tensor,
     log_probs: &Tensor,
     targets: &Tensor,
-    input_lengths: &[i64],
-    target_lengths: &[i64],
     neg_log_likelihood: &Tensor,
     log_alpha: &Tensor,
     blank: i64,
     zero_infinity: bool,
-) -> Result<Tensor> {
-    let labelling = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?;
-    labelling.check_gradient(log_probs, grad, neg_log_likelihood, log_alpha)?;
-    let sequences = Sequences::of(log_probs, targets, blank, &labelling)?;
+) -> Result<()> {
+    let sequences = Sequences::of(log_probs, targets, blank, plan)?;
     let (grads, losses, alphas) =
         (elements::<f64>(grad)?, elements::<f64>(neg_log_likelihood)?, packed::<f64>(log_alpha)?);
-    let (steps, classes, width) = (usized(log_probs.sizes()[0]), sequences.classes, 2 * labelling.most + 1);
+    let (steps, classes, width) = (usized(log_probs.sizes()[0]), sequences.classes, 2 * plan.most + 1);
     let mut gradients = vec![0.0; sequences.probs.len()];
     // Sequence by sequence, where the result has step by step.
     Lines::new(&mut gradients, steps * classes).each(1, |sequence, gradient| {
@@ -182,7 +172,7 @@ fn _ctc_loss_backward(
             }
         });
     });
-    filled(&Spec::contiguous(log_probs.dtype(), log_probs.sizes()), |out: &mut [f64]| {
+    fill(out, |out: &mut [f64]| {
         for (row, out) in out.chunks_exact_mut(classes).enumerate() {
             let (step, sequence) = (row / sequences.batch, row % sequences.batch);
             out.copy_from_slice(&gradients[(sequence * steps + step) * classes..][..classes]);

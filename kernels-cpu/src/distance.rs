@@ -1,10 +1,11 @@
 //! How far rows are from each other.
 
+use aten::Distances;
 use dispatch_runtime::prelude::*;
 
 use crate::compute::Fraction;
 use crate::math::{Real, vectorised};
-use crate::packed::{computed, filled, packed, stretched};
+use crate::packed::{computed, fill, packed, stretched};
 use crate::pool::Lines;
 
 /// Elements that are worth a thread.
@@ -125,15 +126,14 @@ impl<T: Fraction> Pair<T> {
 }
 
 #[op_impl(aten::_cdist_forward, CPU)]
-fn _cdist_forward(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Tensor> {
-    let spec = aten::cdist_spec(x1, x2, p, compute_mode)?;
-    if aten::by_product(&spec, p, compute_mode) {
-        return aten::_euclidean_dist(x1, x2);
+fn _cdist_forward(plan: &Distances, out: &mut Tensor, x1: &Tensor, x2: &Tensor, p: f64) -> Result<()> {
+    if plan.by_product {
+        return aten::_euclidean_dist_out(x1, x2, out);
     }
-    computed!(_cdist_forward "x1", spec.dtype; T in [f32 f64] => {
-        let pair = Pair::<T>::of(x1, x2, spec.geometry.sizes())?;
+    computed!(_cdist_forward "x1", x1.dtype(); T in [f32 f64] => {
+        let pair = Pair::<T>::of(x1, x2, out.sizes())?;
         let norm = Norm::of(p);
-        filled(&spec, |out: &mut [T]| {
+        fill(out, |out: &mut [T]| {
             Lines::new(out, pair.breadth).each(pair.grain(), |at, line| {
                 let (row, columns) = pair.row(at);
                 line.iter_mut().zip(columns).for_each(|(to, column)| *to = norm.distance(row, column));
@@ -144,12 +144,19 @@ fn _cdist_forward(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -
 }
 
 #[op_impl(aten::_cdist_backward, CPU)]
-fn _cdist_backward(grad: &Tensor, x1: &Tensor, x2: &Tensor, p: f64, cdist: &Tensor) -> Result<Tensor> {
-    let spec = aten::cdist_gradient_spec(grad, x1, x2, p, cdist)?;
-    computed!(_cdist_backward "x1", spec.dtype; T in [f32 f64] => {
+fn _cdist_backward(
+    _plan: &(),
+    out: &mut Tensor,
+    grad: &Tensor,
+    x1: &Tensor,
+    x2: &Tensor,
+    p: f64,
+    cdist: &Tensor,
+) -> Result<()> {
+    computed!(_cdist_backward "x1", x1.dtype(); T in [f32 f64] => {
         let pair = Pair::<T>::of(x1, x2, cdist.sizes())?;
         let (grad, distances, norm) = (packed::<T>(grad)?, packed::<T>(cdist)?, Norm::of(p));
-        filled(&spec, |out: &mut [T]| {
+        fill(out, |out: &mut [T]| {
             Lines::new(out, pair.width).each(pair.grain(), |at, line| {
                 line.fill(T::default());
                 let (row, columns) = pair.row(at);
@@ -168,13 +175,12 @@ fn first(row: usize, rows: usize) -> usize {
 }
 
 #[op_impl(aten::_pdist_forward, CPU)]
-fn _pdist_forward(this: &Tensor, p: f64) -> Result<Tensor> {
-    let spec = aten::pdist_spec(this, p)?;
+fn _pdist_forward(_plan: &(), out: &mut Tensor, this: &Tensor, p: f64) -> Result<()> {
     let [rows, width] = [0, 1].map(|dim| usized(this.sizes().get(dim)));
-    computed!(_pdist_forward "self", spec.dtype; T in [f32 f64] => {
+    computed!(_pdist_forward "self", this.dtype(); T in [f32 f64] => {
         let (elements, norm) = (packed::<T>(this)?, Norm::of(p));
         let row = |at: usize| &elements[at * width..][..width];
-        filled(&spec, |out: &mut [T]| {
+        fill(out, |out: &mut [T]| {
             let starts: Vec<usize> = (0..rows).map(|row| first(row, rows)).collect();
             Lines::new(out, 1).each(GRAIN.div_ceil(width.max(1)), |pair, to| {
                 let here = starts.partition_point(|&start| start <= pair) - 1;
@@ -187,13 +193,12 @@ fn _pdist_forward(this: &Tensor, p: f64) -> Result<Tensor> {
 }
 
 #[op_impl(aten::_pdist_backward, CPU)]
-fn _pdist_backward(grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Result<Tensor> {
-    let spec = aten::pdist_gradient_spec(grad, this, p, pdist)?;
+fn _pdist_backward(_plan: &(), out: &mut Tensor, grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Result<()> {
     let [rows, width] = [0, 1].map(|dim| usized(this.sizes().get(dim)));
-    computed!(_pdist_backward "self", spec.dtype; T in [f32 f64] => {
+    computed!(_pdist_backward "self", this.dtype(); T in [f32 f64] => {
         let (elements, grad, distances, norm) = (packed::<T>(this)?, packed::<T>(grad)?, packed::<T>(pdist)?, Norm::of(p));
         let row = |at: usize| &elements[at * width..][..width];
-        filled(&spec, |out: &mut [T]| {
+        fill(out, |out: &mut [T]| {
             Lines::new(out, width).each(GRAIN.div_ceil((rows * width).max(1)), |here, line| {
                 line.fill(T::default());
                 for there in (0..rows).filter(|&there| there != here) {

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use dispatch_runtime::{BadArgument, Operation, Result, Tensor, op_impl, wrap_dim};
+use aten::Slices;
+use dispatch_runtime::{Operation, Result, Tensor, op_impl};
 
 use crate::numbers::{elements, usized};
 use crate::order::{First, Ranked, ordered};
@@ -73,31 +74,27 @@ fn compare<T: Ordered>(a: &[T], b: &[T]) -> Ordering {
 /// Where rows are taken from, and whether they are put in order.
 #[derive(Clone, Copy)]
 struct Along {
-    dim: Option<i64>,
+    dim: Option<usize>,
     sorted: bool,
     /// Whether it is asked for of which kind each row is.
     inverse: bool,
 }
 
 fn distinct<O: Operation>(this: &Tensor, along: Along, counts: bool) -> Result<Three> {
-    let dim = along.dim.filter(|_| !this.sizes().is_empty());
-    let source = if dim.is_some() { this.clone() } else { aten::reshape(this, &[-1])? };
-    wrap_dim("dim", along.dim.unwrap_or(0), this.sizes().len())?;
-    let rows = aten::movedim_int(&source, dim.unwrap_or(0), 0)?;
+    let source = if along.dim.is_some() { this.clone() } else { aten::reshape(this, &[-1])? };
+    let dim = i64::try_from(along.dim.unwrap_or(0)).unwrap_or(0);
+    let rows = aten::movedim_int(&source, dim, 0)?;
     let size = rows.sizes()[0];
     let (count, total) = (usized(size), usized(rows.geometry().count()));
-    if total == 0 && count > 0 {
-        return Err(BadArgument::sizes("self", this.sizes(), "elements in every slice").into());
-    }
     let kinds: Kinds = computed!(O, this.dtype(), T: [f32, f64, i64] => {
         Ok(Kinds::of(&elements::<T>(&rows)?, count, total / count.max(1), along))
     })?;
     let found = [i64::try_from(kinds.firsts.len()).unwrap_or(i64::MAX)];
     let firsts = Tensor::from_vec(kinds.firsts, &found)?;
     // The slices lie one after the other, whichever dimension they are of.
-    let values = aten::movedim_int(&aten::index_select(&rows, 0, &firsts)?, 0, dim.unwrap_or(0))?;
+    let values = aten::movedim_int(&aten::index_select(&rows, 0, &firsts)?, 0, dim)?;
     let size = [size];
-    let inverse_sizes = if dim.is_some() { &size } else { this.sizes() };
+    let inverse_sizes = if along.dim.is_some() { &size } else { this.sizes() };
     let positions = |values: Vec<i64>, sizes: &[i64], wanted: bool| {
         if wanted { Tensor::from_vec(values, sizes) } else { Tensor::from_vec(Vec::<i64>::new(), &[0]) }
     };
@@ -105,19 +102,25 @@ fn distinct<O: Operation>(this: &Tensor, along: Along, counts: bool) -> Result<T
 }
 
 #[op_impl(aten::_unique2, CPU)]
-fn unique(this: &Tensor, _sorted: bool, return_inverse: bool, return_counts: bool) -> Result<Three> {
-    let along = Along { dim: None, sorted: true, inverse: return_inverse };
+fn unique(plan: &Slices, this: &Tensor, return_inverse: bool, return_counts: bool) -> Result<Three> {
+    let along = Along { dim: plan.dim, sorted: true, inverse: return_inverse };
     distinct::<aten::_unique2>(this, along, return_counts)
 }
 
 #[op_impl(aten::unique_dim, CPU)]
-fn unique_dim(this: &Tensor, dim: i64, _sorted: bool, _inverse: bool, _counts: bool) -> Result<Three> {
-    distinct::<aten::unique_dim>(this, Along { dim: Some(dim), sorted: true, inverse: true }, true)
+fn unique_dim(plan: &Slices, this: &Tensor) -> Result<Three> {
+    distinct::<aten::unique_dim>(this, Along { dim: plan.dim, sorted: true, inverse: true }, true)
 }
 
 #[op_impl(aten::unique_consecutive, CPU)]
-fn unique_consecutive(this: &Tensor, return_inverse: bool, return_counts: bool, dim: Option<i64>) -> Result<Three> {
+fn unique_consecutive(
+    plan: &Slices,
+    this: &Tensor,
+    return_inverse: bool,
+    return_counts: bool,
+    dim: Option<i64>,
+) -> Result<Three> {
     // Slices come with all that is known of them in any case.
-    let along = Along { dim, sorted: false, inverse: return_inverse || dim.is_some() };
+    let along = Along { dim: plan.dim, sorted: false, inverse: return_inverse || dim.is_some() };
     distinct::<aten::unique_consecutive>(this, along, return_counts || dim.is_some())
 }

@@ -6,15 +6,15 @@ use dispatch_runtime::{
 };
 
 use crate::compute::{Field, Ordered, Power};
-use crate::elementwise::{Loops, elementwise, fresh, in_place, into, loops};
+use crate::elementwise::{Loops, elementwise, in_place, into, loops};
 use crate::moves::packed;
 
 elementwise! {
-    div div_ div_out [f32 f64 Complex32 Complex64] (this, other) keeps 1 => cheap over;
-    floor_divide - floor_divide_out [f32 f64 i64] (this, other) keeps 1 if divisible => |[a, b]| a.floor_divided(b);
-    remainder remainder_ remainder_tensor_out [f32 f64 i64] (this, other) if divisible => |[a, b]| a.modulo(b);
-    fmod fmod_ fmod_tensor_out [f32 f64 i64] (this, other) if divisible => |[a, b]| a.left_over(b);
-    pow_tensor_tensor - pow_tensor_tensor_out [f32 f64 i64 Complex32 Complex64] (this, exponent) => |[a, b]| a.to_the(b);
+    div [keeps 1] => cheap over;
+    floor_divide [keeps 1] [if divisible(this, other)?] => |[a, b]| a.floor_divided(b);
+    remainder [if divisible(this, other)?] => |[a, b]| a.modulo(b);
+    fmod [if divisible(this, other)?] => |[a, b]| a.left_over(b);
+    pow_tensor_tensor => |[a, b]| a.to_the(b);
 }
 
 const TRUE: Loops<'static, 2> = &loops!([f32 f64 Complex32 Complex64] keeps 1 |[a, b]| a.over(b));
@@ -50,30 +50,11 @@ fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> Result<Loops<'s
     })
 }
 
-#[op_impl(aten::div_tensor_mode, CPU)]
-fn div_mode(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
-    match Rounding::of(rounding_mode)? {
-        None => fresh::<aten::div, _>([this, other], TRUE),
-        Some(rounding) => fresh::<aten::floor_divide, _>([this, other], rounded(this, other, rounding)?),
-    }
-}
-
-#[op_impl(aten::div__tensor_mode, CPU)]
-fn div_mode_(this: &mut Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
-    match Rounding::of(rounding_mode)? {
-        None => in_place::<aten::div, aten::div__tensor_mode, _>(this, [None, Some(other)], TRUE),
-        Some(rounding) => {
-            let loops = rounded(this, other, rounding)?;
-            in_place::<aten::floor_divide, aten::div__tensor_mode, _>(this, [None, Some(other)], loops)
-        }
-    }
-}
-
-#[op_impl(aten::div_out_mode, CPU)]
-fn div_mode_out(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()> {
-    match Rounding::of(rounding_mode)? {
-        None => into::<aten::div, _>(out, [this, other], TRUE),
-        Some(rounding) => into::<aten::floor_divide, _>(out, [this, other], rounded(this, other, rounding)?),
+#[op_impl(aten::div_tensor_mode, CPU, in_place, strided, converts)]
+fn div_mode(plan: &Option<Rounding>, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
+    match *plan {
+        None => into::<aten::div, _>(("out", out), [this, other], TRUE),
+        Some(rounding) => into::<aten::floor_divide, _>(("out", out), [this, other], rounded(this, other, rounding)?),
     }
 }
 

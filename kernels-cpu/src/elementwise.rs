@@ -16,7 +16,7 @@ mod transfer;
 mod transpose;
 
 use dispatch_runtime::{
-    DType, Element, Error, ErrorKind, Operand, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
+    DType, Element, ErrorKind, Operand, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
 };
 
 pub(crate) use lanes::Lanes;
@@ -40,17 +40,27 @@ pub(crate) fn part<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<Tensor> {
-    Rule { dtype, operator: O::operator, form: O::operator }.fresh(inputs, loops)
+    Rule { dtype, names: names::<O>(), dtypes: &[], form: O::operator }.fresh(inputs, loops)
+}
+
+/// Computes into a result, or a part of it, for an operator without a promotion of its own; the inputs are its first tensors.
+pub(crate) fn part_into<O: Operation, const N: usize>(
+    dtype: Promotion,
+    out: &mut Tensor,
+    inputs: [&Tensor; N],
+    loops: Loops<'_, N>,
+) -> Result<()> {
+    Rule { dtype, names: names::<O>(), dtypes: &[], form: O::operator }.into("out", out, inputs, loops)
 }
 
 /// Computes into a tensor of the caller's.
 #[inline]
 pub(crate) fn into<O: Operation, const N: usize>(
-    out: &mut Tensor,
+    (name, out): (&'static str, &mut Tensor),
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<()> {
-    Rule::of::<O>().into(out, inputs, loops)
+    Rule::of::<O>().into(name, out, inputs, loops)
 }
 
 /// Computes into one of the inputs, which stands for each that is `None`, for the form `F` of the operator.
@@ -66,21 +76,24 @@ pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
 #[derive(Clone, Copy)]
 struct Rule {
     dtype: Promotion,
-    operator: fn() -> &'static Operator,
-    /// The form of it that was called.
+    /// The names of the operands.
+    names: &'static [&'static str],
+    /// The dtypes that the definition says, if it does.
+    dtypes: &'static [DType],
+    /// The form that was called.
     form: fn() -> &'static Operator,
 }
 
 impl Rule {
     #[inline(always)]
     fn of<O: Operation>() -> Self {
-        let dtype = const {
+        let (dtype, dtypes) = const {
             match O::SHAPE {
-                Some(Shape::Pointwise { dtype, .. }) => dtype,
+                Some(Shape::Pointwise { dtype, dtypes, .. }) => (dtype, dtypes),
                 _ => panic!("an elementwise kernel serves an operator with `shape = pointwise`"),
             }
         };
-        Self { dtype, operator: O::operator, form: O::operator }
+        Self { dtype, names: names::<O>(), dtypes, form: O::operator }
     }
 
     fn fresh<const N: usize>(self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
@@ -88,27 +101,32 @@ impl Rule {
         let dtype = self.dtype.gives(computed);
         let mut out =
             if alike { inputs[0].fresh_like(dtype)? } else { self.spec(&inputs, dtype)?.on(inputs[0].device())? };
-        let operands =
-            Operands::take(&["out"], [&mut out], const { &numbers() }, inputs).map_err(|error| self.named(error))?;
+        let operands = Operands::take(&["out"], [&mut out], self.names, inputs)?;
         // SAFETY: if the inputs are alike, so is the result, which was made like the first.
         unsafe { self.run(&operands, computed, alike, loops) }?;
         drop(operands);
         Ok(out)
     }
 
-    fn into<const N: usize>(self, out: &mut Tensor, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<()> {
+    fn into<const N: usize>(
+        self,
+        name: &'static str,
+        out: &mut Tensor,
+        inputs: [&Tensor; N],
+        loops: Loops<'_, N>,
+    ) -> Result<()> {
         let (computed, alike) = self.look_at(&inputs);
         let alike = alike && is_like(out, inputs[0]);
         if alike && self.dtype.gives(computed) == out.dtype() {
             // SAFETY: all of them were looked at.
-            return unsafe { self.written(out, inputs, computed, alike, loops) };
+            return unsafe { self.written(name, out, inputs, computed, alike, loops) };
         }
         // One that is made anew takes the place of `out` once it is written: a call that is refused changes nothing.
         let mut fitted = out.clone();
-        self.spec(&inputs, self.dtype.gives(computed))?.fit("out", &mut fitted)?;
+        self.spec(&inputs, self.dtype.gives(computed))?.fit(name, &mut fitted)?;
         let alike = alike && is_like(&fitted, inputs[0]);
         // SAFETY: all of them were looked at.
-        unsafe { self.written(&mut fitted, inputs, computed, alike, loops) }?;
+        unsafe { self.written(name, &mut fitted, inputs, computed, alike, loops) }?;
         *out = fitted;
         Ok(())
     }
@@ -118,14 +136,14 @@ impl Rule {
     /// As [`Lanes::new`], of the result and the inputs.
     unsafe fn written<const N: usize>(
         self,
+        name: &'static str,
         out: &mut Tensor,
         inputs: [&Tensor; N],
         computed: DType,
         alike: bool,
         loops: Loops<'_, N>,
     ) -> Result<()> {
-        let operands =
-            Operands::take(&["out"], [out], const { &numbers() }, inputs).map_err(|error| self.named(error))?;
+        let operands = Operands::take(&[name], [out], self.names, inputs)?;
         // SAFETY: as the caller says.
         unsafe { self.run(&operands, computed, alike, loops) }
     }
@@ -143,9 +161,7 @@ impl Rule {
         if !(alike && self.dtype.gives(computed) == this.dtype()) {
             self.spec(&all, self.dtype.gives(computed))?.fit("self", &mut this.clone())?;
         }
-        let operands =
-            Operands::in_place("self", this, const { &numbers() }, |this| inputs.map(|input| input.unwrap_or(this)));
-        let operands = operands.map_err(|error| self.named(error))?;
+        let operands = Operands::in_place("self", this, self.names, |this| inputs.map(|input| input.unwrap_or(this)))?;
         // SAFETY: all of them were looked at.
         unsafe { self.run(&operands, computed, alike, loops) }
     }
@@ -165,7 +181,10 @@ impl Rule {
     }
 
     fn spec(self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
-        Spec::pointwise(inputs, dtype).map_err(|error| self.named(error.into()))
+        Spec::pointwise(inputs, dtype).map_err(|error| {
+            let name = self.names.get(error.operand).copied().unwrap_or_default();
+            error.of(name).into()
+        })
     }
 
     /// # Safety
@@ -189,16 +208,11 @@ impl Rule {
         match run(crate::convert::computed_in(computed)) {
             Ok(()) => Ok(()),
             Err(supported) => {
+                let supported = if self.dtypes.is_empty() { supported } else { self.dtypes };
                 let operator = (self.form)().name();
                 Err(ErrorKind::UnsupportedDType { operator, argument: "self", dtype: computed, supported }.into())
             }
         }
-    }
-
-    /// Calls an operand, which the engine knows by its number, by its name.
-    #[cold]
-    fn named(self, error: Error) -> Error {
-        (self.operator)().name_operand(error)
     }
 }
 
@@ -214,16 +228,12 @@ fn are_few(computed: DType, mut inputs: impl Iterator<Item = DType>) -> bool {
     }
 }
 
-/// What errors call operands before they know better.
-const fn numbers<const N: usize>() -> [&'static str; N] {
-    const NUMBERS: [&str; 6] = ["0", "1", "2", "3", "4", "5"];
-    let mut names = [""; N];
-    let mut i = 0;
-    while i < N {
-        names[i] = NUMBERS[i];
-        i += 1;
+/// The names of an operator's operands, for errors.
+const fn names<O: Operation>() -> &'static [&'static str] {
+    match O::SHAPE {
+        Some(Shape::Pointwise { names, .. }) => names,
+        _ => &["self", "self", "self"],
     }
-    names
 }
 
 /// Whether the elements of a tensor lie side by side, in the sizes of another.
@@ -256,122 +266,94 @@ macro_rules! loops {
 }
 pub(crate) use loops;
 
-/// Elementwise operators, a line each: the names of its three forms (`-` for one that it lacks), the types that it has a loop for, its
-/// arguments - tensors, then numbers - and what it does with elements, or which of the `cheap` functions does that. `if check` calls a
-/// function with the arguments beforehand, and `keeps 1` says which operand [keeps](Lanes::keeps) what halves do not hold.
+/// Kernels of elementwise operators, a line each: the operator, options, and what it does with elements, or which of the `cheap`
+/// functions does that. `by` makes the loop of the operator's arguments instead. The definition says the rest.
+///
+/// `[few]` adds a loop for numbers of few bits, `[keeps 1]` says which operand [keeps](Lanes::keeps) what halves do not hold, and
+/// `[if check(this)]` looks at elements beforehand.
 macro_rules! elementwise {
-    ($($name:ident $in_place:tt $out:tt $types:tt $arguments:tt $(keeps $kept:literal)? $(if $check:path)? => $(cheap $cheap:ident)? $(|$elements:pat_param| $body:expr)?;)*) => {
-        $($crate::elementwise::elementwise! {
-            @one $name $in_place $out $types $arguments $arguments [$($kept)?] [$($check)?] [$(cheap $cheap)? $(|$elements| $body)?]
-        })*
-    };
-    (@one
-        $name:ident $in_place:tt $out:tt [$($ty:ident)+] $arguments:tt
-        ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) [$($kept:literal)?] $check:tt $body:tt
+    ($($name:ident $([$($option:tt)+])* =>
+        $(cheap $cheap:ident)? $(by $loops:block)? $(|$elements:pat_param| $body:expr)?;)*
     ) => {
-        const _: () = {
-            use ::dispatch_runtime::{DType, Element, Result};
-
-            const INPUTS: usize = [stringify!($first) $(, stringify!($rest))*].len();
-
-            #[allow(clippy::unnecessary_wraps, reason = "others look at their numbers")]
-            fn loops(
-                $($($number: $number_ty),+)?
-            ) -> Result<impl Fn(DType, &mut $crate::elementwise::Lanes<'_, INPUTS>) -> Result<(), &'static [DType]>> {
-                Ok(move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, INPUTS>| {
-                    $(lanes.keeps($kept);)?
-                    $(if dtype == <$ty as Element>::DTYPE {
-                        $crate::elementwise::elementwise! { @run lanes $ty $arguments $body }
-                        return Ok(());
-                    })+
-                    Err(&[$(<$ty as Element>::DTYPE),+][..])
-                })
-            }
-
-            $crate::elementwise::forms! { @one $name $in_place $out $arguments $check loops }
-        };
-    };
-    (@run $lanes:ident $ty:ident $arguments:tt [|$elements:pat_param| $body:expr]) => {
-        $crate::elementwise::elementwise! { @numbers $ty $arguments }
-        $lanes.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; INPUTS]| $body);
-    };
-    (@run $lanes:ident $ty:ident ($($tensor:ident),+ $(; $($number:ident: $number_ty:ty),+)?) [cheap $cheap:ident]) => {
-        let numbers: &[::dispatch_runtime::Scalar] = &[$($($number.into()),+)?];
-        $($(let $number = <$ty as $crate::compute::Compute>::from_scalar($number.into());)+)?
-        $lanes.run_cheap::<$ty, _>(
-            $crate::elementwise::Cheap::$cheap,
-            numbers,
-            #[inline(always)] move |[$($tensor),+]: [$ty; INPUTS]| $crate::elementwise::lane::$cheap([$($tensor),+ $($(, $number)+)?]),
-        );
-    };
-    (@numbers $ty:ident ($($tensor:ident),+)) => {};
-    (@numbers $ty:ident ($($tensor:ident),+; $($number:ident: $number_ty:ty),+)) => {
-        $(let $number = <$ty as $crate::compute::Compute>::from_scalar($number.into());)+
+        $(::dispatch_runtime::op_row! {
+            aten::$name => $crate::elementwise::line,
+            [$([$($option)+])*] [$(cheap $cheap)? $(by $loops)? $(|$elements| $body)?]
+        })*
     };
 }
 pub(crate) use elementwise;
 
-/// The same for operators whose loop is made by a function of their numbers.
-macro_rules! forms {
-    ($($name:ident $in_place:tt $out:tt $arguments:tt $(if $check:path)? => $loops:path;)*) => {
-        $(const _: () = { $crate::elementwise::forms! { @one $name $in_place $out $arguments [$($check)?] $loops } };)*
+/// The kernel of one line, and the rule by which it goes with others in one pass.
+macro_rules! line {
+    ($name:ident $all:tt $operands:tt $types:tt [$($options:tt)*] $body:tt) => {
+        $crate::elementwise::line! { @options [$($options)*] $name $all $operands $types [] [] $body }
     };
-    (@one $name:ident $in_place:tt $out:tt $arguments:tt $check:tt $loops:path) => {
-        $crate::elementwise::forms! { @fresh $name $arguments $check $loops }
-        $crate::elementwise::forms! { @in_place $name $in_place $arguments $check $loops }
-        $crate::elementwise::forms! { @out $name $out $arguments $check $loops }
+    (@options [[few] $($options:tt)*] $name:ident $all:tt $operands:tt [$($ty:ty),+] $kept:tt $check:tt $body:tt) => {
+        $crate::elementwise::line! { @options [$($options)*] $name $all $operands [$($ty),+, i32] $kept $check $body }
     };
-    (@check [] $($argument:ident),*) => {};
-    (@check [$check:path] $($argument:ident),*) => { $check($($argument),*)?; };
-    (@fresh $name:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $loops:path) => {
-        $crate::elementwise::fusible! {
-            #[op_impl(aten::$name, CPU)]
+    (@options [[keeps $kept:literal] $($options:tt)*] $name:ident $all:tt $operands:tt $types:tt [] $check:tt $body:tt) => {
+        $crate::elementwise::line! { @options [$($options)*] $name $all $operands $types [$kept] $check $body }
+    };
+    (@options [[if $check:expr] $($options:tt)*] $name:ident $all:tt $operands:tt $types:tt $kept:tt [] $body:tt) => {
+        $crate::elementwise::line! { @options [$($options)*] $name $all $operands $types $kept [$check] $body }
+    };
+    (@options []
+        $name:ident { $($argument:ident: $argument_ty:ty),+ } ($($tensor:ident),+; $($number:ident),*)
+        $types:tt $kept:tt [$($check:expr)?] $body:tt
+    ) => {
+        const _: () = {
+            const INPUTS: usize = [$(stringify!($tensor)),+].len();
+
+            #[allow(unused_variables, clippy::unnecessary_wraps, clippy::used_underscore_binding, reason = "not all look at arguments")]
+            #[::dispatch_runtime::op_impl(aten::$name, CPU, engine = $crate::elementwise)]
             fn $name(
-                $first: &::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?
-            ) -> Result<Tensor> {
-                $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
-                $crate::elementwise::fresh::<aten::$name, _>([$first $(, $rest)*], &$loops($($($number),+)?)?)
+                $($argument: $argument_ty),+
+            ) -> ::dispatch_runtime::Result<
+                impl Fn(::dispatch_runtime::DType, &mut $crate::elementwise::Lanes<'_, INPUTS>)
+                    -> ::std::result::Result<(), &'static [::dispatch_runtime::DType]> + use<>
+            > {
+                $($check;)?
+                $crate::elementwise::line! { @loops $types $kept ($($tensor),+; $($number),*) $body }
             }
 
-            |$first: &::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?| {
-                // Of zeros, so that a check which looks at elements refuses what it might refuse.
-                let check = || -> ::dispatch_runtime::Result<()> {
-                    $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
-                    Ok(())
-                };
-                check().ok()?;
-                $crate::elementwise::Bound::of::<aten::$name, _>([$first $(, $rest)*], &$loops($($($number),+)?).ok()?)
+            $crate::elementwise::fusible! {
+                @rule $name
+                ($crate::elementwise::Kernel::Here(stringify!($name), ::dispatch_runtime::Location::new(file!(), line!())))
+                let loops = $name;
+                |$($argument: $argument_ty),+| {
+                    // Of zeros, so that a check which looks at elements refuses what it might refuse.
+                    <aten::$name>::__check($($argument),+).ok()?;
+                    $crate::elementwise::Bound::of::<aten::$name, _>([$($tensor),+], &loops($($argument),+).ok()?)
+                }
             }
-        }
+        };
     };
-    (@in_place $name:ident - $arguments:tt $check:tt $loops:path) => {};
-    (@in_place $name:ident $in_place:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $loops:path) => {
-        #[allow(non_snake_case, reason = "it is called as its operator is")]
-        #[::dispatch_runtime::op_impl(aten::$in_place, CPU)]
-        fn $in_place(
-            $first: &mut ::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?
-        ) -> ::dispatch_runtime::Result<()> {
-            $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
-            $crate::elementwise::in_place::<aten::$name, aten::$in_place, _>(
-                $first,
-                [None $(, Some($rest))*],
-                &$loops($($($number),+)?)?,
-            )
-        }
+    (@loops $types:tt [] $operands:tt [by $loops:block]) => { $loops };
+    (@loops [$($ty:ty),+] [$($kept:literal)?] $operands:tt $body:tt) => {
+        Ok(move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, _>| {
+            $(lanes.keeps($kept);)?
+            $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
+                $crate::elementwise::line! { @run lanes $ty, $operands $body }
+                return Ok(());
+            })+
+            Err(&[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+][..])
+        })
     };
-    (@out $name:ident - $arguments:tt $check:tt $loops:path) => {};
-    (@out $name:ident $out:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $loops:path) => {
-        #[::dispatch_runtime::op_impl(aten::$out, CPU)]
-        fn $out(
-            $first: &::dispatch_runtime::Tensor $(, $rest: &::dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?,
-            out: &mut ::dispatch_runtime::Tensor
-        ) -> ::dispatch_runtime::Result<()> {
-            $crate::elementwise::forms! { @check $check $first $(, $rest)* $($(, $number)+)? }
-            $crate::elementwise::into::<aten::$name, _>(out, [$first $(, $rest)*], &$loops($($($number),+)?)?)
-        }
+    (@run $lanes:ident $ty:ty, ($($tensor:ident),+; $($number:ident),*) [|$elements:pat_param| $body:expr]) => {
+        $(let $number = <$ty as $crate::compute::Compute>::from_scalar($number.into());)*
+        $lanes.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; INPUTS]| $body);
+    };
+    (@run $lanes:ident $ty:ty, ($($tensor:ident),+; $($number:ident),*) [cheap $cheap:ident]) => {
+        let numbers: &[::dispatch_runtime::Scalar] = &[$($number.into()),*];
+        $(let $number = <$ty as $crate::compute::Compute>::from_scalar($number.into());)*
+        $lanes.run_cheap::<$ty, _>(
+            $crate::elementwise::Cheap::$cheap,
+            numbers,
+            #[inline(always)] move |[$($tensor),+]: [$ty; INPUTS]| $crate::elementwise::lane::$cheap([$($tensor),+ $(, $number)*]),
+        );
     };
 }
-pub(crate) use forms;
+pub(crate) use line;
 
 #[cfg(test)]
 mod tests;

@@ -2,52 +2,21 @@
 #![expect(unsafe_code, reason = "places that a loop nest checked")]
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Element, Layout, MemoryFormat, Spec, operands};
+use dispatch_runtime::{Element, operands};
 
 use crate::convert::conversion;
 use crate::moves::{GRAIN, Start};
 use crate::pool::over;
 
 #[op_impl(aten::empty_memory_format, CPU)]
-fn empty_memory_format(
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
-    let device = device.unwrap_or(Device::CPU);
-    match (layout, pin_memory, memory_format) {
-        (None, None, None) => Spec::contiguous(dtype.unwrap_or(DType::F32), size).on(device),
-        _ => aten::empty_spec(size, dtype, layout, pin_memory, memory_format)?.on(device),
-    }
-}
-
 #[op_impl(aten::empty_strided, CPU)]
-fn empty_strided(
-    size: &[i64],
-    stride: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    aten::empty_strided_spec(size, stride, dtype, layout, pin_memory)?.on(device.unwrap_or(Device::CPU))
+fn empty(_plan: &(), _out: &mut Tensor) -> Result<()> {
+    Ok(())
 }
 
 #[op_impl(aten::full, CPU)]
-fn full(
-    size: &[i64],
-    fill_value: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    let mut out = aten::full_spec(size, fill_value, dtype, layout, pin_memory)?.on(device.unwrap_or(Device::CPU))?;
-    fill(&mut out, fill_value)?;
-    Ok(out)
+fn full(_plan: &(), out: &mut Tensor, fill_value: Scalar) -> Result<()> {
+    fill(out, fill_value)
 }
 
 /// Fills a tensor whose elements lie side by side.
@@ -75,9 +44,8 @@ fn fill_with<T: Element>(out: &mut Tensor, value: &[T; 1]) -> Result<()> {
     Ok(())
 }
 
-/// A tensor of these sizes and elements, converted.
-pub(crate) fn of<T: Element>(elements: &[T], spec: Spec) -> Result<Tensor> {
-    let mut out = spec.on(Device::CPU)?;
+/// Fills a tensor whose elements lie side by side with these, converted.
+pub(crate) fn fill_in_order<T: Element>(out: &mut Tensor, elements: &[T]) -> Result<()> {
     let operands = operands!(write out)?;
     let [to] = operands.written();
     assert!(to.geometry().is_contiguous(), "elements are given side by side");
@@ -93,6 +61,5 @@ pub(crate) fn of<T: Element>(elements: &[T], spec: Spec) -> Result<Tensor> {
             count,
         );
     }
-    drop(operands);
-    Ok(out)
+    Ok(())
 }

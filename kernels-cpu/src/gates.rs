@@ -1,27 +1,28 @@
 //! Halves that are gated by others.
 
+use aten::Halves;
 use dispatch_runtime::Promotion;
 use dispatch_runtime::prelude::*;
 
 use crate::compute::Fraction;
-use crate::elementwise::{loops, part};
+use crate::elementwise::{loops, part_into};
 use crate::math::Real;
 
 #[op_impl(aten::glu, CPU)]
-fn glu(this: &Tensor, dim: i64) -> Result<Tensor> {
-    let [gated, gate] = aten::halves(this, dim)?;
-    part::<aten::glu, _>(Promotion::Common, [&gated, &gate], &loops!([f32 f64] |[x, gate]| x * Real::sigmoid(gate)))
+fn glu(plan: &Halves, out: &mut Tensor) -> Result<()> {
+    let loops = loops!([f32 f64] |[x, gate]| x * Real::sigmoid(gate));
+    part_into::<aten::glu, _>(Promotion::Common, out, [&plan.gated, &plan.gate], &loops)
 }
 
 #[op_impl(aten::glu_backward, CPU)]
-fn glu_backward(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
-    let [gated, gate] = aten::halves(this, dim)?;
-    aten::check_glu_gradient(grad_output, &gated)?;
-    let of_gated = loops!([f32 f64] |[grad, gate]| grad * Real::sigmoid(gate));
-    let of_gated = part::<aten::glu_backward, _>(Promotion::Common, [grad_output, &gate], &of_gated)?;
-    let of_gate = loops!([f32 f64] |[grad, x, gate]| gate_slope(grad * x, gate));
-    let of_gate = part::<aten::glu_backward, _>(Promotion::Common, [grad_output, &gated, &gate], &of_gate)?;
-    aten::cat(&[of_gated, of_gate], dim)
+fn glu_backward(plan: &Halves, out: &mut Tensor, grad_output: &Tensor, dim: i64) -> Result<()> {
+    let Halves { gated, gate } = plan;
+    let mut halves = aten::chunk(out, 2, dim)?.into_iter();
+    let (Some(mut of_gated), Some(mut of_gate)) = (halves.next(), halves.next()) else { return Ok(()) };
+    let loops = loops!([f32 f64] |[grad, gate]| grad * Real::sigmoid(gate));
+    part_into::<aten::glu_backward, _>(Promotion::Common, &mut of_gated, [grad_output, gate], &loops)?;
+    let loops = loops!([f32 f64] |[grad, x, gate]| gate_slope(grad * x, gate));
+    part_into::<aten::glu_backward, _>(Promotion::Common, &mut of_gate, [grad_output, gated, gate], &loops)
 }
 
 #[inline(always)]

@@ -1,41 +1,39 @@
 //! Gradients of elementwise operators.
 
 use aten::Gelu;
-use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Result, Scalar, Tensor, op_impl};
+use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Result, Scalar};
 
 use crate::activation::{gelu_inner, softplus};
 use crate::complex::Conjugate;
 use crate::compute::{Compute, Field, Fraction, narrowed_complex, widened};
-use crate::elementwise::{Lanes, elementwise, forms, fresh, loops};
+use crate::elementwise::{Lanes, elementwise, loops};
 use crate::math::Real;
 
 elementwise! {
-    threshold_backward - - [f32 f64 i64] (grad_output, this; threshold: Scalar) if aten::check_threshold_backward => |[grad, x]| if x <= threshold { Default::default() } else { grad };
-    sigmoid_backward - - [f32 f64 Complex32 Complex64] (grad_output, output) => |[grad, y]| grad.times_sigmoid_slope(y);
-    tanh_backward - - [f32 f64 Complex32 Complex64] (grad_output, output) => |[grad, y]| grad.times(rest(y.times(y)).conjugate());
-    silu_backward - - [f32 f64 Complex32 Complex64] (grad_output, this) => |[grad, x]| grad.times(x.gate_slope());
-    mish_backward - - [f32 f64] (grad_output, this) => |[grad, x]| mish(grad, x);
-    leaky_relu_backward - - [f32 f64] (grad_output, this; negative_slope: Scalar, _self_is_result: bool) if aten::check_leaky_relu_backward => |[grad, x]| {
+    threshold_backward => |[grad, x]| if x <= threshold { Default::default() } else { grad };
+    sigmoid_backward => |[grad, y]| grad.times_sigmoid_slope(y);
+    tanh_backward => |[grad, y]| grad.times(rest(y.times(y)).conjugate());
+    silu_backward => |[grad, x]| grad.times(x.gate_slope());
+    mish_backward => |[grad, x]| mish(grad, x);
+    leaky_relu_backward => |[grad, x]| {
         if x > 0.0 { grad } else { grad * negative_slope }
     };
-    hardtanh_backward - - [f32 f64] (grad_output, this; min_val: Scalar, max_val: Scalar) if aten::check_hardtanh_backward => |[grad, x]| {
+    hardtanh_backward => |[grad, x]| {
         if (x <= min_val) | (x >= max_val) { 0.0 } else { grad }
     };
-    hardsigmoid_backward - - [f32 f64] (grad_output, this) => |[grad, x]| if (x > -3.0) & (x < 3.0) { grad / 6.0 } else { 0.0 };
-    hardswish_backward - - [f32 f64] (grad_output, this) => |[grad, x]| {
+    hardsigmoid_backward => |[grad, x]| if (x > -3.0) & (x < 3.0) { grad / 6.0 } else { 0.0 };
+    hardswish_backward => |[grad, x]| {
         if x <= -3.0 { 0.0 } else if x < 3.0 { grad * (x / 3.0 + 0.5) } else { grad }
     };
-    hardshrink_backward - - [f32 f64] (grad_out, this; lambd: Scalar) if aten::check_shrink_backward => |[grad, x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { grad };
-    softshrink_backward - - [f32 f64] (grad_output, this; lambd: Scalar) if aten::check_shrink_backward => |[grad, x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { grad };
-    softplus_backward - - [f32 f64] (grad_output, this; beta: Scalar, threshold: Scalar) if aten::check_softplus_backward => |[grad, x]| {
+    hardshrink_backward => |[grad, x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { grad };
+    softshrink_backward => |[grad, x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { grad };
+    softplus_backward => |[grad, x]| {
         if x * beta > threshold { grad } else { grad * Real::sigmoid(x * beta) }
     };
-    log_sigmoid_backward - - [f32 f64] (grad_output, this, _buffer) => |[grad, x, _]| grad * Real::sigmoid(-x);
-}
-
-forms! {
-    gelu_backward - - (grad_output, this; approximate: &str) => gelu_loops;
-    logit_backward - - (grad_output, this; eps: Option<f64>) => logit_loops;
+    gelu_backward => by { gelu_loops(approximate) };
+    logit_backward => by { logit_loops(eps) };
+    elu_backward => by { elu_loops([alpha, scale, input_scale], is_result) };
+    log_sigmoid_backward => |[grad, x]| grad * Real::sigmoid(-x);
 }
 
 /// What is missing to one.
@@ -127,18 +125,12 @@ fn logit_loops(eps: Option<f64>) -> Result<impl Fn(DType, &mut Lanes<'_, 2>) -> 
     }))
 }
 
-#[op_impl(aten::elu_backward, CPU)]
-fn elu_backward(
-    grad_output: &Tensor,
-    alpha: Scalar,
-    scale: Scalar,
-    input_scale: Scalar,
+#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
+fn elu_loops(
+    numbers: [Scalar; 3],
     is_result: bool,
-    self_or_result: &Tensor,
-) -> Result<Tensor> {
-    aten::check_elu(grad_output, alpha, scale, input_scale)?;
-    fresh::<aten::elu_backward, _>([grad_output, self_or_result], &|dtype, lanes| {
-        let numbers = [alpha, scale, input_scale];
+) -> Result<impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]>> {
+    Ok(move |dtype, lanes: &mut Lanes<'_, 2>| {
         if is_result {
             loops!([f32 f64] |[grad, y]| elu_of_result(grad, y, numbers.map(Compute::from_scalar)))(dtype, lanes)
         } else {

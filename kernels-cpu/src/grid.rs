@@ -20,39 +20,29 @@ const GRAIN: usize = 1 << 12;
 macro_rules! samplers {
     ($($rank:literal $name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CPU)]
-        fn $name(
-            input: &Tensor,
-            grid: &Tensor,
-            interpolation_mode: i64,
-            padding_mode: i64,
-            align_corners: bool,
-        ) -> Result<Tensor> {
-            let sampling = Sampling::new($rank, input, grid, (interpolation_mode, padding_mode, align_corners))?;
+        fn $name(plan: &Sampling, out: &mut Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
             match input.dtype() {
-                DType::BF16 => narrow::sampled::<bf16>(input, grid, &sampling),
-                DType::F16 => narrow::sampled::<f16>(input, grid, &sampling),
+                DType::BF16 => narrow::sampled::<bf16>(plan, out, input, grid),
+                DType::F16 => narrow::sampled::<f16>(plan, out, input, grid),
                 dtype => computed!($name "input", dtype; T in [f32 f64] => {
-                    wide::sampled::<T>(input, grid, &sampling)
+                    wide::sampled::<T>(plan, out, input, grid)
                 }),
             }
         }
 
         #[op_impl(aten::$backward, CPU)]
         fn $backward(
+            plan: &Sampling,
+            out: [&mut Tensor; 2],
             grad_output: &Tensor,
             input: &Tensor,
             grid: &Tensor,
-            interpolation_mode: i64,
-            padding_mode: i64,
-            align_corners: bool,
-            output_mask: &[bool],
-        ) -> Result<(Tensor, Tensor)> {
-            let sampling = Sampling::new($rank, input, grid, (interpolation_mode, padding_mode, align_corners))?;
+        ) -> Result<()> {
             match input.dtype() {
-                DType::BF16 => narrow::gradients::<bf16>(grad_output, input, grid, &sampling, output_mask),
-                DType::F16 => narrow::gradients::<f16>(grad_output, input, grid, &sampling, output_mask),
+                DType::BF16 => narrow::gradients::<bf16>(plan, out, grad_output, input, grid),
+                DType::F16 => narrow::gradients::<f16>(plan, out, grad_output, input, grid),
                 dtype => computed!($backward "input", dtype; T in [f32 f64] => {
-                    wide::gradients::<T>(grad_output, input, grid, &sampling, output_mask)
+                    wide::gradients::<T>(plan, out, grad_output, input, grid)
                 }),
             }
         }

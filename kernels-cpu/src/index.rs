@@ -4,8 +4,9 @@
 
 use std::ops::Range;
 
+use aten::Indexed;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, broadcast};
+use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, broadcast_strides};
 
 use crate::gather::gathered;
 use crate::mask::Picked;
@@ -46,44 +47,41 @@ pub(crate) fn inside(
     Ok(())
 }
 
-/// One dimension with a table on the side that is read.
-fn picked(this: &Tensor, places: Vec<i64>, spec: Spec) -> Result<Tensor> {
-    let mut out = spec.on(this.device())?;
+/// A tensor without dimensions counts as one of one.
+pub(crate) fn sizes_or_one(tensor: &Tensor) -> &[i64] {
+    if tensor.sizes().is_empty() { &[1] } else { tensor.sizes() }
+}
+
+/// Fills a tensor whose elements lie side by side with those at places of another.
+fn picked(out: &mut Tensor, this: &Tensor, places: Vec<i64>) -> Result<()> {
     let size = out.geometry().count();
-    along(&mut out, this, &[Axis { size, to: Step::Stride(1), from: Step::Table(places) }])?;
-    Ok(out)
+    along(out, this, &[Axis { size, to: Step::Stride(1), from: Step::Table(places) }])
 }
 
 #[op_impl(aten::gather, CPU)]
-fn gather(this: &Tensor, dim: i64, index: &Tensor, _sparse_grad: bool) -> Result<Tensor> {
-    let (spec, at) = aten::gather_spec(this, dim, index)?;
-    let mut out = spec.on(this.device())?;
-    gathered(&mut out, this, at, index)?;
-    Ok(out)
+fn gather(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
+    gathered(out, this, *plan, index)
 }
 
 #[op_impl(aten::take, CPU)]
-fn take(this: &Tensor, index: &Tensor) -> Result<Tensor> {
-    let spec = aten::take_spec(this, index)?;
+fn take(_plan: &(), out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
     let mut positions = positions(index)?;
     inside("index", &mut positions, this.geometry().count(), Negative::Wraps)?;
-    picked(&packed(this, this.dtype())?, positions, spec)
+    picked(out, &packed(this, this.dtype())?, positions)
 }
 
 #[op_impl(aten::index_select, CPU)]
-fn index_select(this: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
-    let (spec, at) = aten::index_select_spec(this, dim, index)?;
-    if at + 1 == this.sizes().len() && spec.geometry.count() > 0 {
-        let mut out = spec.on(this.device())?;
+fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
+    let at = *plan;
+    if at + 1 == this.sizes().len() && out.geometry().count() > 0 {
         // The same positions in all rows.
         let mut strides = Dims::from_elem(0, at + 1);
         strides[at] = index.strides().first().copied().unwrap_or(1);
-        if let Some(rows) = Geometry::strided(out.sizes(), &strides, index.geometry().offset()) {
-            gathered(&mut out, this, at, &index.restride(rows)?)?;
-        }
-        return Ok(out);
+        return match Geometry::strided(out.sizes(), &strides, index.geometry().offset()) {
+            Some(rows) => gathered(out, this, at, &index.restride(rows)?),
+            None => Ok(()),
+        };
     }
-    let out = spec.on(this.device())?;
     let (sizes, strides) = (Dims::from_slice(out.sizes()), Dims::from_slice(out.strides()));
     let (size, stride) = (this.sizes().get(at).copied().unwrap_or(1), this.strides().get(at).copied().unwrap_or(1));
     let index = if index.dtype() == DType::I64 && index.geometry().is_contiguous() {
@@ -104,70 +102,49 @@ fn index_select(this: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
                 from: Step::Stride(this.strides()[dim]),
             })
             .collect();
-        let mut part = (sizes.clone(), 0);
+        let mut part = (sizes.clone(), out.geometry().offset());
         if let Some(axis) = axes.get_mut(at) {
             *axis = Axis { size: count, from: Step::Table(places), to: axis.to.clone() };
             part.0[at] = count;
-            part.1 = number * i64::try_from(TOGETHER).unwrap_or(0) * strides[at];
+            part.1 += number * i64::try_from(TOGETHER).unwrap_or(0) * strides[at];
         }
         if let Some(part) = Geometry::strided(&part.0, &strides, part.1) {
             along(&mut out.restride(part)?, this, &axes)?;
         }
     }
-    Ok(out)
+    Ok(())
 }
 
 /// How many positions become places at once.
 const TOGETHER: usize = 1 << 14;
 
-/// Indices of which none is a mask any more, and what indexing with them gives.
-pub(crate) struct Lists {
-    pub(crate) indexed: aten::Indexed,
+/// The positions of an index for several dimensions.
+pub(crate) struct Lists<'a> {
+    indexed: &'a Indexed,
     /// For each dimension that has an index, the positions, broadcast and side by side.
     positions: Vec<Tensor>,
 }
 
-impl Lists {
-    pub(crate) fn of(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Self> {
-        let mut lists = Vec::with_capacity(indices.len());
-        for index in indices {
-            match index {
-                Some(mask) if aten::is_mask(mask) => {
-                    let covered = this.sizes().get(lists.len()..lists.len() + mask.sizes().len());
-                    if covered != Some(mask.sizes()) {
-                        let expected = format!("those of the dimensions that it covers, of {:?}", this.sizes());
-                        return Err(BadArgument::sizes("indices", mask.sizes(), expected).into());
-                    }
-                    let (columns, count) = nonzero_positions(mask)?;
-                    let (columns, count) = (columns.read::<i64>()?, count);
-                    lists.extend(
-                        (0..mask.sizes().len())
-                            .map(|dim| Some(Tensor::from_slice(&columns[dim * count..(dim + 1) * count]))),
-                    );
-                }
-                other => lists.push(other.clone()),
+impl<'a> Lists<'a> {
+    pub(crate) fn of(indexed: &'a Indexed) -> Result<Self> {
+        let ready = |list: &Tensor| {
+            list.dtype() == DType::I64 && list.geometry().is_contiguous() && *list.sizes() == *indexed.index_sizes
+        };
+        let positions = indexed.lists.iter().map(|list| {
+            if ready(list) {
+                return Ok(list.clone());
             }
-        }
-        let indexed = aten::Indexed::of(this, &lists)?;
-        let mut positions = Vec::with_capacity(indexed.dims.len());
-        for list in indexed.dims.iter().filter_map(|&dim| lists[dim].take()) {
-            let ready =
-                list.dtype() == DType::I64 && list.geometry().is_contiguous() && *list.sizes() == *indexed.index_sizes;
-            positions.push(if ready {
-                list
-            } else {
-                let mut out = Spec::contiguous(DType::I64, &indexed.index_sizes).on(Device::CPU)?;
-                crate::moves::copy_called("indices", &mut out, &list)?;
-                out
-            });
-        }
-        Ok(Self { indexed, positions })
+            let mut out = Spec::contiguous(DType::I64, &indexed.index_sizes).on(Device::CPU)?;
+            crate::moves::copy_called("indices", &mut out, list)?;
+            Ok(out)
+        });
+        Ok(Self { indexed, positions: positions.collect::<Result<_>>()? })
     }
 
     /// The dimensions of a walk over some of the positions: for each the size, the step in a tensor of these sizes and strides, and the
     /// step where what is picked lies side by side.
     pub(crate) fn steps(&self, some: Range<usize>, sizes: &[i64], strides: &[i64]) -> Result<Vec<(i64, Step, Step)>> {
-        let aten::Indexed { sizes: picked, index_sizes, at, dims } = &self.indexed;
+        let Indexed { sizes: picked, index_sizes, at, dims, .. } = self.indexed;
         let mut places: Option<Vec<i64>> = None;
         for (&dim, list) in dims.iter().zip(&self.positions) {
             let mut positions = list.read::<i64>()?[some.clone()].to_vec();
@@ -204,20 +181,19 @@ impl Lists {
 }
 
 #[op_impl(aten::index, CPU)]
-fn index(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Tensor> {
-    let lists = Lists::of(this, indices)?;
-    let out = Spec::contiguous(this.dtype(), &lists.indexed.sizes).on(this.device())?;
+fn index(plan: &Indexed, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let lists = Lists::of(plan)?;
     // Some at a time, as a table of all places would be as large as an index.
     for first in (0..lists.count()).step_by(TOGETHER) {
         let some = first..lists.count().min(first + TOGETHER);
         let steps = lists.steps(some, this.sizes(), this.strides())?;
         let axes: Vec<Axis> = steps.into_iter().map(|(size, from, to)| Axis { size, to, from }).collect();
         if out.geometry().count() > 0 {
-            let start = i64::try_from(first).unwrap_or(0) * lists.width();
+            let start = out.geometry().offset() + i64::try_from(first).unwrap_or(0) * lists.width();
             along(&mut out.restride(Geometry::contiguous(&[]).at(start))?, this, &axes)?;
         }
     }
-    Ok(out)
+    Ok(())
 }
 
 /// The positions of elements that are not zero, side by side for each dimension.
@@ -246,23 +222,19 @@ fn nonzero(this: &Tensor) -> Result<Tensor> {
 }
 
 #[op_impl(aten::nonzero_static, CPU)]
-fn nonzero_static(this: &Tensor, size: i64, fill_value: i64) -> Result<Tensor> {
-    let mut out = aten::nonzero_static_spec(this, size)?.on(Device::CPU)?;
+fn nonzero_static(_plan: &(), out: &mut Tensor, this: &Tensor, fill_value: i64) -> Result<()> {
     let ((columns, count), rank) = (nonzero_positions(this)?, this.sizes().len());
-    {
-        let (mut rows, columns) = (out.write::<i64>()?, columns.read::<i64>()?);
-        rows.fill(fill_value);
-        for (row, to) in rows.chunks_exact_mut(rank.max(1)).take(count).enumerate() {
-            to.iter_mut().enumerate().for_each(|(dim, to)| *to = columns[dim * count + row]);
-        }
+    let (mut rows, columns) = (out.write::<i64>()?, columns.read::<i64>()?);
+    rows.fill(fill_value);
+    for (row, to) in rows.chunks_exact_mut(rank.max(1)).take(count).enumerate() {
+        to.iter_mut().enumerate().for_each(|(dim, to)| *to = columns[dim * count + row]);
     }
-    Ok(out)
+    Ok(())
 }
 
-/// A tensor stretched to these sizes.
-fn stretched(argument: &'static str, tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
-    aten::check_broadcasts(argument, tensor, sizes)?;
-    let strides = dispatch_runtime::broadcast_strides(tensor.geometry(), sizes);
+/// A tensor stretched to sizes to which it broadcasts.
+fn stretched(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+    let strides = broadcast_strides(tensor.geometry(), sizes);
     match Geometry::strided(sizes, &strides, tensor.geometry().offset()) {
         Some(geometry) => Ok(tensor.restride(geometry)?),
         None => Ok(tensor.clone()),
@@ -284,53 +256,37 @@ fn masked_places(this: &Tensor, mask: &Tensor) -> Result<Vec<i64>> {
 }
 
 #[op_impl(aten::masked_select, CPU)]
-fn masked_select(this: &Tensor, mask: &Tensor) -> Result<Tensor> {
-    if mask.dtype() != DType::Bool {
-        return Err(BadArgument::dtype("mask", mask.dtype(), "bool").into());
-    }
-    let both = broadcast([this.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))?;
-    let this = stretched("self", this, &both)?;
-    let mask = stretched("mask", mask, &both)?;
+fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
+    let (this, mask) = (stretched(this, plan)?, stretched(mask, plan)?);
     if this.geometry().is_contiguous() {
         return Picked::by(&mask)?.elements(&this);
     }
     let places = masked_places(&this, &mask)?;
     let spec = Spec::contiguous(this.dtype(), &[i64::try_from(places.len()).unwrap_or(i64::MAX)]);
-    picked(&this, places, spec)
+    let mut out = spec.on(this.device())?;
+    picked(&mut out, &this, places)?;
+    Ok(out)
 }
 
 #[op_impl(aten::masked_scatter, CPU)]
-fn masked_scatter(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Tensor> {
-    let mut out = aten::masked_scatter_spec(this, mask, source)?.on(this.device())?;
-    let mask = stretched("mask", mask, out.sizes())?;
-    let places = masked_places(&out, &mask)?;
+fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
+    let mask = stretched(mask, out.sizes())?;
+    let places = masked_places(out, &mask)?;
     let size = i64::try_from(places.len()).unwrap_or(i64::MAX);
     if source.geometry().count() < size {
         let expected = format!("{size} elements, as the mask is true so often");
         return Err(BadArgument::sizes("source", source.sizes(), expected).into());
     }
-    crate::moves::copy(&mut out, this)?;
+    crate::moves::copy(out, this)?;
     let source = packed(source, source.dtype())?;
-    along(&mut out, &source, &[Axis { size, to: Step::Table(places), from: Step::Stride(1) }])?;
-    Ok(out)
+    along(out, &source, &[Axis { size, to: Step::Table(places), from: Step::Stride(1) }])
 }
 
 #[op_impl(aten::one_hot, CPU)]
-fn one_hot(this: &Tensor, num_classes: i64) -> Result<Tensor> {
-    if this.dtype() != DType::I64 {
-        return Err(BadArgument::dtype("self", this.dtype(), "int64").into());
-    }
+fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
     let classes = positions(this)?;
-    let largest = classes.iter().copied().max();
-    let count = match (num_classes, largest) {
-        (-1, Some(largest)) => largest.saturating_add(1),
-        (1.., _) => num_classes,
-        _ => {
-            return Err(
-                BadArgument::value("num_classes", num_classes, "one or more, or -1 where `self` has elements").into()
-            );
-        }
-    };
+    let largest = classes.iter().copied().max().unwrap_or(0);
+    let count = if num_classes == -1 { largest.saturating_add(1) } else { num_classes };
     if let Some(&index) = classes.iter().find(|class| !(0..count).contains(*class)) {
         return Err(BadArgument::new("self", Problem::Index { index, size: count }).into());
     }

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use aten::{Joined, Roll};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Spec, operands};
 
@@ -12,85 +13,74 @@ use crate::numbers::{room, usized};
 use crate::pool::over;
 
 #[op_impl(aten::cat, CPU)]
-fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
-    let (spec, dim) = aten::cat_spec(tensors, dim)?;
-    let device = tensors.first().map_or(Device::CPU, Tensor::device);
-    let out = spec.on(device)?;
-    let mut start = 0_i64;
-    for tensor in tensors.iter().filter(|tensor| !aten::is_nothing(tensor)) {
-        let offset = start.saturating_mul(out.strides()[dim]);
-        if let Some(part) = Geometry::strided(tensor.sizes(), out.strides(), offset) {
-            copy_called("tensors", &mut out.restride(part)?, tensor)?;
+fn cat(plan: &Joined<'_>, out: &mut Tensor) -> Result<()> {
+    let mut start = out.geometry().offset();
+    for part in &plan.parts {
+        if let Some(room) = Geometry::strided(part.sizes(), out.strides(), start) {
+            copy_called("tensors", &mut out.restride(room)?, part)?;
         }
-        start = start.saturating_add(tensor.sizes()[dim]);
+        start = start.saturating_add(part.sizes()[plan.dim].saturating_mul(out.strides()[plan.dim]));
     }
-    Ok(out)
+    Ok(())
 }
 
 #[op_impl(aten::repeat, CPU)]
-fn repeat(this: &Tensor, repeats: &[i64]) -> Result<Tensor> {
-    let mut out = aten::repeat_spec(this, repeats)?.on(this.device())?;
-    let new = repeats.len() - this.sizes().len();
+fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Result<()> {
     let mut axes = Vec::new();
     for (dim, &times) in repeats.iter().enumerate() {
         let stride = out.strides()[dim];
-        let (size, from) = match dim.checked_sub(new) {
+        let (size, from) = match dim.checked_sub(*plan) {
             Some(own) => (this.sizes()[own], this.strides()[own]),
             None => (1, 0),
         };
         axes.push(Axis { size: times, to: Step::Stride(stride.saturating_mul(size)), from: Step::Stride(0) });
         axes.push(Axis { size, to: Step::Stride(stride), from: Step::Stride(from) });
     }
-    along(&mut out, this, &axes)?;
-    Ok(out)
+    along(out, this, &axes)
 }
 
 #[op_impl(aten::flip, CPU)]
-fn flip(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
-    let (spec, turned) = aten::flip_spec(this, dims)?;
-    let mut out = spec.on(this.device())?;
-    if out.geometry().count() == 0 {
-        // There are tables of the other sizes, of which there may be any number.
-        return Ok(out);
-    }
-    let axes = (0..turned.len()).map(|dim| {
-        let (size, stride, to) = (this.sizes()[dim], this.strides()[dim], out.strides()[dim]);
-        let from = if turned[dim] { table(size, |at| (size - 1 - at) * stride)? } else { Step::Stride(stride) };
-        Ok(Axis { size, to: Step::Stride(to), from })
-    });
-    let axes = axes.collect::<Result<Vec<Axis>>>()?;
-    along(&mut out, this, &axes)?;
-    Ok(out)
+fn flip(plan: &Vec<bool>, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    moved(
+        out,
+        this,
+        |dim, size, stride| {
+            if plan[dim] { table(size, |at| (size - 1 - at) * stride) } else { Ok(Step::Stride(stride)) }
+        },
+    )
 }
 
 #[op_impl(aten::roll, CPU)]
-fn roll(this: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
-    let Some(by) = aten::roll_shifts(this, shifts, dims)? else {
-        let row = packed(this, this.dtype())?;
-        let count = row.geometry().count();
-        let rolled = rolled(&row.restride(Geometry::contiguous(&[count]))?, &[shifts[0].rem_euclid(count.max(1))])?;
-        return Ok(rolled.restride(Geometry::contiguous(this.sizes()))?);
-    };
-    rolled(this, &by)
+fn roll(plan: &Roll, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    match plan {
+        Roll::Dims(by) => rolled(out, this, by),
+        Roll::Flat(by) => {
+            let row = Geometry::contiguous(&[out.geometry().count()]);
+            let this = packed(this, this.dtype())?.restride(row.clone())?;
+            rolled(&mut out.restride(row.at(out.geometry().offset()))?, &this, &[*by])
+        }
+    }
 }
 
-fn rolled(this: &Tensor, by: &[i64]) -> Result<Tensor> {
-    let mut out = Spec::contiguous(this.dtype(), this.sizes()).on(this.device())?;
+fn rolled(out: &mut Tensor, this: &Tensor, by: &[i64]) -> Result<()> {
+    moved(out, this, |dim, size, stride| match by[dim] {
+        0 => Ok(Step::Stride(stride)),
+        by => table(size, |at| (if at < by { at + (size - by) } else { at - by }) * stride),
+    })
+}
+
+/// Moves elements to other positions of their dimensions, whose sizes and strides are given.
+fn moved(out: &mut Tensor, this: &Tensor, from: impl Fn(usize, i64, i64) -> Result<Step>) -> Result<()> {
     if out.geometry().count() == 0 {
-        return Ok(out);
+        // There are tables of the other sizes, of which there may be any number.
+        return Ok(());
     }
-    let axes = by.iter().enumerate().map(|(dim, &by)| {
-        let (size, stride, to) = (this.sizes()[dim], this.strides()[dim], out.strides()[dim]);
-        let from = if by == 0 {
-            Step::Stride(stride)
-        } else {
-            table(size, |at| (if at < by { at + (size - by) } else { at - by }) * stride)?
-        };
-        Ok(Axis { size, to: Step::Stride(to), from })
+    let axes = (0..this.sizes().len()).map(|dim| {
+        let size = this.sizes()[dim];
+        Ok(Axis { size, to: Step::Stride(out.strides()[dim]), from: from(dim, size, this.strides()[dim])? })
     });
     let axes = axes.collect::<Result<Vec<Axis>>>()?;
-    along(&mut out, this, &axes)?;
-    Ok(out)
+    along(out, this, &axes)
 }
 
 /// The places of all positions of a dimension.
@@ -101,27 +91,26 @@ fn table(size: i64, place: impl Fn(i64) -> i64) -> Result<Step> {
 }
 
 #[op_impl(aten::tril, CPU)]
-fn tril(this: &Tensor, diagonal: i64) -> Result<Tensor> {
-    triangle(this, |row, cols| row.saturating_add(diagonal).saturating_add(1).clamp(0, cols)..cols)
+fn tril(_plan: &(), out: &mut Tensor, this: &Tensor, diagonal: i64) -> Result<()> {
+    triangle(out, this, |row, cols| row.saturating_add(diagonal).saturating_add(1).clamp(0, cols)..cols)
 }
 
 #[op_impl(aten::triu, CPU)]
-fn triu(this: &Tensor, diagonal: i64) -> Result<Tensor> {
-    triangle(this, |row, cols| 0..row.saturating_add(diagonal).clamp(0, cols))
+fn triu(_plan: &(), out: &mut Tensor, this: &Tensor, diagonal: i64) -> Result<()> {
+    triangle(out, this, |row, cols| 0..row.saturating_add(diagonal).clamp(0, cols))
 }
 
-/// Matrices with zeros in these columns of their rows.
-fn triangle(this: &Tensor, zeros: impl Fn(i64, i64) -> Range<i64> + Sync) -> Result<Tensor> {
-    let mut out = aten::triangle_of(this)?.on(this.device())?;
-    copy(&mut out, this)?;
+/// Writes matrices with zeros in these columns of their rows.
+fn triangle(out: &mut Tensor, this: &Tensor, zeros: impl Fn(i64, i64) -> Range<i64> + Sync) -> Result<()> {
+    copy(out, this)?;
     let (rank, size) = (out.sizes().len(), out.dtype().size());
     let (sizes, strides) = (out.sizes().to_vec(), out.strides().to_vec());
     let (rows, cols) = (usized(sizes[rank - 2]), sizes[rank - 1]);
     if out.geometry().count() == 0 {
-        return Ok(out);
+        return Ok(());
     }
     // Each matrix begins at a place of its own; the rest is the same for all.
-    let Some(starts) = Geometry::strided(&sizes[..rank - 2], &strides[..rank - 2], 0) else { return Ok(out) };
+    let Some(starts) = Geometry::strided(&sizes[..rank - 2], &strides[..rank - 2], 0) else { return Ok(()) };
     let nest = LoopNest::new(starts.sizes(), [(&starts, size)]);
     let operands = operands!(write out)?;
     let start = Start(operands.written()[0].start());
@@ -149,41 +138,11 @@ fn triangle(this: &Tensor, zeros: impl Fn(i64, i64) -> Range<i64> + Sync) -> Res
             });
         }
     });
-    drop(operands);
-    Ok(out)
-}
-
-#[op_impl(aten::diag_embed, CPU)]
-fn diag_embed(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-    let (spec, [a, b]) = aten::diag_embed_spec(this, offset, dim1, dim2)?;
-    let mut out = spec.on(this.device())?;
-    crate::factory::fill(&mut out, Scalar::Int(0))?;
-    let mut strides = out.strides().to_vec();
-    let start = if offset >= 0 {
-        offset.saturating_mul(strides[b])
-    } else {
-        offset.saturating_neg().saturating_mul(strides[a])
-    };
-    let step = strides[a].saturating_add(strides[b]);
-    strides.remove(a.max(b));
-    strides.remove(a.min(b));
-    strides.push(step);
-    if this.geometry().count() > 0
-        && let Some(diagonal) = Geometry::strided(this.sizes(), &strides, start)
-    {
-        copy(&mut out.restride(diagonal)?, this)?;
-    }
-    Ok(out)
+    Ok(())
 }
 
 #[op_impl(aten::repeat_interleave, CPU)]
-fn repeat_interleave(repeats: &Tensor, output_size: Option<i64>) -> Result<Tensor> {
-    let &[_] = repeats.sizes() else {
-        return Err(BadArgument::rank("repeats", repeats.sizes().len(), "1").into());
-    };
-    if !repeats.dtype().is_integral() {
-        return Err(BadArgument::dtype("repeats", repeats.dtype(), "integral").into());
-    }
+fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> Result<Tensor> {
     let times = packed(repeats, DType::I64)?.to_vec::<i64>()?;
     if let Some(negative) = times.iter().find(|&&times| times < 0) {
         return Err(BadArgument::value("repeats", negative, "zero or more").into());

@@ -7,14 +7,10 @@ mod pointwise;
 use aten::Reduction;
 use dispatch_runtime::{Result, Tensor};
 
-use crate::reduction::sums::{reduced_count, summed};
+use crate::reduction::sums::sum_into;
 
-/// What becomes of losses.
-fn reduced(losses: Tensor, reduction: i64) -> Result<Tensor> {
-    let all = vec![true; losses.sizes().len()];
-    match Reduction::of(reduction)? {
-        Reduction::None => Ok(losses),
-        Reduction::Mean => summed(&losses, &all, false, losses.dtype(), reduced_count(&losses, &all)),
-        Reduction::Sum => summed(&losses, &all, false, losses.dtype(), 1.0),
-    }
+/// The mean or the sum of losses.
+#[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+fn reduced(out: &mut Tensor, losses: &Tensor, reduction: Reduction) -> Result<()> {
+    sum_into(out, losses, if reduction == Reduction::Mean { losses.geometry().count() as f64 } else { 1.0 })
 }

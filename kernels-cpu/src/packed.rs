@@ -6,7 +6,10 @@
 
 use std::ops::Deref;
 
-use dispatch_runtime::{DType, Device, Dims, Geometry, Operands, Read, Result, Spec, Tensor, broadcast_strides};
+use dispatch_runtime::{
+    BadArgument, DType, Device, Dims, Geometry, Operands, Problem, Read, Result, Spec, Tensor, broadcast,
+    broadcast_strides,
+};
 
 use crate::compute::Compute;
 use crate::convert::conversion;
@@ -43,7 +46,7 @@ pub(crate) fn packed<T: Compute>(tensor: &Tensor) -> Result<Packed<'_, T>> {
 ///
 /// Returns [`BadArgument`](dispatch_runtime::BadArgument) if it does not broadcast to them.
 pub(crate) fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
-    aten::check_broadcasts("self", tensor, sizes)?;
+    check_stretches(tensor, sizes)?;
     let mut elements = times(T::ZERO, count(sizes))?;
     let operands = Operands::take(&[], [], &["self"], [tensor])?;
     let [operand] = operands.read();
@@ -58,39 +61,37 @@ pub(crate) fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Ve
     Ok(elements)
 }
 
-/// A fresh tensor with what `fill` writes, the last dimension fastest. It writes every element: before, they are arbitrary. If there are
-/// none, it is not called: it may loop over other sizes, and they may be of any number.
-pub(crate) fn filled<T: Compute>(spec: &Spec, fill: impl FnOnce(&mut [T]) -> Result<()>) -> Result<Tensor> {
+/// A fresh tensor with what `make` writes, as [`fill`] has it.
+pub(crate) fn filled<T: Compute>(spec: &Spec, make: impl FnOnce(&mut [T]) -> Result<()>) -> Result<Tensor> {
     let mut out = spec.clone().on(Device::CPU)?;
+    fill(&mut out, make)?;
+    Ok(out)
+}
+
+/// Has `make` write the elements of a tensor, the last dimension fastest. It writes every element: before, they are arbitrary. If there
+/// are none, it is not called: it may loop over other sizes, and they may be of any number.
+pub(crate) fn fill<T: Compute>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
     if out.geometry().count() == 0 {
-        return Ok(out);
+        return Ok(());
     }
     if out.dtype() == T::DTYPE && out.geometry().is_contiguous() {
-        fill(&mut out.write::<T>()?)?;
-        return Ok(out);
+        return make(&mut out.write::<T>()?);
     }
-    let sizes = spec.geometry.sizes();
-    let mut elements = times(T::ZERO, count(sizes))?;
-    fill(&mut elements)?;
-    let operands = Operands::take(&["out"], [&mut out], &[], [])?;
+    let mut elements = times(T::ZERO, count(out.sizes()))?;
+    make(&mut elements)?;
+    let operands = Operands::take(&["out"], [out], &[], [])?;
     let [to] = operands.written();
+    let sizes = to.geometry().sizes();
     let dense = Geometry::contiguous(sizes);
     let from = Side { start: elements.as_mut_ptr().cast(), dtype: T::DTYPE, strides: dense.strides() };
     // SAFETY: there are as many elements as sizes say, and a geometry stays inside of its storage, which the operand holds.
     unsafe { copy(sizes, &from, &Side { start: to.start(), dtype: to.dtype(), strides: to.geometry().strides() }) };
-    drop(operands);
-    Ok(out)
+    Ok(())
 }
 
-/// A fresh tensor with the elements of another, repeated to the sizes of `spec`.
-///
-/// # Errors
-///
-/// Returns [`BadArgument`](dispatch_runtime::BadArgument) if it does not broadcast to them.
-pub(crate) fn repeated(tensor: &Tensor, spec: Spec) -> Result<Tensor> {
-    aten::check_broadcasts("self", tensor, spec.geometry.sizes())?;
-    let mut out = spec.on(Device::CPU)?;
-    let operands = Operands::take(&["out"], [&mut out], &["self"], [tensor])?;
+/// Writes the elements of a tensor, repeated to the sizes of `out`, to which it broadcasts.
+pub(crate) fn repeat(tensor: &Tensor, out: &mut Tensor) -> Result<()> {
+    let operands = Operands::take(&["out"], [out], &["self"], [tensor])?;
     let ([to], [from]) = (operands.written(), operands.read());
     let sizes = to.geometry().sizes();
     let strides = broadcast_strides(from.geometry(), sizes);
@@ -99,11 +100,18 @@ pub(crate) fn repeated(tensor: &Tensor, spec: Spec) -> Result<Tensor> {
         let from = Side { start: from.start(), dtype: from.dtype(), strides: &strides };
         copy(sizes, &from, &Side { start: to.start(), dtype: to.dtype(), strides: to.geometry().strides() });
     }
-    drop(operands);
-    Ok(out)
+    Ok(())
 }
 
-fn count(sizes: &[i64]) -> usize {
+fn check_stretches(tensor: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
+    match broadcast([sizes, tensor.sizes()]) {
+        Ok(both) if both[..] == *sizes => Ok(()),
+        _ => Err(BadArgument::new("self", Problem::Broadcast { sizes: tensor.sizes().to_vec(), with: sizes.to_vec() })),
+    }
+}
+
+/// The number of elements of a tensor of these sizes.
+pub(crate) fn count(sizes: &[i64]) -> usize {
     usize::try_from(Geometry::contiguous(sizes).count()).unwrap_or(usize::MAX)
 }
 

@@ -1,9 +1,9 @@
 //! Borders that continue what is inside.
 
-use aten::Border;
+use aten::{Border, Bordered};
 use dispatch_runtime::prelude::*;
 
-use crate::moves::{Axis, Step, along};
+use crate::moves::{Axis, Step, along, copy};
 use crate::scatter::{ready, summed};
 
 /// The walk through a tensor with borders: each of its places, and the place inside that it shows.
@@ -22,50 +22,44 @@ fn walk(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inner: &
     (0..inside.len()).map(axis).collect()
 }
 
-fn bordered(this: &Tensor, padding: &[i64], count: usize, border: Border) -> Result<Tensor> {
-    let mut out = aten::bordered_spec(this, padding, count, border)?.on(this.device())?;
-    if out.geometry().count() == 0 {
-        // A walk has a place for each position of a dimension, of which there may be any number.
-        return Ok(out);
-    }
-    let axes = walk(this.sizes(), padding, border, out.strides(), this.strides());
-    along(&mut out, this, &axes)?;
-    Ok(out)
-}
-
-fn unbordered(grad_output: &Tensor, this: &Tensor, padding: &[i64], count: usize, border: Border) -> Result<Tensor> {
-    let spec = aten::unbordered_spec(grad_output, this, padding, count, border)?;
-    let zero = aten::zeros(spec.geometry.sizes(), Some(spec.dtype), None, Some(this.device()), None)?;
-    if grad_output.geometry().count() == 0 {
-        return Ok(zero);
-    }
-    let grad = ready(grad_output)?;
-    let mut axes = walk(this.sizes(), padding, border, grad.strides(), spec.geometry.strides());
-    axes.iter_mut().for_each(|axis| std::mem::swap(&mut axis.to, &mut axis.from));
-    summed(&zero, &grad, &axes, spec)
-}
-
 macro_rules! borders {
-    ($($name:ident $backward:ident $count:literal $border:ident;)*) => {$(
+    ($($name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CPU)]
-        fn $name(this: &Tensor, padding: &[i64]) -> Result<Tensor> {
-            bordered(this, padding, $count, Border::$border)
+        fn $name(plan: &Bordered, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
+            // A walk has a place for each position of a dimension, of which there may be any number.
+            if out.geometry().count() == 0 {
+                return Ok(());
+            }
+            let axes = walk(this.sizes(), padding, plan.border, out.strides(), this.strides());
+            along(out, this, &axes)
         }
 
         #[op_impl(aten::$backward, CPU)]
-        fn $backward(grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<Tensor> {
-            unbordered(grad_output, this, padding, $count, Border::$border)
+        fn $backward(
+            plan: &Bordered,
+            out: &mut Tensor,
+            grad_output: &Tensor,
+            this: &Tensor,
+            padding: &[i64],
+        ) -> Result<()> {
+            let (grad, zero) = (ready(grad_output)?, Tensor::number(0.into()));
+            if grad.geometry().count() == 0 {
+                return copy(out, &zero);
+            }
+            let mut axes = walk(this.sizes(), padding, plan.border, grad.strides(), out.strides());
+            axes.iter_mut().for_each(|axis| std::mem::swap(&mut axis.to, &mut axis.from));
+            summed(out, &zero, &grad, &axes)
         }
     )*};
 }
 
 borders! {
-    reflection_pad1d reflection_pad1d_backward 1 Mirrored;
-    reflection_pad2d reflection_pad2d_backward 2 Mirrored;
-    reflection_pad3d reflection_pad3d_backward 3 Mirrored;
-    replication_pad1d replication_pad1d_backward 1 Repeated;
-    replication_pad2d replication_pad2d_backward 2 Repeated;
-    replication_pad3d replication_pad3d_backward 3 Repeated;
+    reflection_pad1d reflection_pad1d_backward;
+    reflection_pad2d reflection_pad2d_backward;
+    reflection_pad3d reflection_pad3d_backward;
+    replication_pad1d replication_pad1d_backward;
+    replication_pad2d replication_pad2d_backward;
+    replication_pad3d replication_pad3d_backward;
 }
 
 #[cfg(test)]

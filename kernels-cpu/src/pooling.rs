@@ -7,12 +7,12 @@ mod boxes;
 
 use std::hint::select_unpredictable;
 
+use aten::{RandomWindows, Window};
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, DType, Problem, Spec};
+use dispatch_runtime::{BadArgument, DType, Dims, Problem};
 
 use crate::compute::Compute;
-use crate::numbers::{times, usized};
-use crate::packed::{computed, filled, packed, repeated};
+use crate::packed::{computed, count, fill, packed};
 use crate::pool::{self, Lines};
 use boxes::Boxes;
 
@@ -61,105 +61,85 @@ macro_rules! pools {
     ($($rank:literal $max:ident $max_backward:ident $avg:ident $avg_backward:ident
        $adaptive:ident $adaptive_backward:ident $adaptive_max:ident $adaptive_max_backward:ident;)*) => {$(
         #[op_impl(aten::$max, CPU)]
-        fn $max(
-            this: &Tensor,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            dilation: &[i64],
-            ceil_mode: bool,
-        ) -> Result<(Tensor, Tensor)> {
-            let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
-            let boxes = || Boxes::of_window(&pooling, this.sizes());
-            computed!($max "self", this.dtype(); T in [f32 f64 i64] => { largest::<T>(boxes, this, &aten::windowed_like($rank, this, &pooling.sizes)) })
+        fn $max(plan: &Window, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+            let boxes = |results: &[i64]| Boxes::of_window(plan, this.sizes(), results);
+            computed!($max "self", this.dtype(); T in [f32 f64 i64] => { largest::<T>(boxes, this, out) })
         }
 
         #[op_impl(aten::$max_backward, CPU)]
-        #[expect(clippy::too_many_arguments, reason = "the operator has them")]
         fn $max_backward(
+            _plan: &Window,
+            out: &mut Tensor,
             grad_output: &Tensor,
             this: &Tensor,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            dilation: &[i64],
-            ceil_mode: bool,
             indices: &Tensor,
-        ) -> Result<Tensor> {
-            let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
-            aten::check_gradient(grad_output, this, &pooling.sizes)?;
-            aten::check_indices(this, indices, &pooling.sizes)?;
+        ) -> Result<()> {
             computed!($max_backward "grad_output", this.dtype(); T in [f32 f64 i64] => {
-                back_to_largest::<T>($rank, grad_output, &aten::windowed_like($rank, this, this.sizes()), indices)
+                back_to_largest::<T>($rank, grad_output, out, indices)
             })
         }
 
         #[op_impl(aten::$avg, CPU)]
         fn $avg(
+            plan: &Window,
+            out: &mut Tensor,
             this: &Tensor,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            ceil_mode: bool,
             count_include_pad: bool,
             divisor_override: Option<i64>,
-        ) -> Result<Tensor> {
-            aten::check_divisor(divisor_override)?;
-            let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
-            let boxes = || Boxes::of_window(&pooling, this.sizes()).counting(count_include_pad, divisor_override);
-            computed!($avg "self", this.dtype(); T in [f32 f64 i64] => { average::<T>(boxes, this, &aten::pooled_like($rank, this, &pooling.sizes)) })
+        ) -> Result<()> {
+            let boxes = |results: &[i64]| {
+                Boxes::of_window(plan, this.sizes(), results).counting(count_include_pad, divisor_override)
+            };
+            computed!($avg "self", this.dtype(); T in [f32 f64 i64] => { average::<T>(boxes, this, out) })
         }
 
         #[op_impl(aten::$avg_backward, CPU)]
-        #[expect(clippy::too_many_arguments, reason = "the operator has them")]
         fn $avg_backward(
+            plan: &Window,
+            out: &mut Tensor,
             grad_output: &Tensor,
             this: &Tensor,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            ceil_mode: bool,
             count_include_pad: bool,
             divisor_override: Option<i64>,
-        ) -> Result<Tensor> {
-            aten::check_divisor(divisor_override)?;
-            let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
-            aten::check_gradient(grad_output, this, &pooling.sizes)?;
-            let boxes = || Boxes::of_window(&pooling, this.sizes()).counting(count_include_pad, divisor_override);
+        ) -> Result<()> {
+            let boxes = |results: &[i64]| {
+                Boxes::of_window(plan, this.sizes(), results).counting(count_include_pad, divisor_override)
+            };
             computed!($avg_backward "grad_output", this.dtype(); T in [f32 f64 i64] => {
-                back_to_all::<T>(boxes, grad_output, &aten::pooled_like($rank, this, this.sizes()))
+                back_to_all::<T>(boxes, grad_output, out)
             })
         }
 
         #[op_impl(aten::$adaptive, CPU)]
-        fn $adaptive(this: &Tensor, output_size: &[i64]) -> Result<Tensor> {
-            let sizes = aten::adaptive_sizes($rank, this, output_size)?;
-            let boxes = || Boxes::adaptive($rank, this.sizes(), &sizes);
-            computed!($adaptive "self", this.dtype(); T in [f32 f64] => { average::<T>(boxes, this, &aten::pooled_like($rank, this, &sizes)) })
+        fn $adaptive(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
+            let boxes = |results: &[i64]| Boxes::adaptive($rank, this.sizes(), results);
+            computed!($adaptive "self", this.dtype(); T in [f32 f64] => { average::<T>(boxes, this, out) })
         }
 
         #[op_impl(aten::$adaptive_backward, CPU)]
-        fn $adaptive_backward(grad_output: &Tensor, this: &Tensor) -> Result<Tensor> {
-            aten::check_adaptive_gradient($rank, grad_output, this)?;
-            let boxes = || Boxes::adaptive($rank, this.sizes(), grad_output.sizes());
+        fn $adaptive_backward(_plan: &(), out: &mut Tensor, grad_output: &Tensor, this: &Tensor) -> Result<()> {
+            let boxes = |results: &[i64]| Boxes::adaptive($rank, this.sizes(), results);
             computed!($adaptive_backward "grad_output", this.dtype(); T in [f32 f64] => {
-                back_to_all::<T>(boxes, grad_output, &aten::pooled_like($rank, this, this.sizes()))
+                back_to_all::<T>(boxes, grad_output, out)
             })
         }
 
         #[op_impl(aten::$adaptive_max, CPU)]
-        fn $adaptive_max(this: &Tensor, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
-            let sizes = aten::adaptive_sizes($rank, this, output_size)?;
-            let boxes = || Boxes::adaptive($rank, this.sizes(), &sizes);
-            computed!($adaptive_max "self", this.dtype(); T in [f32 f64] => { largest::<T>(boxes, this, &aten::pooled_like($rank, this, &sizes)) })
+        fn $adaptive_max(_plan: &(), out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+            let boxes = |results: &[i64]| Boxes::adaptive($rank, this.sizes(), results);
+            computed!($adaptive_max "self", this.dtype(); T in [f32 f64] => { largest::<T>(boxes, this, out) })
         }
 
         #[op_impl(aten::$adaptive_max_backward, CPU)]
-        fn $adaptive_max_backward(grad_output: &Tensor, this: &Tensor, indices: &Tensor) -> Result<Tensor> {
-            aten::check_adaptive_gradient($rank, grad_output, this)?;
-            aten::check_indices(this, indices, grad_output.sizes())?;
+        fn $adaptive_max_backward(
+            _plan: &(),
+            out: &mut Tensor,
+            grad_output: &Tensor,
+            this: &Tensor,
+            indices: &Tensor,
+        ) -> Result<()> {
             computed!($adaptive_max_backward "grad_output", this.dtype(); T in [f32 f64] => {
-                back_to_largest::<T>($rank, grad_output, &aten::pooled_like($rank, this, this.sizes()), indices)
+                back_to_largest::<T>($rank, grad_output, out, indices)
             })
         }
     )*};
@@ -172,30 +152,29 @@ pools! {
     _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward;
 }
 
-fn largest<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, spec: &Spec) -> Result<(Tensor, Tensor)> {
+fn largest<T: Part>(
+    boxes: impl FnOnce(&[i64]) -> Boxes,
+    this: &Tensor,
+    [out, indices]: [&mut Tensor; 2],
+) -> Result<()> {
     let elements = packed::<T>(this)?;
-    let laid_out = Spec { dtype: DType::I64, ..spec.clone() };
-    let mut indices = Spec::contiguous(DType::I64, spec.geometry.sizes()).on(this.device())?;
-    let mut found = indices.write::<i64>()?;
-    let out = filled(spec, |out: &mut [T]| {
-        if out.is_empty() {
-            return Ok(());
-        }
-        let boxes = boxes();
-        let (area, places) = (boxes.area(), boxes.places());
-        let (out, found) = (Lines::new(out, places), Lines::new(&mut found, places));
-        pool::over(0..out.len(), GRAIN.div_ceil(area.max(1)), |range| {
-            for plane in range {
-                let image = &elements[plane * area..][..area];
-                // SAFETY: every plane is in one piece.
-                let (out, found) = unsafe { (out.get(plane), found.get(plane)) };
-                largest_of(&boxes, image, out, found);
-            }
-        });
-        Ok(())
-    })?;
-    drop(found);
-    Ok((out, if laid_out.geometry.is_contiguous() { indices } else { repeated(&indices, laid_out)? }))
+    let results = Dims::from_slice(out.sizes());
+    fill(out, |out: &mut [T]| {
+        fill(indices, |found: &mut [i64]| {
+            let boxes = boxes(&results);
+            let (area, places) = (boxes.area(), boxes.places());
+            let (out, found) = (Lines::new(out, places), Lines::new(found, places));
+            pool::over(0..out.len(), GRAIN.div_ceil(area.max(1)), |range| {
+                for plane in range {
+                    let image = &elements[plane * area..][..area];
+                    // SAFETY: every plane is in one piece.
+                    let (out, found) = unsafe { (out.get(plane), found.get(plane)) };
+                    largest_of(&boxes, image, out, found);
+                }
+            });
+            Ok(())
+        })
+    })
 }
 
 /// The largest element of each part of an image, and where it is.
@@ -218,60 +197,81 @@ fn largest_of<T: Part>(boxes: &Boxes, image: &[T], out: &mut [T], found: &mut [i
 
 /// The largest elements of parts that begin elsewhere in each image: `starts` has a list for each dimension of each.
 fn largest_from<T: Part>(
-    starts: impl FnOnce() -> Vec<Vec<i64>>,
+    starts: impl FnOnce(&[i64]) -> Vec<Vec<i64>>,
     kernel: &[i64],
     this: &Tensor,
-    sizes: &[i64],
-) -> Result<(Tensor, Tensor)> {
+    [out, indices]: [&mut Tensor; 2],
+) -> Result<()> {
     let (elements, rank) = (packed::<T>(this)?, kernel.len());
-    let image = &this.sizes()[sizes.len() - rank..];
-    let mut found = Vec::new();
-    let out = filled(&Spec::contiguous(this.dtype(), sizes), |out: &mut [T]| {
-        found = times(0_i64, out.len())?;
-        // No more than there are elements.
-        let starts = starts();
-        let (area, images) = (usized(aten::element_count(image)), starts.len() / rank);
-        let places = out.len().checked_div(images).unwrap_or(0).max(1);
-        let lines = out.chunks_exact_mut(places).zip(found.chunks_exact_mut(places));
-        for ((plane, starts), (out, found)) in elements.chunks_exact(area).zip(starts.chunks_exact(rank)).zip(lines) {
-            largest_of(&Boxes::starting(starts, kernel, image), plane, out, found);
-        }
-        Ok(())
-    })?;
-    Ok((out, Tensor::from_vec(found, sizes)?))
+    let (image, results) = (&this.sizes()[this.sizes().len() - rank..], Dims::from_slice(out.sizes()));
+    fill(out, |out: &mut [T]| {
+        fill(indices, |found: &mut [i64]| {
+            // No more than there are elements.
+            let starts = starts(&results[results.len() - rank..]);
+            let (area, images) = (count(image), starts.len() / rank);
+            let places = out.len().checked_div(images).unwrap_or(0).max(1);
+            let lines = out.chunks_exact_mut(places).zip(found.chunks_exact_mut(places));
+            for ((plane, starts), (out, found)) in elements.chunks_exact(area).zip(starts.chunks_exact(rank)).zip(lines)
+            {
+                largest_of(&Boxes::starting(starts, kernel, image), plane, out, found);
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Where windows begin: a list for each dimension of each image. Images have the random number of their last dimension first, and
+/// volumes that of their first.
+fn starts(samples: &[f64], single: bool, [kernel, image, results]: [&[i64]; 3]) -> Vec<Vec<i64>> {
+    let rank = kernel.len();
+    let list = |(at, _): (usize, &f64)| {
+        let (first, dim) = (at / rank * rank, at % rank);
+        let sample = samples[first + if rank == 2 { 1 - dim } else { dim }];
+        places(sample, image[dim] - kernel[dim], results[dim], single)
+    };
+    samples.iter().enumerate().map(list).collect()
+}
+
+/// About equally far apart, the last at the end. A sample may be any number, and parts stay inside.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "positions in images, rounded as PyTorch does"
+)]
+fn places(sample: f64, last: i64, count: i64, single: bool) -> Vec<i64> {
+    let round = |x: f64| if single { f64::from(x as f32) } else { x };
+    let apart = round(last as f64 / (count - 1).max(1) as f64);
+    let at = |i: i64| (round(round(i as f64 + sample) * apart) as i64).saturating_sub(round(sample * apart) as i64);
+    (0..count).map(|i| if i + 1 == count { last } else { at(i).clamp(0, last) }).collect()
 }
 
 macro_rules! fractional_pools {
     ($($rank:literal $pool:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$pool, CPU)]
         fn $pool(
+            plan: &RandomWindows,
+            out: [&mut Tensor; 2],
             this: &Tensor,
-            kernel_size: &[i64],
-            output_size: &[i64],
             random_samples: &Tensor,
-        ) -> Result<(Tensor, Tensor)> {
-            let pooling = aten::Fractional::new($rank, this, kernel_size, output_size)?;
-            pooling.check_samples(this, random_samples)?;
+        ) -> Result<()> {
             let samples = crate::numbers::elements::<f64>(random_samples)?;
-            let starts = || pooling.starts(&samples, this.dtype() != DType::F64);
+            let image = &this.sizes()[this.sizes().len() - $rank..];
+            let starts = |results: &[i64]| starts(&samples, this.dtype() != DType::F64, [&plan.kernel, image, results]);
             computed!($pool "self", this.dtype(); T in [f32 f64] => {
-                largest_from::<T>(starts, &pooling.kernel, this, &pooling.sizes)
+                largest_from::<T>(starts, &plan.kernel, this, out)
             })
         }
 
         #[op_impl(aten::$backward, CPU)]
         fn $backward(
+            _plan: &RandomWindows,
+            out: &mut Tensor,
             grad_output: &Tensor,
             this: &Tensor,
-            kernel_size: &[i64],
-            output_size: &[i64],
             indices: &Tensor,
-        ) -> Result<Tensor> {
-            let pooling = aten::Fractional::new($rank, this, kernel_size, output_size)?;
-            aten::check_gradient(grad_output, this, &pooling.sizes)?;
-            aten::check_indices(this, indices, &pooling.sizes)?;
+        ) -> Result<()> {
             computed!($backward "grad_output", this.dtype(); T in [f32 f64] => {
-                back_to_largest::<T>($rank, grad_output, &Spec::contiguous(this.dtype(), this.sizes()), indices)
+                back_to_largest::<T>($rank, grad_output, out, indices)
             })
         }
     )*};
@@ -282,16 +282,16 @@ fractional_pools! {
     3 fractional_max_pool3d fractional_max_pool3d_backward;
 }
 
-fn back_to_largest<T: Part>(rank: usize, grad_output: &Tensor, spec: &Spec, indices: &Tensor) -> Result<Tensor> {
+fn back_to_largest<T: Part>(rank: usize, grad_output: &Tensor, out: &mut Tensor, indices: &Tensor) -> Result<()> {
     let (grad, indices) = (packed::<T>(grad_output)?, packed::<i64>(indices)?);
-    let length = |sizes: &[i64]| usized(aten::element_count(&sizes[sizes.len() - rank..]));
-    let (area, places) = (length(spec.geometry.sizes()), length(grad_output.sizes()));
+    let length = |sizes: &[i64]| count(&sizes[sizes.len() - rank..]);
+    let (area, places) = (length(out.sizes()), length(grad_output.sizes()));
     let outside = indices.iter().find(|&&at| usize::try_from(at).is_ok_and(|at| at >= area) || at < 0);
     if let Some(&index) = outside {
         let size = i64::try_from(area).unwrap_or(i64::MAX);
         return Err(BadArgument::new("indices", Problem::Index { index, size }).into());
     }
-    filled(spec, |out: &mut [T]| {
+    fill(out, |out: &mut [T]| {
         out.fill(T::ZERO);
         if places == 0 {
             return Ok(());
@@ -307,13 +307,11 @@ fn back_to_largest<T: Part>(rank: usize, grad_output: &Tensor, spec: &Spec, indi
     })
 }
 
-fn average<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, spec: &Spec) -> Result<Tensor> {
+fn average<T: Part>(boxes: impl FnOnce(&[i64]) -> Boxes, this: &Tensor, out: &mut Tensor) -> Result<()> {
     let elements = packed::<T>(this)?;
-    filled(spec, |out: &mut [T]| {
-        if out.is_empty() {
-            return Ok(());
-        }
-        let boxes = boxes();
+    let results = Dims::from_slice(out.sizes());
+    fill(out, |out: &mut [T]| {
+        let boxes = boxes(&results);
         let (area, places) = (boxes.area(), boxes.places());
         let out = Lines::new(out, places);
         pool::over(0..out.len(), GRAIN.div_ceil(area.max(1)), |range| {
@@ -332,15 +330,15 @@ fn average<T: Part>(boxes: impl FnOnce() -> Boxes, this: &Tensor, spec: &Spec) -
     })
 }
 
-fn back_to_all<T: Part>(boxes: impl FnOnce() -> Boxes, grad_output: &Tensor, spec: &Spec) -> Result<Tensor> {
+fn back_to_all<T: Part>(boxes: impl FnOnce(&[i64]) -> Boxes, grad_output: &Tensor, out: &mut Tensor) -> Result<()> {
     let grad = packed::<T>(grad_output)?;
-    filled(spec, |out: &mut [T]| {
+    fill(out, |out: &mut [T]| {
         out.fill(T::ZERO);
         // Without elements it may have any number of rows.
         if grad.is_empty() {
             return Ok(());
         }
-        let boxes = boxes();
+        let boxes = boxes(grad_output.sizes());
         let (area, places) = (boxes.area(), boxes.places());
         let out = Lines::new(out, area);
         pool::over(0..out.len(), GRAIN.div_ceil(area.max(1)), |range| {

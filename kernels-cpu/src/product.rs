@@ -3,70 +3,44 @@
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{
-    BadArgument, Complex32, Complex64, DType, ErrorKind, Operand, Operands, Operator, Problem, Spec, Value, bf16, f16,
+    BadArgument, Complex32, Complex64, DType, ErrorKind, Operand, Operands, Operator, Problem, Spec, bf16, f16,
 };
 
 use crate::compute::Compute;
 use crate::gemm::{Batch, BatchMut, Entry, Matrix, MatrixMut, batched, gemm};
-use crate::packed::{computed, filled, packed, repeated, stretched};
+use crate::packed::{computed, fill, filled, packed, repeat, stretched};
 
 const ONE: Scalar = Scalar::Int(1);
 const ZERO: Scalar = Scalar::Int(0);
 
-#[op_impl(aten::mm, CPU)]
-fn mm(this: &Tensor, mat2: &Tensor) -> Result<Tensor> {
-    let ([rows, inner], [others, columns]) = (this.sizes(), mat2.sizes()) else {
-        return by_letters(aten::mm::operator(), this, mat2)?.on(this.device());
-    };
-    if inner != others || this.dtype() != mat2.dtype() {
-        return by_letters(aten::mm::operator(), this, mat2)?.on(this.device());
-    }
-    let mut out = Spec::contiguous(this.dtype(), &[*rows, *columns]).on(this.device())?;
-    product(aten::mm::operator(), &mut out, As::Matrix, ("self", this), ("mat2", mat2), As::Matrix, ONE, ZERO)?;
-    Ok(out)
+#[op_impl(aten::mm, CPU, strided)]
+fn mm(_plan: &(), out: &mut Tensor, this: &Tensor, mat2: &Tensor) -> Result<()> {
+    product(aten::mm::operator(), out, As::Matrix, ("self", this), ("mat2", mat2), As::Matrix, ONE, ZERO)
 }
 
-#[op_impl(aten::mm_out, CPU)]
-fn mm_out(this: &Tensor, mat2: &Tensor, out: &mut Tensor) -> Result<()> {
-    into(aten::mm::operator(), out, ("self", this), ("mat2", mat2))
+#[op_impl(aten::bmm, CPU, strided)]
+fn bmm(_plan: &(), out: &mut Tensor, this: &Tensor, mat2: &Tensor) -> Result<()> {
+    product(aten::bmm::operator(), out, As::Matrix, ("self", this), ("mat2", mat2), As::Matrix, ONE, ZERO)
 }
 
-#[op_impl(aten::bmm, CPU)]
-fn bmm(this: &Tensor, mat2: &Tensor) -> Result<Tensor> {
-    let mut out = by_letters(aten::bmm::operator(), this, mat2)?.on(this.device())?;
-    product(aten::bmm::operator(), &mut out, As::Matrix, ("self", this), ("mat2", mat2), As::Matrix, ONE, ZERO)?;
-    Ok(out)
+#[op_impl(aten::mv, CPU, strided)]
+fn mv(_plan: &(), out: &mut Tensor, this: &Tensor, vec: &Tensor) -> Result<()> {
+    product(aten::mv::operator(), out, As::Matrix, ("self", this), ("vec", vec), As::Matrix, ONE, ZERO)
 }
 
-#[op_impl(aten::bmm_out, CPU)]
-fn bmm_out(this: &Tensor, mat2: &Tensor, out: &mut Tensor) -> Result<()> {
-    into(aten::bmm::operator(), out, ("self", this), ("mat2", mat2))
+#[op_impl(aten::dot, CPU, strided)]
+fn dot(_plan: &(), out: &mut Tensor, this: &Tensor, tensor: &Tensor) -> Result<()> {
+    product(aten::dot::operator(), out, As::Row, ("self", this), ("tensor", tensor), As::Matrix, ONE, ZERO)
 }
 
-#[op_impl(aten::mv, CPU)]
-fn mv(this: &Tensor, vec: &Tensor) -> Result<Tensor> {
-    let mut out = by_letters(aten::mv::operator(), this, vec)?.on(this.device())?;
-    product(aten::mv::operator(), &mut out, As::Matrix, ("self", this), ("vec", vec), As::Matrix, ONE, ZERO)?;
-    Ok(out)
-}
-
-#[op_impl(aten::dot, CPU)]
-fn dot(this: &Tensor, tensor: &Tensor) -> Result<Tensor> {
-    let mut out = by_letters(aten::dot::operator(), this, tensor)?.on(this.device())?;
-    product(aten::dot::operator(), &mut out, As::Row, ("self", this), ("tensor", tensor), As::Matrix, ONE, ZERO)?;
-    Ok(out)
-}
-
-#[op_impl(aten::vdot, CPU)]
-fn vdot(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    let mut out = by_letters(aten::vdot::operator(), this, other)?.on(this.device())?;
+#[op_impl(aten::vdot, CPU, strided)]
+fn vdot(_plan: &(), out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
     let conjugate = match this.dtype() {
         DType::C64 => conjugated::<Complex32>(this, |z| z.conj())?,
         DType::C128 => conjugated::<Complex64>(this, |z| z.conj())?,
         _ => this.clone(),
     };
-    product(aten::vdot::operator(), &mut out, As::Row, ("self", &conjugate), ("other", other), As::Matrix, ONE, ZERO)?;
-    Ok(out)
+    product(aten::vdot::operator(), out, As::Row, ("self", &conjugate), ("other", other), As::Matrix, ONE, ZERO)
 }
 
 fn conjugated<T: Compute>(this: &Tensor, conj: impl Fn(T) -> T) -> Result<Tensor> {
@@ -78,40 +52,70 @@ fn conjugated<T: Compute>(this: &Tensor, conj: impl Fn(T) -> T) -> Result<Tensor
 }
 
 #[op_impl(aten::addmm, CPU)]
-fn addmm(this: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    let spec = aten::sum_spec(this, [("mat1", mat1, "mk"), ("mat2", mat2, "kn")], "mn", [beta, alpha])?;
-    sum(aten::addmm::operator(), spec, this, ("mat1", mat1), ("mat2", mat2), beta, alpha)
+fn addmm(
+    _plan: &(),
+    out: &mut Tensor,
+    this: &Tensor,
+    mat1: &Tensor,
+    mat2: &Tensor,
+    beta: Scalar,
+    alpha: Scalar,
+) -> Result<()> {
+    let beta = start(out, this, beta)?;
+    product(aten::addmm::operator(), out, As::Matrix, ("mat1", mat1), ("mat2", mat2), As::Matrix, alpha, beta)
 }
 
 #[op_impl(aten::baddbmm, CPU)]
-fn baddbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    let spec = aten::sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "bmn", [beta, alpha])?;
-    sum(aten::baddbmm::operator(), spec, this, ("batch1", batch1), ("batch2", batch2), beta, alpha)
+fn baddbmm(
+    _plan: &(),
+    out: &mut Tensor,
+    this: &Tensor,
+    batch1: &Tensor,
+    batch2: &Tensor,
+    beta: Scalar,
+    alpha: Scalar,
+) -> Result<()> {
+    let beta = start(out, this, beta)?;
+    product(aten::baddbmm::operator(), out, As::Matrix, ("batch1", batch1), ("batch2", batch2), As::Matrix, alpha, beta)
 }
 
 #[op_impl(aten::addmv, CPU)]
-fn addmv(this: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    let spec = aten::sum_spec(this, [("mat", mat, "mk"), ("vec", vec, "k")], "m", [beta, alpha])?;
-    sum(aten::addmv::operator(), spec, this, ("mat", mat), ("vec", vec), beta, alpha)
+fn addmv(
+    _plan: &(),
+    out: &mut Tensor,
+    this: &Tensor,
+    mat: &Tensor,
+    vec: &Tensor,
+    beta: Scalar,
+    alpha: Scalar,
+) -> Result<()> {
+    let beta = start(out, this, beta)?;
+    product(aten::addmv::operator(), out, As::Matrix, ("mat", mat), ("vec", vec), As::Matrix, alpha, beta)
 }
 
 #[op_impl(aten::addbmm, CPU)]
-fn addbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+fn addbmm(
+    _plan: &(),
+    out: &mut Tensor,
+    this: &Tensor,
+    batch1: &Tensor,
+    batch2: &Tensor,
+    beta: Scalar,
+    alpha: Scalar,
+) -> Result<()> {
     let operator = aten::addbmm::operator();
-    let spec = aten::sum_spec(this, [("batch1", batch1, "bmk"), ("batch2", batch2, "bkn")], "mn", [beta, alpha])?;
-    let (mut out, mut beta) = start(spec, this, beta)?;
+    let mut beta = start(out, this, beta)?;
     if batch1.geometry().count() == 0 || batch2.geometry().count() == 0 {
         // A product over nothing scales what is there, once, of however many matrices.
         let (rows, columns) = (none(batch1, 0, 1)?, none(batch2, 2, 1)?);
-        product(operator, &mut out, As::Matrix, ("batch1", &rows), ("batch2", &columns), As::Matrix, alpha, beta)?;
-        return Ok(out);
+        return product(operator, out, As::Matrix, ("batch1", &rows), ("batch2", &columns), As::Matrix, alpha, beta);
     }
     for item in 0..batch1.sizes()[0] {
         let (first, second) = (select(batch1, item)?, select(batch2, item)?);
-        product(operator, &mut out, As::Matrix, ("batch1", &first), ("batch2", &second), As::Matrix, alpha, beta)?;
+        product(operator, out, As::Matrix, ("batch1", &first), ("batch2", &second), As::Matrix, alpha, beta)?;
         beta = ONE;
     }
-    Ok(out)
+    Ok(())
 }
 
 /// The item of a batch.
@@ -129,36 +133,35 @@ fn none(batch: &Tensor, inner: usize, kept: usize) -> Result<Tensor> {
 }
 
 #[op_impl(aten::addr, CPU)]
-fn addr(this: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    let spec = aten::addr_spec(this, vec1, vec2, [beta, alpha])?;
-    if spec.dtype == DType::Bool {
-        return outer::<i64>(
-            &spec,
-            this,
-            vec1,
-            vec2,
-            aten::number_in(DType::Bool, beta),
-            aten::number_in(DType::Bool, alpha),
-        );
-    }
-    computed!(addr "self", spec.dtype; T in [f32 f64 i64 Complex32 Complex64] => {
-        outer::<T>(&spec, this, vec1, vec2, beta, alpha)
-    })
-}
-
-fn outer<T: Compute>(
-    spec: &Spec,
+fn addr(
+    _plan: &(),
+    out: &mut Tensor,
     this: &Tensor,
     vec1: &Tensor,
     vec2: &Tensor,
     beta: Scalar,
     alpha: Scalar,
-) -> Result<Tensor> {
-    let sizes = spec.geometry.sizes();
-    let (down, across) = (packed::<T>(vec1)?, packed::<T>(vec2)?);
+) -> Result<()> {
+    if out.dtype() == DType::Bool {
+        let truth = |factor| aten::number_in(DType::Bool, factor);
+        return outer::<i64>(out, this, [vec1, vec2], truth(beta), truth(alpha));
+    }
+    computed!(addr "self", out.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
+        outer::<T>(out, this, [vec1, vec2], beta, alpha)
+    })
+}
+
+fn outer<T: Compute>(
+    out: &mut Tensor,
+    this: &Tensor,
+    vectors: [&Tensor; 2],
+    beta: Scalar,
+    alpha: Scalar,
+) -> Result<()> {
+    let (down, across) = (packed::<T>(vectors[0])?, packed::<T>(vectors[1])?);
     let (beta, alpha) = (T::from_scalar(beta), T::from_scalar(alpha));
-    let own = if beta == T::ZERO { Vec::new() } else { stretched::<T>(this, sizes)? };
-    filled(&Spec::contiguous(spec.dtype, sizes), |out: &mut [T]| {
+    let own = if beta == T::ZERO { Vec::new() } else { stretched::<T>(this, out.sizes())? };
+    fill(out, |out: &mut [T]| {
         if across.is_empty() {
             return Ok(());
         }
@@ -173,56 +176,17 @@ fn outer<T: Compute>(
     })
 }
 
-/// What the letters say, or what is wrong by them.
-fn by_letters(operator: &Operator, this: &Tensor, other: &Tensor) -> Result<Spec> {
-    let shape = operator.shape().ok_or_else(|| ErrorKind::NoShape { operator: operator.name() })?;
-    shape.infer(operator, &[Value::from(this.clone()), Value::from(other.clone())])
-}
-
-/// The product into a tensor of the caller's.
-fn into(
-    operator: &Operator,
-    out: &mut Tensor,
-    this: (&'static str, &Tensor),
-    other: (&'static str, &Tensor),
-) -> Result<()> {
-    let spec = by_letters(operator, this.1, other.1)?;
-    spec.fit("out", out)?;
-    if let Some((with, _)) = [this, other].into_iter().find(|(_, operand)| !operand.is_apart_from_or_same_as(out)) {
-        return Err(BadArgument::new("out", Problem::Overlap { with: with.into() }).into());
-    }
-    let apart = [this.1, other.1].iter().all(|operand| !operand.storage().same(out.storage()));
-    if apart && out.dtype() == spec.dtype {
-        return product(operator, out, As::Matrix, this, other, As::Matrix, ONE, ZERO);
-    }
-    let mut fresh = spec.on(out.device())?;
-    product(operator, &mut fresh, As::Matrix, this, other, As::Matrix, ONE, ZERO)?;
-    aten::copy_(out, &fresh, false)
-}
-
-/// `beta * this + alpha * first second`
-fn sum(
-    operator: &Operator,
-    spec: Spec,
-    this: &Tensor,
-    first: (&'static str, &Tensor),
-    second: (&'static str, &Tensor),
-    beta: Scalar,
-    alpha: Scalar,
-) -> Result<Tensor> {
-    let (mut out, beta) = start(spec, this, beta)?;
-    product(operator, &mut out, As::Matrix, first, second, As::Matrix, alpha, beta)?;
-    Ok(out)
-}
-
-/// What a product is added to: `this`, unless it does not count.
-fn start(spec: Spec, this: &Tensor, beta: Scalar) -> Result<(Tensor, Scalar)> {
+/// Writes what a product is added to, unless that does not count, and gives its factor.
+fn start(out: &mut Tensor, this: &Tensor, beta: Scalar) -> Result<Scalar> {
     let counts = match beta {
         Scalar::Complex(beta) => beta != Complex64::new(0.0, 0.0),
-        beta if spec.dtype.is_integral() => i64::from_scalar(beta) != 0,
+        beta if out.dtype().is_integral() => i64::from_scalar(beta) != 0,
         beta => beta.to_f64() != Some(0.0),
     };
-    if counts { Ok((repeated(this, spec)?, beta)) } else { Ok((spec.on(this.device())?, ZERO)) }
+    if counts {
+        repeat(this, out)?;
+    }
+    Ok(if counts { beta } else { ZERO })
 }
 
 /// How a vector is looked at.

@@ -50,11 +50,16 @@ pub(crate) trait Fold: Sync {
 pub(crate) fn folded(this: &Tensor, gone: &[bool], keepdim: bool, dtype: DType, fold: &impl Fold) -> Result<Tensor> {
     let sizes = kept_sizes(this.sizes(), gone, keepdim);
     let mut out = Spec::contiguous(dtype, &sizes).on(this.device())?;
+    fold_into(&mut out, this, gone, fold)?;
+    Ok(out)
+}
+
+/// Folds the dimensions that are `gone` into a tensor whose elements lie side by side.
+pub(crate) fn fold_into(out: &mut Tensor, this: &Tensor, gone: &[bool], fold: &impl Fold) -> Result<()> {
     let operands = operands!(write out; read this)?;
     let ([to], [from]) = (operands.written(), operands.read());
     walk::walk(from, gone, to, fold);
-    drop(operands);
-    Ok(out)
+    Ok(())
 }
 
 /// Sizes without the dimensions that are `gone`, or with 1 in their place.
@@ -63,18 +68,15 @@ pub(crate) fn kept_sizes(sizes: &[i64], gone: &[bool], keepdim: bool) -> dispatc
     sizes.filter_map(|(&size, &gone)| if gone { keepdim.then_some(1) } else { Some(size) }).collect()
 }
 
+/// Results as [`lines`] wants them: with the dimensions that are `gone`, of size 1. Their elements lie side by side.
+pub(crate) fn kept(out: &Tensor, this: &Tensor, gone: &[bool]) -> Result<Tensor> {
+    let sizes = kept_sizes(this.sizes(), gone, true);
+    Ok(out.restride(dispatch_runtime::Geometry::contiguous(&sizes).at(out.geometry().offset()))?)
+}
+
 /// A dimension as the engines want it: marked among all.
 pub(crate) fn marked(rank: usize, dim: usize) -> Vec<bool> {
     (0..rank).map(|i| i == dim).collect()
-}
-
-/// The same elements without dimensions of size 1 that were kept for a while.
-pub(crate) fn dropped(tensor: Tensor, gone: &[bool], keepdim: bool) -> Result<Tensor> {
-    if keepdim {
-        return Ok(tensor);
-    }
-    let sizes = kept_sizes(tensor.sizes(), gone, false);
-    Ok(tensor.restride(dispatch_runtime::Geometry::contiguous(&sizes))?)
 }
 
 /// The refusal of a dtype.

@@ -1,26 +1,24 @@
 //! Signs, magnitudes, and integer parts.
 
-use dispatch_runtime::{BadArgument, Complex32, Complex64, DType, Promotion, Result, Tensor, bf16, f16, op_impl};
+use dispatch_runtime::{Complex32, Complex64, DType, Promotion, Result, Tensor, bf16, f16, op_impl};
 
 use crate::compute::{Compute, Fraction, Ordered, narrowed_complex, widened};
-use crate::elementwise::{Bound, Lanes, Loops, elementwise, forms, fresh, fusible, in_place, into, loops, part};
+use crate::elementwise::{Lanes, Loops, elementwise, loops, part};
 use crate::math::Real;
 use crate::special::by;
 
 elementwise! {
-    neg neg_ neg_out [f32 f64 i32 i64 Complex32 Complex64] (this) if aten::check_negation => cheap negated;
-    sign sign_ sign_out [f32 f64 i32 i64] (this) => |[x]| Ordered::signum(x);
-    sgn sgn_ sgn_out [f32 f64 i64 Complex32 Complex64] (this) => |[x]| x.direction();
-    floor floor_ floor_out [f32 f64 i64] (this) => |[x]| x.rounded(Rounded::Down);
-    ceil ceil_ ceil_out [f32 f64 i64] (this) => |[x]| x.rounded(Rounded::Up);
-    trunc trunc_ trunc_out [f32 f64 i64] (this) => |[x]| x.rounded(Rounded::ToZero);
-    round round_ round_out [f32 f64 i64] (this) => |[x]| x.rounded(Rounded::ToNearest);
-    frac frac_ frac_out [f32 f64] (this) => |[x]| x - Real::trunc(x);
-}
-
-forms! {
-    abs abs_ abs_out (this) => abs_loops;
-    round_decimals round__decimals round_decimals_out (this; decimals: i64) => round_loops;
+    neg [few] => cheap negated;
+    sign [few] => |[x]| Ordered::signum(x);
+    sgn => |[x]| x.direction();
+    floor => |[x]| x.rounded(Rounded::Down);
+    ceil => |[x]| x.rounded(Rounded::Up);
+    trunc => |[x]| x.rounded(Rounded::ToZero);
+    round => |[x]| x.rounded(Rounded::ToNearest);
+    frac => |[x]| x - Real::trunc(x);
+    abs => by { abs_loops() };
+    round_decimals => by { round_loops(decimals) };
+    nan_to_num => by { nan_to_num_loops(this.dtype(), nan, posinf, neginf) };
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
@@ -113,14 +111,10 @@ fn round_to<T: Fraction>(x: T, scale: f64, is_left: bool) -> T {
 }
 
 #[op_impl(aten::frexp, CPU)]
-fn frexp(this: &Tensor) -> Result<(Tensor, Tensor)> {
-    if !this.dtype().is_floating() {
-        return Err(BadArgument::dtype("self", this.dtype(), "floating").into());
-    }
+fn frexp(_plan: &(), [mantissa, exponent]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
     let either = |loops: Loops<'_, 1>| part::<aten::frexp, _>(Promotion::Common, [this], loops);
-    let mantissa = either(&loops!([f32 f64] |[x]| by(x, |x| parts(x).0)))?;
-    let exponent = either(&loops!([f32 f64] |[x]| by(x, |x| parts(x).1)))?;
-    Ok((mantissa, aten::to_dtype(&exponent, DType::I32, false, false, None)?))
+    aten::copy_(mantissa, &either(&loops!([f32 f64] |[x]| by(x, |x| parts(x).0)))?, false)?;
+    aten::copy_(exponent, &either(&loops!([f32 f64] |[x]| by(x, |x| parts(x).1)))?, false)
 }
 
 /// A number from a half to one, and the exponent that goes with it; what is zero or not finite has none.
@@ -172,40 +166,13 @@ macro_rules! stands {
 
 stands! { f32, Complex32; f64, Complex64; }
 
-fusible! {
-    #[op_impl(aten::nan_to_num, CPU)]
-    fn nan_to_num(this: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor> {
-        fresh::<aten::nan_to_num, _>([this], &nan_to_num_loops(this.dtype(), nan, posinf, neginf))
-    }
-
-    |this: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>| {
-        Bound::of::<aten::nan_to_num, _>([this], &nan_to_num_loops(this.dtype(), nan, posinf, neginf))
-    }
-}
-
-#[op_impl(aten::nan_to_num_, CPU)]
-fn nan_to_num_(this: &mut Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<()> {
-    let loops = nan_to_num_loops(this.dtype(), nan, posinf, neginf);
-    in_place::<aten::nan_to_num, aten::nan_to_num_, _>(this, [None], &loops)
-}
-
-#[op_impl(aten::nan_to_num_out, CPU)]
-fn nan_to_num_out(
-    this: &Tensor,
-    nan: Option<f64>,
-    posinf: Option<f64>,
-    neginf: Option<f64>,
-    out: &mut Tensor,
-) -> Result<()> {
-    into::<aten::nan_to_num, _>(out, [this], &nan_to_num_loops(this.dtype(), nan, posinf, neginf))
-}
-
+#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
 fn nan_to_num_loops(
     dtype: DType,
     nan: Option<f64>,
     above: Option<f64>,
     below: Option<f64>,
-) -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {
+) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
     // What is computed in a wider type is bounded by its own.
     let largest = match dtype {
         DType::F16 => Some(f16::MAX.to_f64()),
@@ -213,5 +180,5 @@ fn nan_to_num_loops(
         _ => None,
     };
     let (above, below) = (above.or(largest), below.or_else(|| largest.map(|largest| -largest)));
-    loops!([f32 f64 i64 Complex32 Complex64] |[x]| x.or(nan.unwrap_or(0.0), above, below))
+    Ok(loops!([f32 f64 i64 Complex32 Complex64] |[x]| x.or(nan.unwrap_or(0.0), above, below)))
 }

@@ -1,9 +1,6 @@
 //! Running sums, products and extremes.
 
-use dispatch_runtime::{
-    Arithmetic, Complex32, Complex64, DType, Operation, Promotion, Result, Scalar, Spec, Tensor, op_impl, operands,
-    wrap_dim,
-};
+use dispatch_runtime::{Arithmetic, Complex32, Complex64, Operation, Result, Scalar, Tensor, op_impl, operands};
 
 use crate::complex::log_sum;
 use crate::compute::Compute;
@@ -12,16 +9,9 @@ use crate::reduce::{computed, lines, marked};
 use crate::reduction::extremes::Ordered;
 use crate::reduction::sums::Wide;
 
-fn dims(this: &Tensor, dim: i64) -> Result<Vec<bool>> {
-    let rank = this.sizes().len();
-    Ok(marked(rank, wrap_dim("dim", dim, rank)?))
-}
-
 /// Running sums or products, kept in the wider type.
-fn scanned<O: Operation>(this: &Tensor, dim: i64, dtype: Option<DType>, product: bool) -> Result<Tensor> {
-    let dtype = aten::sum_dtype(this, dtype);
-    let mut out = aten::scan_spec(this, dim, dtype)?.on(this.device())?;
-    let dims = dims(this, dim)?;
+fn scanned<O: Operation>(out: &mut Tensor, this: &Tensor, dim: usize, product: bool) -> Result<()> {
+    let (dims, dtype) = (marked(this.sizes().len(), dim), out.dtype());
     let operands = operands!(write out; read this)?;
     computed!(O, dtype, T: [f32, f64, i64, Complex32, Complex64] => {
         lines(&dims, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
@@ -32,26 +22,22 @@ fn scanned<O: Operation>(this: &Tensor, dim: i64, dtype: Option<DType>, product:
             }
         });
         Ok(())
-    })?;
-    drop(operands);
-    Ok(out)
+    })
 }
 
 #[op_impl(aten::cumsum, CPU)]
-fn cumsum(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    scanned::<aten::cumsum>(this, dim, dtype, false)
+fn cumsum(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    scanned::<aten::cumsum>(out, this, *plan, false)
 }
 
 #[op_impl(aten::cumprod, CPU)]
-fn cumprod(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    scanned::<aten::cumprod>(this, dim, dtype, true)
+fn cumprod(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    scanned::<aten::cumprod>(out, this, *plan, true)
 }
 
 #[op_impl(aten::logcumsumexp, CPU)]
-fn logcumsumexp(this: &Tensor, dim: i64) -> Result<Tensor> {
-    let dtype = Promotion::Float.of(&[this]);
-    let mut out = aten::scan_spec(this, dim, dtype)?.on(this.device())?;
-    let dims = dims(this, dim)?;
+fn logcumsumexp(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let (dims, dtype) = (marked(this.sizes().len(), *plan), out.dtype());
     let operands = operands!(write out; read this)?;
     computed!(aten::logcumsumexp, dtype, T: [f32, f64, Complex32, Complex64] => {
         type Wider = <T as Wide>::Wide;
@@ -63,9 +49,7 @@ fn logcumsumexp(this: &Tensor, dim: i64) -> Result<Tensor> {
             }
         });
         Ok(())
-    })?;
-    drop(operands);
-    Ok(out)
+    })
 }
 
 trait Exponential {
@@ -93,11 +77,8 @@ impl Exponential for Complex64 {
 }
 
 /// Running extremes and their places; of equal elements the last.
-fn placed<O: Operation>(this: &Tensor, dim: i64, largest: bool) -> Result<(Tensor, Tensor)> {
-    let spec = aten::scan_spec(this, dim, this.dtype())?;
-    let mut indices = Spec { dtype: DType::I64, ..spec.clone() }.on(this.device())?;
-    let mut values = spec.on(this.device())?;
-    let dims = dims(this, dim)?;
+fn placed<O: Operation>([values, indices]: [&mut Tensor; 2], this: &Tensor, dim: usize, largest: bool) -> Result<()> {
+    let dims = marked(this.sizes().len(), dim);
     let operands = operands!(write values, indices; read this)?;
     computed!(O, this.dtype(), T: [f32, f64, i64] => {
         lines(&dims, &operands, |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
@@ -113,17 +94,15 @@ fn placed<O: Operation>(this: &Tensor, dim: i64, largest: bool) -> Result<(Tenso
             }
         });
         Ok(())
-    })?;
-    drop(operands);
-    Ok((values, indices))
+    })
 }
 
 #[op_impl(aten::cummax, CPU)]
-fn cummax(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
-    placed::<aten::cummax>(this, dim, true)
+fn cummax(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    placed::<aten::cummax>(out, this, *plan, true)
 }
 
 #[op_impl(aten::cummin, CPU)]
-fn cummin(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
-    placed::<aten::cummin>(this, dim, false)
+fn cummin(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    placed::<aten::cummin>(out, this, *plan, false)
 }

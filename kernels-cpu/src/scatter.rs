@@ -1,34 +1,29 @@
-//! Elements put where positions, or a view, say.
+//! Elements put where positions say.
 
 mod reduce;
 mod rows;
-mod views;
 
+use aten::{Reduce, ReduceAt};
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Geometry, Spec};
+use dispatch_runtime::{Geometry, Spec};
 
 use crate::factory::fill;
 use crate::gather::put;
-use crate::index::{Negative, inside, positions};
+use crate::index::{Negative, inside, positions, sizes_or_one};
 use crate::moves::{Axis, Step, copy};
-use reduce::{Reduce, Way, reduced};
+use reduce::{Way, reduced};
 pub(crate) use reduce::{ready, summed};
 
 #[op_impl(aten::scatter_src, CPU)]
-fn scatter_src(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
-    let (spec, at) = aten::scatter_spec(this, dim, index, Some(src))?;
-    let mut out = copied(this, spec)?;
-    put(&mut out, at, index, src)?;
-    Ok(out)
+fn scatter_src(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
+    copy(out, this)?;
+    put(out, *plan, index, src)
 }
 
 #[op_impl(aten::scatter_value, CPU)]
-fn scatter_value(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
-    let (spec, at) = aten::scatter_spec(this, dim, index, None)?;
-    aten::check_scattered(this, index, value)?;
-    let mut out = copied(this, spec)?;
-    put(&mut out, at, index, &repeated(&one(value, this.dtype())?, index)?)?;
-    Ok(out)
+fn scatter_value(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
+    copy(out, this)?;
+    put(out, *plan, index, &repeated(&one(value, this.dtype())?, index)?)
 }
 
 /// One number beside every position of an index.
@@ -36,16 +31,20 @@ fn repeated(number: &Tensor, index: &Tensor) -> Result<Tensor> {
     corner(number, index.sizes(), &vec![0; index.sizes().len()])
 }
 
-fn scattered(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor, how: Reduce, include: bool) -> Result<Tensor> {
-    let (spec, at) = aten::scatter_spec(this, dim, index, Some(src))?;
+fn scattered(
+    out: &mut Tensor,
+    (at, how): (usize, Reduce),
+    [this, index, src]: [&Tensor; 3],
+    include: bool,
+) -> Result<()> {
     let from = ready(src)?;
     let Some(line) = line_of(index, at)? else {
-        return reduced(this, &from, &Way::Index(at, index), how, include, spec);
+        return reduced(out, this, &from, &Way::Index(at, index), how, include);
     };
     let list = list_of(this, at, &line, Negative::IsOutside)?;
     let from = corner(&from, index.sizes(), from.strides())?;
-    let axes = rows(&from, at, &list, spec.geometry.strides());
-    reduced(this, &from, &Way::Along(&axes), how, include, spec)
+    let axes = rows(&from, at, &list, out.strides());
+    reduced(out, this, &from, &Way::Along(&axes), how, include)
 }
 
 /// What an index says along a dimension, if it says so at several places beside it and never otherwise.
@@ -64,43 +63,32 @@ fn corner(tensor: &Tensor, sizes: &[i64], strides: &[i64]) -> Result<Tensor> {
     }
 }
 
-/// Refuses all but the two words of [`aten::scatter_reduce`].
-fn add_or_multiply(word: &str) -> Result<Reduce, BadArgument> {
-    match word {
-        "add" | "multiply" => Reduce::parse(word),
-        _ => Err(BadArgument::value("reduce", word, "`add` or `multiply`")),
-    }
-}
-
 #[op_impl(aten::scatter_reduce, CPU)]
-fn scatter_reduce(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<Tensor> {
-    scattered(this, dim, index, src, add_or_multiply(reduce)?, true)
+fn scatter_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
+    scattered(out, (plan.dim, plan.reduce), [this, index, src], true)
 }
 
 #[op_impl(aten::scatter_value_reduce, CPU)]
-fn scatter_value_reduce(this: &Tensor, dim: i64, index: &Tensor, value: Scalar, reduce: &str) -> Result<Tensor> {
-    let how = add_or_multiply(reduce)?;
-    let (spec, at) = aten::scatter_spec(this, dim, index, None)?;
-    aten::check_scattered(this, index, value)?;
+fn scatter_value_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
     let number = ready(&one(value, this.dtype())?)?;
-    reduced(this, &repeated(&number, index)?, &Way::Index(at, index), how, true, spec)
+    reduced(out, this, &repeated(&number, index)?, &Way::Index(plan.dim, index), plan.reduce, true)
 }
 
 #[op_impl(aten::scatter_add, CPU)]
-fn scatter_add(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
-    scattered(this, dim, index, src, Reduce::Sum, true)
+fn scatter_add(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
+    scattered(out, (*plan, Reduce::Sum), [this, index, src], true)
 }
 
 #[op_impl(aten::scatter_reduce_two, CPU)]
 fn scatter_reduce_two(
+    plan: &ReduceAt,
+    out: &mut Tensor,
     this: &Tensor,
-    dim: i64,
     index: &Tensor,
     src: &Tensor,
-    reduce: &str,
     include_self: bool,
-) -> Result<Tensor> {
-    scattered(this, dim, index, src, Reduce::parse(reduce)?, include_self)
+) -> Result<()> {
+    scattered(out, (plan.dim, plan.reduce), [this, index, src], include_self)
 }
 
 /// One number of a dtype, to be read again and again.
@@ -110,16 +98,9 @@ fn one(value: Scalar, dtype: DType) -> Result<Tensor> {
     Ok(out)
 }
 
-/// A copy of `this` as `spec` says.
-fn copied(this: &Tensor, spec: Spec) -> Result<Tensor> {
-    let mut out = spec.on(this.device())?;
-    copy(&mut out, this)?;
-    Ok(out)
-}
-
 /// The dimensions of `source`, with a table on the side that is written, whose strides these are.
 fn rows(source: &Tensor, at: usize, list: &[i64], strides: &[i64]) -> Vec<Axis> {
-    let axes = aten::sizes_or_one(source).iter().enumerate().map(|(dim, &size)| {
+    let axes = sizes_or_one(source).iter().enumerate().map(|(dim, &size)| {
         let from = Step::Stride(source.strides().get(dim).copied().unwrap_or(1));
         let stride = strides.get(dim).copied().unwrap_or(1);
         let to = if dim == at {

@@ -6,47 +6,46 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Problem, operands, result_dtype};
 
 use crate::convert::computed_in;
-use crate::moves::{copy, packed};
+use crate::moves::packed;
 use crate::numbers::usized;
 use crate::reduce::lines;
 
 #[op_impl(aten::searchsorted, CPU)]
 fn searchsorted(
+    plan: &bool,
+    out: &mut Tensor,
     sorted_sequence: &Tensor,
     this: &Tensor,
-    out_int32: bool,
-    right: bool,
-    side: Option<&str>,
     sorter: Option<&Tensor>,
-) -> Result<Tensor> {
-    let (spec, right) = aten::searchsorted_spec(sorted_sequence, this, out_int32, right, side, sorter)?;
-    let mut out = spec.on(Device::CPU)?;
-    copy(&mut out, &found(sorted_sequence, this, right, sorter)?)?;
-    Ok(out)
+) -> Result<()> {
+    found(out, sorted_sequence, this, *plan, sorter)
 }
 
 #[op_impl(aten::bucketize, CPU)]
-fn bucketize(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Tensor> {
-    let mut out = aten::bucketize_spec(this, boundaries, out_int32, right)?.on(Device::CPU)?;
-    copy(&mut out, &found(boundaries, this, right, None)?)?;
-    Ok(out)
+fn bucketize(plan: &bool, out: &mut Tensor, this: &Tensor, boundaries: &Tensor) -> Result<()> {
+    found(out, boundaries, this, *plan, None)
 }
 
-fn found(boundaries: &Tensor, wanted: &Tensor, right: bool, sorter: Option<&Tensor>) -> Result<Tensor> {
+fn found(out: &mut Tensor, boundaries: &Tensor, wanted: &Tensor, right: bool, sorter: Option<&Tensor>) -> Result<()> {
     let width = boundaries.sizes().last().copied().unwrap_or(0);
     let order = sorter.map(|sorter| packed(sorter, DType::I64)?.to_vec::<i64>()).transpose()?;
     if let Some(&index) = order.iter().flatten().find(|index| !(0..width).contains(*index)) {
         return Err(BadArgument::new("sorter", Problem::Index { index, size: width }).into());
     }
     match computed_in(result_dtype([boundaries, wanted])) {
-        DType::F32 => search::<f32>(boundaries, wanted, right, order.as_deref()),
-        DType::F64 => search::<f64>(boundaries, wanted, right, order.as_deref()),
-        _ => search::<i64>(boundaries, wanted, right, order.as_deref()),
+        DType::F32 => search::<f32>(out, boundaries, wanted, right, order.as_deref()),
+        DType::F64 => search::<f64>(out, boundaries, wanted, right, order.as_deref()),
+        _ => search::<i64>(out, boundaries, wanted, right, order.as_deref()),
     }
 }
 
-fn search<T: Number>(sorted: &Tensor, wanted: &Tensor, right: bool, order: Option<&[i64]>) -> Result<Tensor> {
-    let mut out = dispatch_runtime::Spec::contiguous(DType::I64, wanted.sizes()).on(Device::CPU)?;
+fn search<T: Number>(
+    out: &mut Tensor,
+    sorted: &Tensor,
+    wanted: &Tensor,
+    right: bool,
+    order: Option<&[i64]>,
+) -> Result<()> {
     let width = usize::try_from(sorted.sizes().last().copied().unwrap_or(0)).unwrap_or(0);
     // Each of several rows has wanted numbers of its own.
     let each = match (sorted.sizes(), wanted.sizes().last()) {
@@ -71,32 +70,28 @@ fn search<T: Number>(sorted: &Tensor, wanted: &Tensor, right: bool, order: Optio
         }
         i64::try_from(low + usize::from(left > 0 && before(low))).unwrap_or(i64::MAX)
     };
-    {
-        let operands = operands!(write out; read wanted)?;
-        let each = vec![false; wanted.sizes().len()];
-        lines(&each, &operands, |i, [wanted]: [&[T]; 1], [to]: [&mut [i64]; 1], []: [&mut [T]; 0]| {
-            to[0] = position(i, wanted[0]);
-        });
-    }
-    Ok(out)
+    let operands = operands!(write out; read wanted)?;
+    let each = vec![false; wanted.sizes().len()];
+    lines(&each, &operands, |i, [wanted]: [&[T]; 1], [to]: [&mut [i64]; 1], []: [&mut [T]; 0]| {
+        to[0] = position(i, wanted[0]);
+    });
+    Ok(())
 }
 
 #[op_impl(aten::isin_tensor_tensor, CPU)]
-fn isin(elements: &Tensor, test_elements: &Tensor, _assume_unique: bool, invert: bool) -> Result<Tensor> {
-    let mut out = aten::isin_spec(elements, test_elements)?.on(Device::CPU)?;
+fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor, invert: bool) -> Result<()> {
     if result_dtype([elements, test_elements]).is_floating() {
         let mut among = packed(test_elements, DType::F64)?.to_vec::<f64>()?;
         among.retain(|number| !number.is_nan());
         among.iter_mut().for_each(|number| *number += 0.0);
         among.sort_unstable_by(f64::total_cmp);
         let found = |number: f64| among.binary_search_by(|other| other.total_cmp(&(number + 0.0))).is_ok();
-        marked::<f64>(&mut out, elements, |number| found(number) != invert)?;
+        marked::<f64>(out, elements, |number| found(number) != invert)
     } else {
         let mut among = packed(test_elements, DType::I64)?.to_vec::<i64>()?;
         among.sort_unstable();
-        marked::<i64>(&mut out, elements, |number| among.binary_search(&number).is_ok() != invert)?;
+        marked::<i64>(out, elements, |number| among.binary_search(&number).is_ok() != invert)
     }
-    Ok(out)
 }
 
 fn marked<T: Number>(out: &mut Tensor, elements: &Tensor, mark: impl Fn(T) -> bool) -> Result<()> {

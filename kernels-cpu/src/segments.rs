@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use aten::{Segment, Segments};
+use aten::{Reduce, Segments};
+use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
 
 use crate::compute::{Compute, Fraction};
 use crate::index::positions;
 use crate::numbers::usized;
-use crate::packed::{computed, filled, packed};
+use crate::packed::{computed, fill, packed};
 use crate::pool::Lines;
 
 /// Elements that are worth a thread.
@@ -50,33 +50,27 @@ fn width(segments: &Segments<'_>, data: &Tensor) -> usize {
 }
 
 #[op_impl(aten::segment_reduce, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn segment_reduce(
+    plan: &Segments<'_>,
+    out: &mut Tensor,
     data: &Tensor,
-    reduce: &str,
-    lengths: Option<&Tensor>,
-    indices: Option<&Tensor>,
-    offsets: Option<&Tensor>,
-    axis: i64,
     r#unsafe: bool,
     initial: Option<Scalar>,
-) -> Result<Tensor> {
-    aten::refuse_indices(indices)?;
-    let segments = Segments::new(data, reduce, lengths, offsets, axis)?;
-    let (ranges, width, spec) = (ranges(&segments, data, r#unsafe)?, width(&segments, data), segments.spec(data));
+) -> Result<()> {
+    let (ranges, width) = (ranges(plan, data, r#unsafe)?, width(plan, data));
     computed!(segment_reduce "data", data.dtype(); T in [f32 f64] => {
         let elements = packed::<T>(data)?;
-        let start = initial.map_or_else(|| start::<T>(segments.reduce), T::from_scalar);
-        filled(&spec, |out: &mut [T]| {
+        let start = initial.map_or_else(|| start::<T>(plan.reduce), T::from_scalar);
+        fill(out, |out: &mut [T]| {
             let grain = GRAIN.div_ceil((elements.len() / ranges.len().max(1)).max(1));
             Lines::new(out, width).each(grain, |segment, line| {
                 line.fill(start);
                 let range = ranges[segment].clone();
                 for row in range.clone() {
                     let row = &elements[row * width..][..width];
-                    line.iter_mut().zip(row).for_each(|(to, &x)| *to = together(segments.reduce, *to, x));
+                    line.iter_mut().zip(row).for_each(|(to, &x)| *to = together(plan.reduce, *to, x));
                 }
-                if segments.reduce == Segment::Mean && !(range.is_empty() && initial.is_some()) {
+                if plan.reduce == Reduce::Mean && !(range.is_empty() && initial.is_some()) {
                     let count = T::from_scalar(i64::try_from(range.len()).unwrap_or(i64::MAX).into());
                     line.iter_mut().for_each(|to| *to /= count);
                 }
@@ -87,52 +81,47 @@ fn segment_reduce(
 }
 
 /// What a segment without elements is, but for a mean.
-fn start<T: Fraction>(reduce: Segment) -> T {
+fn start<T: Fraction>(reduce: Reduce) -> T {
     T::near(match reduce {
-        Segment::Sum | Segment::Mean => 0.0,
-        Segment::Product => 1.0,
-        Segment::Most => f64::NEG_INFINITY,
-        Segment::Least => f64::INFINITY,
+        Reduce::Sum | Reduce::Mean => 0.0,
+        Reduce::Product => 1.0,
+        Reduce::Greatest => f64::NEG_INFINITY,
+        Reduce::Least => f64::INFINITY,
     })
 }
 
 /// Two elements as one; what is not a number stays.
 #[inline(always)]
-fn together<T: Fraction>(reduce: Segment, a: T, b: T) -> T {
+fn together<T: Fraction>(reduce: Reduce, a: T, b: T) -> T {
     match reduce {
-        Segment::Sum | Segment::Mean => a + b,
-        Segment::Product => a * b,
-        Segment::Most if b > a || b.is_nan() => b,
-        Segment::Least if b < a || b.is_nan() => b,
-        Segment::Most | Segment::Least => a,
+        Reduce::Sum | Reduce::Mean => a + b,
+        Reduce::Product => a * b,
+        Reduce::Greatest if b > a || b.is_nan() => b,
+        Reduce::Least if b < a || b.is_nan() => b,
+        Reduce::Greatest | Reduce::Least => a,
     }
 }
 
 #[op_impl(aten::_segment_reduce_backward, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn _segment_reduce_backward(
+    plan: &Segments<'_>,
+    out: &mut Tensor,
     grad: &Tensor,
     output: &Tensor,
     data: &Tensor,
-    reduce: &str,
-    lengths: Option<&Tensor>,
-    offsets: Option<&Tensor>,
-    axis: i64,
     initial: Option<Scalar>,
-) -> Result<Tensor> {
-    let segments = Segments::new(data, reduce, lengths, offsets, axis)?;
-    segments.check_results(grad, output, data)?;
-    let (ranges, width) = (ranges(&segments, data, true)?, width(&segments, data));
+) -> Result<()> {
+    let (ranges, width) = (ranges(plan, data, true)?, width(plan, data));
     computed!(_segment_reduce_backward "data", data.dtype(); T in [f32 f64] => {
         let (grad, output, elements) = (packed::<T>(grad)?, packed::<T>(output)?, packed::<T>(data)?);
-        let start = initial.map_or_else(|| start::<T>(Segment::Product), T::from_scalar);
-        filled(&Spec::contiguous(data.dtype(), data.sizes()), |out: &mut [T]| {
+        let start = initial.map_or_else(|| start::<T>(Reduce::Product), T::from_scalar);
+        fill(out, |out: &mut [T]| {
             out.fill(T::default());
             for (segment, range) in ranges.iter().enumerate() {
                 for at in 0..width {
                     let of = segment * width + at;
                     let line = || range.clone().map(|row| row * width + at);
-                    spread(segments.reduce, (grad[of], output[of], start), &elements, line, out);
+                    spread(plan.reduce, (grad[of], output[of], start), &elements, line, out);
                 }
             }
             Ok(())
@@ -142,7 +131,7 @@ fn _segment_reduce_backward(
 
 /// The gradient of a segment for each of its elements.
 fn spread<T: Fraction, I: Iterator<Item = usize>>(
-    reduce: Segment,
+    reduce: Reduce,
     (grad, result, start): (T, T, T),
     data: &[T],
     line: impl Fn() -> I,
@@ -150,12 +139,12 @@ fn spread<T: Fraction, I: Iterator<Item = usize>>(
 ) {
     let count = |of: usize| T::from_scalar(i64::try_from(of).unwrap_or(i64::MAX).into());
     match reduce {
-        Segment::Sum => line().for_each(|at| out[at] = grad),
-        Segment::Mean => {
+        Reduce::Sum => line().for_each(|at| out[at] = grad),
+        Reduce::Mean => {
             let share = grad / count(line().count());
             line().for_each(|at| out[at] = share);
         }
-        Segment::Product => {
+        Reduce::Product => {
             // Of all others, as one may be zero: those before it, and then those behind.
             let mut before = start;
             for at in line() {
@@ -169,7 +158,7 @@ fn spread<T: Fraction, I: Iterator<Item = usize>>(
                 behind = behind * data[at];
             }
         }
-        Segment::Most | Segment::Least => {
+        Reduce::Greatest | Reduce::Least => {
             let reaches = |at: &usize| data[*at] == result || data[*at].is_nan();
             let share = grad / count(line().filter(reaches).count().max(1));
             line().filter(reaches).for_each(|at| out[at] = share);

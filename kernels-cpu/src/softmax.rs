@@ -1,6 +1,6 @@
 //! Softmax and its logarithm: a line is read once from memory and stays in the cache while it is worked on.
 
-use dispatch_runtime::{DType, Operation, Result, Scalar, Tensor, op_impl, operands, wrap_dim};
+use dispatch_runtime::{Operation, Result, Scalar, Tensor, op_impl, operands};
 
 use crate::compute::Compute;
 use crate::math::{Real, vectorised};
@@ -164,65 +164,55 @@ fn backward<T: Fraction>(grad: &[T], output: &[T], out: &mut [T], kind: Kind) {
     );
 }
 
-fn softmax<O: Operation>(this: &Tensor, dim: i64, dtype: Option<DType>, kind: Kind) -> Result<Tensor> {
-    let spec = aten::softmax_spec(this, dim, dtype)?;
-    let (dtype, rank) = (spec.dtype, this.sizes().len());
-    let dims = marked(rank, wrap_dim("dim", dim, rank)?);
-    let mut out = spec.on(this.device())?;
+fn softmax<O: Operation>(dim: usize, out: &mut Tensor, this: &Tensor, kind: Kind) -> Result<()> {
+    let (dims, dtype) = (marked(this.sizes().len(), dim), out.dtype());
     let operands = operands!(write out; read this)?;
     computed!(O, dtype, T: [f32, f64] => {
         lines(&dims, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             forward(line, out, kind);
         });
         Ok(())
-    })?;
-    drop(operands);
-    Ok(out)
+    })
 }
 
 fn softmax_backward<O: Operation>(
+    dim: usize,
+    out: &mut Tensor,
     grad_output: &Tensor,
     output: &Tensor,
-    dim: i64,
-    input_dtype: DType,
     kind: Kind,
-) -> Result<Tensor> {
-    let spec = aten::softmax_backward_spec(grad_output, output, dim, input_dtype)?;
-    let rank = output.sizes().len();
-    let dims = marked(rank, wrap_dim("dim", dim, rank)?);
-    let mut out = spec.on(output.device())?;
+) -> Result<()> {
+    let dims = marked(output.sizes().len(), dim);
     let operands = operands!(write out; read grad_output, output)?;
     computed!(O, output.dtype(), T: [f32, f64] => {
         lines(&dims, &operands, |_, [grad, output]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             backward(grad, output, out, kind);
         });
         Ok(())
-    })?;
-    drop(operands);
-    Ok(out)
+    })
 }
 
 #[op_impl(aten::_softmax, CPU)]
-fn softmax_cpu(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
-    softmax::<aten::_softmax>(this, dim, half_to_float.then_some(DType::F32), Kind::Softmax)
+fn softmax_cpu(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    softmax::<aten::_softmax>(*plan, out, this, Kind::Softmax)
 }
 
 #[op_impl(aten::_log_softmax, CPU)]
-fn log_softmax_cpu(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
-    softmax::<aten::_log_softmax>(this, dim, half_to_float.then_some(DType::F32), Kind::Log)
+fn log_softmax_cpu(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    softmax::<aten::_log_softmax>(*plan, out, this, Kind::Log)
 }
 
 #[op_impl(aten::_safe_softmax, CPU)]
-fn safe_softmax_cpu(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    softmax::<aten::_safe_softmax>(this, dim, dtype, Kind::Safe)
+fn safe_softmax_cpu(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    softmax::<aten::_safe_softmax>(*plan, out, this, Kind::Safe)
 }
 
 #[op_impl(aten::_softmax_backward_data, CPU)]
-fn softmax_backward_cpu(grad_output: &Tensor, output: &Tensor, dim: i64, input_dtype: DType) -> Result<Tensor> {
-    softmax_backward::<aten::_softmax_backward_data>(grad_output, output, dim, input_dtype, Kind::Softmax)
+fn softmax_backward_cpu(plan: &usize, out: &mut Tensor, grad_output: &Tensor, output: &Tensor) -> Result<()> {
+    softmax_backward::<aten::_softmax_backward_data>(*plan, out, grad_output, output, Kind::Softmax)
 }
 
 #[op_impl(aten::_log_softmax_backward_data, CPU)]
-fn log_softmax_backward_cpu(grad_output: &Tensor, output: &Tensor, dim: i64, input_dtype: DType) -> Result<Tensor> {
-    softmax_backward::<aten::_log_softmax_backward_data>(grad_output, output, dim, input_dtype, Kind::Log)
+fn log_softmax_backward_cpu(plan: &usize, out: &mut Tensor, grad_output: &Tensor, output: &Tensor) -> Result<()> {
+    softmax_backward::<aten::_log_softmax_backward_data>(*plan, out, grad_output, output, Kind::Log)
 }

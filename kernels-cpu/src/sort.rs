@@ -1,29 +1,25 @@
 //! Sorting, and what needs a part of an order.
 
-use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands, wrap_dim};
+use dispatch_runtime::{DType, Geometry, Operation, Result, Spec, Tensor, op_impl, operands};
 
 use crate::numbers::usized;
 use crate::order::{Entry, First, Order, Ranked, ordered};
-use crate::reduce::{computed, dropped, kept_sizes, lines, marked};
+use crate::reduce::{computed, kept_sizes, lines, marked};
 
-fn dims(this: &Tensor, dim: i64) -> Result<Vec<bool>> {
-    let rank = this.sizes().len();
-    Ok(marked(rank, wrap_dim("dim", dim, rank)?))
-}
-
-/// Chooses elements of every line, with their places, into results of these sizes.
-fn choose<O: Operation>(this: &Tensor, dims: &[bool], spec: Spec, choice: &impl Choice) -> Result<(Tensor, Tensor)> {
-    let mut indices = Spec { dtype: DType::I64, ..spec.clone() }.on(this.device())?;
-    let mut values = spec.on(this.device())?;
+/// Chooses elements of every line, with their places.
+fn choose<O: Operation>(
+    [values, indices]: [&mut Tensor; 2],
+    this: &Tensor,
+    dims: &[bool],
+    choice: &impl Choice,
+) -> Result<()> {
     let operands = operands!(write values, indices; read this)?;
     computed!(O, this.dtype(), T: [f32, f64, i64] => {
         lines(dims, &operands, |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
             ordered!(line, choice.first(), order => choice.choose(&order, line, values, indices));
         });
         Ok(())
-    })?;
-    drop(operands);
-    Ok((values, indices))
+    })
 }
 
 /// Which elements of a line are wanted, and in which order.
@@ -108,80 +104,76 @@ impl Choice for Mode {
     }
 }
 
+/// A result, with the dimensions that are gone as dimensions of size 1.
+fn kept(out: &Tensor, this: &Tensor, gone: &[bool]) -> Result<Tensor> {
+    let sizes = kept_sizes(this.sizes(), gone, true);
+    Ok(out.restride(Geometry::contiguous(&sizes).at(out.geometry().offset()))?)
+}
+
 /// One element of each line.
-fn one<O: Operation>(this: &Tensor, dim: i64, keepdim: bool, choice: &impl Choice) -> Result<(Tensor, Tensor)> {
-    aten::extreme_spec(this, &[dim], keepdim)?;
-    let dims = dims(this, dim)?;
-    let spec = Spec::contiguous(this.dtype(), &kept_sizes(this.sizes(), &dims, true));
-    let (values, indices) = choose::<O>(this, &dims, spec, choice)?;
-    Ok((dropped(values, &dims, keepdim)?, dropped(indices, &dims, keepdim)?))
+fn one<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, choice: &impl Choice) -> Result<()> {
+    let dims = marked(this.sizes().len(), dim);
+    let [values, indices] = out.map(|out| kept(out, this, &dims));
+    choose::<O>([&mut values?, &mut indices?], this, &dims, choice)
 }
 
-fn sorted<O: Operation>(this: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
-    let spec = aten::sort_spec(this, dim)?;
-    choose::<O>(this, &dims(this, dim)?, spec, &InOrder(first(descending)))
-}
-
-fn first(descending: bool) -> First {
-    if descending { First::Largest } else { First::Smallest }
+fn sorted<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, descending: bool) -> Result<()> {
+    let first = if descending { First::Largest } else { First::Smallest };
+    choose::<O>(out, this, &marked(this.sizes().len(), dim), &InOrder(first))
 }
 
 #[op_impl(aten::sort, CPU)]
-fn sort(this: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
-    sorted::<aten::sort>(this, dim, descending)
+fn sort(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, descending: bool) -> Result<()> {
+    sorted::<aten::sort>(out, this, *plan, descending)
 }
 
 #[op_impl(aten::sort_stable, CPU)]
-fn sort_stable(this: &Tensor, _stable: Option<bool>, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
-    sorted::<aten::sort_stable>(this, dim, descending)
+fn sort_stable(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, descending: bool) -> Result<()> {
+    sorted::<aten::sort_stable>(out, this, *plan, descending)
 }
 
 #[op_impl(aten::topk, CPU)]
-fn topk(this: &Tensor, k: i64, dim: i64, largest: bool, _sorted: bool) -> Result<(Tensor, Tensor)> {
-    let spec = aten::topk_spec(this, k, dim)?;
-    choose::<aten::topk>(this, &dims(this, dim)?, spec, &InOrder(first(largest)))
+fn topk(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, largest: bool) -> Result<()> {
+    sorted::<aten::topk>(out, this, *plan, largest)
 }
 
 #[op_impl(aten::kthvalue, CPU)]
-fn kthvalue(this: &Tensor, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    aten::kth_check(this, k, dim)?;
-    one::<aten::kthvalue>(this, dim, keepdim, &Nth { nth: usized(k - 1) })
+fn kthvalue(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, k: i64) -> Result<()> {
+    one::<aten::kthvalue>(out, this, *plan, &Nth { nth: usized(k - 1) })
 }
 
 /// The median of all elements; of none, what is not a number.
-fn median_of_all<O: Operation>(this: &Tensor, of_numbers: bool) -> Result<Tensor> {
-    let dims = vec![true; this.sizes().len()];
-    let spec = Spec::contiguous(this.dtype(), &kept_sizes(this.sizes(), &dims, true));
+fn median_of_all<O: Operation>(out: &mut Tensor, this: &Tensor, of_numbers: bool) -> Result<()> {
     if this.geometry().count() == 0 {
-        let nothing = Tensor::number(f64::NAN.into());
-        let mut out = Spec::contiguous(this.dtype(), &[]).on(this.device())?;
-        aten::copy_(&mut out, &nothing, false)?;
-        return Ok(out);
+        return aten::copy_(out, &Tensor::number(f64::NAN.into()), false);
     }
-    dropped(choose::<O>(this, &dims, spec, &Median { of_numbers })?.0, &dims, false)
+    let dims = vec![true; this.sizes().len()];
+    let mut values = kept(out, this, &dims)?;
+    let mut indices = Spec::contiguous(DType::I64, values.sizes()).on(this.device())?;
+    choose::<O>([&mut values, &mut indices], this, &dims, &Median { of_numbers })
 }
 
 #[op_impl(aten::median, CPU)]
-fn median(this: &Tensor) -> Result<Tensor> {
-    median_of_all::<aten::median>(this, false)
+fn median(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
+    median_of_all::<aten::median>(out, this, false)
 }
 
 #[op_impl(aten::nanmedian, CPU)]
-fn nanmedian(this: &Tensor) -> Result<Tensor> {
-    median_of_all::<aten::nanmedian>(this, true)
+fn nanmedian(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
+    median_of_all::<aten::nanmedian>(out, this, true)
 }
 
 #[op_impl(aten::median_dim, CPU)]
-fn median_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    one::<aten::median_dim>(this, dim, keepdim, &Median { of_numbers: false })
+fn median_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    one::<aten::median_dim>(out, this, *plan, &Median { of_numbers: false })
 }
 
 #[op_impl(aten::nanmedian_dim, CPU)]
-fn nanmedian_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    one::<aten::nanmedian_dim>(this, dim, keepdim, &Median { of_numbers: true })
+fn nanmedian_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    one::<aten::nanmedian_dim>(out, this, *plan, &Median { of_numbers: true })
 }
 
 #[op_impl(aten::mode, CPU)]
-fn mode(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    one::<aten::mode>(this, dim, keepdim, &Mode)
+fn mode(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    one::<aten::mode>(out, this, *plan, &Mode)
 }

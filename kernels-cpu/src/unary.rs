@@ -2,30 +2,23 @@
 
 use std::f64::consts::PI;
 
-use dispatch_runtime::{Complex32, Complex64, DType, Element, Result, Tensor, op_impl};
+use dispatch_runtime::{Complex32, Complex64, DType, Element, Result};
 
 use crate::compute::{Field, Fraction, narrowed_complex, widened};
-use crate::elementwise::{Lanes, elementwise, forms, fresh, into, loops};
+use crate::elementwise::{Lanes, elementwise, loops};
 use crate::math::Real;
 
-/// Functions of real and of complex numbers.
+/// The loop of a function of real and of complex numbers.
 macro_rules! analytic {
-    ($($name:ident $in_place:ident $out:ident: $real:expr, $complex:expr $(, cheap $cheap:ident)?;)*) => {$(
-        const _: () = {
-            #[allow(clippy::unnecessary_wraps, reason = "others look at their numbers")]
-            fn loops() -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
-                Ok(|dtype, lanes: &mut Lanes<'_, 1>| match dtype {
-                    DType::C64 | DType::C128 => {
-                        complex(dtype, lanes, $complex);
-                        Ok(())
-                    }
-                    _ => analytic!(@real $real $(, $cheap)?)(dtype, lanes).map_err(|_| ANALYTIC),
-                })
+    ($real:expr, $complex:expr $(, cheap $cheap:ident)?) => {
+        Ok(|dtype, lanes: &mut Lanes<'_, 1>| match dtype {
+            DType::C64 | DType::C128 => {
+                complex(dtype, lanes, $complex);
+                Ok(())
             }
-
-            forms! { @one $name $in_place $out (this) [] loops }
-        };
-    )*};
+            _ => analytic!(@real $real $(, $cheap)?)(dtype, lanes).map_err(|_| ANALYTIC),
+        })
+    };
     (@real $real:expr) => { loops!([f32 f64] |[x]| $real(x)) };
     (@real $real:expr, $cheap:ident) => { loops!([f32 f64] cheap $cheap) };
 }
@@ -45,62 +38,48 @@ fn one() -> Complex64 {
     Complex64::new(1.0, 0.0)
 }
 
-analytic! {
-    sqrt sqrt_ sqrt_out: Real::sqrt, Complex64::sqrt, cheap root;
-    rsqrt rsqrt_ rsqrt_out: Real::rsqrt, |x| one().over(x.sqrt());
-    reciprocal reciprocal_ reciprocal_out: Real::reciprocal, |x| one().over(x), cheap reciprocal;
-    exp exp_ exp_out: Real::exp, Complex64::exp;
-    exp2 exp2_ exp2_out: Real::exp2, Complex64::exp2;
-    expm1 expm1_ expm1_out: Real::expm1, |x| x.exp() - one();
-    log log_ log_out: Real::log, Complex64::ln;
-    log2 log2_ log2_out: Real::log2, Complex64::log2;
-    log10 log10_ log10_out: Real::log10, Complex64::log10;
-    log1p log1p_ log1p_out: Real::log1p, crate::complex::log1p;
-    sin sin_ sin_out: Real::sin, Complex64::sin;
-    cos cos_ cos_out: Real::cos, Complex64::cos;
-    tan tan_ tan_out: Real::tan, Complex64::tan;
-    asin asin_ asin_out: Real::asin, Complex64::asin;
-    acos acos_ acos_out: Real::acos, Complex64::acos;
-    atan atan_ atan_out: Real::atan, Complex64::atan;
-    sinh sinh_ sinh_out: Real::sinh, Complex64::sinh;
-    cosh cosh_ cosh_out: Real::cosh, Complex64::cosh;
-    tanh tanh_ tanh_out: Real::tanh, Complex64::tanh;
-    asinh asinh_ asinh_out: Real::asinh, Complex64::asinh;
-    acosh acosh_ acosh_out: Real::acosh, Complex64::acosh;
-    atanh atanh_ atanh_out: Real::atanh, Complex64::atanh;
-    sigmoid sigmoid_ sigmoid_out: Real::sigmoid, |x| one().over(one() + (-x).exp());
-    silu silu_ silu_out: gated, |x| x.over(one() + (-x).exp());
-    sinc sinc_ sinc_out: sine_over, |x| if x == Complex64::ZERO { one() } else { (x * PI).sin().over(x * PI) };
-}
-
 elementwise! {
-    erf erf_ erf_out [f32 f64] (this) => |[x]| Real::erf(x);
-    erfc erfc_ erfc_out [f32 f64] (this) => |[x]| Real::erfc(x);
-    erfinv erfinv_ erfinv_out [f32 f64] (this) => |[x]| Real::erfinv(x);
-    lgamma lgamma_ lgamma_out [f32 f64] (this) => |[x]| Real::lgamma(x);
-    digamma digamma_ digamma_out [f32 f64] (this) => |[x]| Real::digamma(x);
-    deg2rad deg2rad_ deg2rad_out [f32 f64] (this) => |[x]| scaled(x, PI / 180.0);
-    rad2deg rad2deg_ rad2deg_out [f32 f64] (this) => |[x]| scaled(x, 180.0 / PI);
+    sqrt => by { analytic!(Real::sqrt, Complex64::sqrt, cheap root) };
+    rsqrt => by { analytic!(Real::rsqrt, |x| one().over(x.sqrt())) };
+    reciprocal => by { analytic!(Real::reciprocal, |x| one().over(x), cheap reciprocal) };
+    exp => by { analytic!(Real::exp, Complex64::exp) };
+    exp2 => by { analytic!(Real::exp2, Complex64::exp2) };
+    expm1 => by { analytic!(Real::expm1, |x| x.exp() - one()) };
+    log => by { analytic!(Real::log, Complex64::ln) };
+    log2 => by { analytic!(Real::log2, Complex64::log2) };
+    log10 => by { analytic!(Real::log10, Complex64::log10) };
+    log1p => by { analytic!(Real::log1p, crate::complex::log1p) };
+    sin => by { analytic!(Real::sin, Complex64::sin) };
+    cos => by { analytic!(Real::cos, Complex64::cos) };
+    tan => by { analytic!(Real::tan, Complex64::tan) };
+    asin => by { analytic!(Real::asin, Complex64::asin) };
+    acos => by { analytic!(Real::acos, Complex64::acos) };
+    atan => by { analytic!(Real::atan, Complex64::atan) };
+    sinh => by { analytic!(Real::sinh, Complex64::sinh) };
+    cosh => by { analytic!(Real::cosh, Complex64::cosh) };
+    tanh => by { analytic!(Real::tanh, Complex64::tanh) };
+    asinh => by { analytic!(Real::asinh, Complex64::asinh) };
+    acosh => by { analytic!(Real::acosh, Complex64::acosh) };
+    atanh => by { analytic!(Real::atanh, Complex64::atanh) };
+    sigmoid => by { analytic!(Real::sigmoid, |x| one().over(one() + (-x).exp())) };
+    silu => by { analytic!(gated, |x| x.over(one() + (-x).exp())) };
+    sinc => by { analytic!(sine_over, |x| if x == Complex64::ZERO { one() } else { (x * PI).sin().over(x * PI) }) };
+    erf => |[x]| Real::erf(x);
+    erfc => |[x]| Real::erfc(x);
+    erfinv => |[x]| Real::erfinv(x);
+    lgamma => |[x]| Real::lgamma(x);
+    digamma => |[x]| Real::digamma(x);
+    deg2rad => |[x]| scaled(x, PI / 180.0);
+    rad2deg => |[x]| scaled(x, 180.0 / PI);
+    logit => by { logit_loops(eps) };
+    polygamma => by { polygamma_loops(n) };
 }
 
-forms! {
-    logit logit_ logit_out (this; eps: Option<f64>) => logit_loops;
-}
-
-#[op_impl(aten::polygamma, CPU)]
-fn polygamma(n: i64, this: &Tensor) -> Result<Tensor> {
-    let order = aten::polygamma_order(n)?;
-    fresh::<aten::polygamma, _>([this], &|dtype, lanes| derivatives(dtype, lanes, order))
-}
-
-#[op_impl(aten::polygamma_out, CPU)]
-fn polygamma_out(n: i64, this: &Tensor, out: &mut Tensor) -> Result<()> {
-    let order = aten::polygamma_order(n)?;
-    into::<aten::polygamma, _>(out, [this], &|dtype, lanes| derivatives(dtype, lanes, order))
-}
-
-fn derivatives(dtype: DType, lanes: &mut Lanes<'_, 1>, order: f64) -> Result<(), &'static [DType]> {
-    loops!([f32 f64] |[x]| Real::polygamma(x, Fraction::near(order)))(dtype, lanes)
+#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
+fn polygamma_loops(order: i64) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
+    #[expect(clippy::cast_precision_loss, reason = "beyond 170 there are no such numbers anyway")]
+    let order = order as f64;
+    Ok(loops!([f32 f64] |[x]| Real::polygamma(x, Fraction::near(order))))
 }
 
 #[inline(always)]

@@ -8,10 +8,10 @@ mod bytes;
 mod taps;
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{DType, OutOfMemory, Spec};
+use dispatch_runtime::{DType, Dims, OutOfMemory};
 
 use crate::compute::Compute;
-use crate::packed::{computed, filled, packed};
+use crate::packed::{computed, fill, packed};
 use crate::pool::{self, Lines};
 pub(crate) use taps::curve;
 use taps::{Taps, Way};
@@ -23,36 +23,35 @@ macro_rules! upsamples {
     ($($rank:literal $way:ident [$($align:ident)?] [$($scale:ident)+] $types:tt $([or $bytes:ident])? $name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CPU)]
         fn $name(
+            _plan: &(),
+            out: &mut Tensor,
             this: &Tensor,
-            output_size: &[i64],
             $($align: bool,)?
             $($scale: Option<f64>),+
-        ) -> Result<Tensor> {
-            let spec = aten::upsampled($rank, this, output_size)?;
+        ) -> Result<()> {
             let way = (Way::$way, false $(|| $align)?);
             let scales = [$($scale),+];
-            $(upsamples! { @bytes $bytes this, &spec, way, &scales })?
-            upsamples! { @computed $types $name "self", this.dtype(), T => resize::<T>(this, &spec, way, &scales) }
+            $(upsamples! { @bytes $bytes this, out, way, &scales })?
+            upsamples! { @computed $types $name "self", this.dtype(), T => resize::<T>(this, out, way, &scales) }
         }
 
         #[op_impl(aten::$backward, CPU)]
         fn $backward(
+            _plan: &(),
+            out: &mut Tensor,
             grad_output: &Tensor,
-            output_size: &[i64],
-            input_size: &[i64],
             $($align: bool,)?
             $($scale: Option<f64>),+
-        ) -> Result<Tensor> {
-            let spec = aten::upsampled_gradient($rank, grad_output, output_size, input_size)?;
+        ) -> Result<()> {
             let way = (Way::$way, false $(|| $align)?);
             computed!($backward "grad_output", grad_output.dtype(); T in [f32 f64] => {
-                back::<T>(grad_output, &spec, way, &[$($scale),+])
+                back::<T>(grad_output, out, way, &[$($scale),+])
             })
         }
     )*};
-    (@bytes bytes $this:expr, $spec:expr, $way:expr, $scales:expr) => {
+    (@bytes bytes $this:expr, $out:expr, $way:expr, $scales:expr) => {
         if $this.dtype() == DType::U8 {
-            return bytes::resize($this, $spec, $way, $scales);
+            return bytes::resize($this, $out, $way, $scales);
         }
     };
     (@computed [$($ty:ident)+] $name:ident $argument:literal, $dtype:expr, $T:ident => $body:expr) => {
@@ -93,13 +92,10 @@ fn taps<T: Compute>(
     Ok([along(0)?, along(1)?, along(2)?])
 }
 
-fn resize<T: Compute>(this: &Tensor, spec: &Spec, way: (Way, bool), scales: &[Option<f64>]) -> Result<Tensor> {
-    let (elements, sizes) = (packed::<T>(this)?, spec.geometry.sizes());
-    filled(spec, |out: &mut [T]| {
-        if out.is_empty() {
-            return Ok(());
-        }
-        let [deep, down, across] = taps::<T>(this.sizes(), sizes, way, scales)?;
+fn resize<T: Compute>(this: &Tensor, out: &mut Tensor, way: (Way, bool), scales: &[Option<f64>]) -> Result<()> {
+    let (elements, sizes) = (packed::<T>(this)?, Dims::from_slice(out.sizes()));
+    fill(out, |out: &mut [T]| {
+        let [deep, down, across] = taps::<T>(this.sizes(), &sizes, way, scales)?;
         let (area, width) = (deep.from * down.from * across.from, across.from);
         let rows = deep.to * down.to;
         let lines = Lines::new(out, across.to);
@@ -127,15 +123,15 @@ fn resize<T: Compute>(this: &Tensor, spec: &Spec, way: (Way, bool), scales: &[Op
     })
 }
 
-fn back<T: Compute>(grad_output: &Tensor, spec: &Spec, way: (Way, bool), scales: &[Option<f64>]) -> Result<Tensor> {
-    let (grad, sizes) = (packed::<T>(grad_output)?, spec.geometry.sizes());
-    filled(spec, |out: &mut [T]| {
+fn back<T: Compute>(grad_output: &Tensor, out: &mut Tensor, way: (Way, bool), scales: &[Option<f64>]) -> Result<()> {
+    let (grad, sizes) = (packed::<T>(grad_output)?, Dims::from_slice(out.sizes()));
+    fill(out, |out: &mut [T]| {
         out.fill(T::ZERO);
         // Without elements it may have any number of rows.
         if grad.is_empty() {
             return Ok(());
         }
-        let [deep, down, across] = taps::<T>(sizes, grad_output.sizes(), way, scales)?;
+        let [deep, down, across] = taps::<T>(&sizes, grad_output.sizes(), way, scales)?;
         let (area, width) = (deep.from * down.from * across.from, across.from);
         let rows = deep.to * down.to;
         let images = Lines::new(out, area);

@@ -1,26 +1,27 @@
 //! Activation functions.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::Gelu;
-use dispatch_runtime::{BadArgument, MemoryFormat, Result, Scalar, Tensor, op_impl};
+use aten::{Gelu, Halves};
+use dispatch_runtime::{BadArgument, MemoryFormat, Result, Tensor, op_impl};
 
-use crate::elementwise::{Loops, fresh, in_place, into};
+use crate::elementwise::{Bound, Loops, fresh, into};
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    relu relu_ relu_out [F32 F64 I32 I64] (this) => |x| "return larger(x, C(0));";
-    leaky_relu leaky_relu_ leaky_relu_out [F32 F64] (this; negative_slope: Scalar) if aten::check_leaky_relu => |x| "return x > C(0) ? x : x * negative_slope;";
-    silu silu_ silu_out [F32 F64] (this) => |x| "return x * sigmoid(x);";
-    elu elu_ elu_out [F32 F64] (this; alpha: Scalar, scale: Scalar, input_scale: Scalar) if aten::check_elu => |x| "return x <= C(0) ? expm1(x * input_scale) * (alpha * scale) : x * scale;";
-    hardtanh hardtanh_ hardtanh_out [F32 F64 I64] (this; min_val: Scalar, max_val: Scalar) if aten::check_hardtanh => |x| "return smaller(larger(x, min_val), max_val);";
-    hardsigmoid hardsigmoid_ hardsigmoid_out [F32 F64] (this) => |x| "return gate(x) / C(6);";
-    hardswish hardswish_ hardswish_out [F32 F64] (this) => |x| "return x * gate(x) / C(6);";
-    softplus - softplus_out [F32 F64] (this; beta: Scalar, threshold: Scalar) if aten::check_softplus => |x| "return x * beta > threshold ? x : log1p(exp(x * beta)) / beta;";
-    mish mish_ mish_out [F32 F64] (this) => |x| "return x * tanh(soft_plus(x));";
-    threshold threshold_ threshold_out [F32 F64 I64] (this; threshold: Scalar, value: Scalar) if aten::check_threshold => |x| "return x <= threshold ? value : x;";
-    hardshrink - hardshrink_out [F32 F64] (this; lambd: Scalar) if aten::check_hardshrink => |x| "return x >= -lambd && x <= lambd ? C(0) : x;";
-    softshrink - softshrink_out [F32 F64] (this; lambd: Scalar) if aten::check_softshrink => |x| "return x > lambd ? x - lambd : x < -lambd ? x + lambd : x * C(0);";
-    _prelu_kernel - - [F32 F64] (this, weight) => |x, weight| "return x > C(0) ? x : weight * x;";
+    relu [few] => |x| "return larger(x, C(0));";
+    leaky_relu => |x| "return x > C(0) ? x : x * negative_slope;";
+    silu => |x| "return x * sigmoid(x);";
+    elu => |x| "return x <= C(0) ? expm1(x * input_scale) * (alpha * scale) : x * scale;";
+    hardtanh => |x| "return smaller(larger(x, min_val), max_val);";
+    gelu => by { gelu_loops(approximate) };
+    hardsigmoid => |x| "return gate(x) / C(6);";
+    hardswish => |x| "return x * gate(x) / C(6);";
+    softplus => |x| "return x * beta > threshold ? x : log1p(exp(x * beta)) / beta;";
+    mish => |x| "return x * tanh(soft_plus(x));";
+    threshold => |x| "return x <= threshold ? value : x;";
+    hardshrink => |x| "return x >= -lambd && x <= lambd ? C(0) : x;";
+    softshrink => |x| "return x > lambd ? x - lambd : x < -lambd ? x + lambd : x * C(0);";
+    _prelu_kernel => |x, weight| "return x > C(0) ? x : weight * x;";
 });
 
 loops!(unsafe {
@@ -31,26 +32,12 @@ loops!(unsafe {
     LOG_SIGMOID_BUFFER log_sigmoid_buffer [F32 F64] |x| "return exp(-fabs(x));";
 });
 
-fn gelu_loops(approximate: &str) -> Result<&'static Loops> {
-    Ok(match Gelu::of(approximate)? {
+fn gelu_loops(approximate: &str) -> Result<Bound> {
+    let loops = match Gelu::of(approximate)? {
         Gelu::Exact => &GELU,
         Gelu::Tanh => &GELU_BY_TANH,
-    })
-}
-
-#[op_impl(aten::gelu, CUDA)]
-fn gelu(this: &Tensor, approximate: &str) -> Result<Tensor> {
-    fresh::<aten::gelu, _>(gelu_loops(approximate)?, [this], &[])
-}
-
-#[op_impl(aten::gelu_, CUDA)]
-fn gelu_(this: &mut Tensor, approximate: &str) -> Result<()> {
-    in_place::<aten::gelu, aten::gelu_, _>(gelu_loops(approximate)?, this, [None], &[])
-}
-
-#[op_impl(aten::gelu_out, CUDA)]
-fn gelu_out(this: &Tensor, approximate: &str, out: &mut Tensor) -> Result<()> {
-    into::<aten::gelu, _>(gelu_loops(approximate)?, out, [this], &[])
+    };
+    Ok(loops.with(&[]))
 }
 
 #[op_impl(aten::log_sigmoid_forward, CUDA)]
@@ -59,23 +46,22 @@ fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)> {
         return Err(BadArgument::dtype("self", this.dtype(), "floating").into());
     }
     let this = aten::contiguous(this, MemoryFormat::Contiguous)?;
-    let either = |loops| fresh::<aten::silu, _>(loops, [&this], &[]);
+    let either = |loops: &'static Loops| fresh::<aten::silu, _>([&this], &loops.with(&[]));
     Ok((either(&LOG_SIGMOID)?, either(&LOG_SIGMOID_BUFFER)?))
 }
 
 #[op_impl(aten::glu, CUDA)]
-fn glu(this: &Tensor, dim: i64) -> Result<Tensor> {
-    let [gated, gate] = aten::halves(this, dim)?;
-    fresh::<aten::mul, _>(&GATED, [&gated, &gate], &[])
+fn glu(plan: &Halves, out: &mut Tensor) -> Result<()> {
+    into::<aten::mul, _>(("out", out), [&plan.gated, &plan.gate], &GATED.with(&[]))
 }
 
 #[op_impl(aten::glu_backward, CUDA)]
-fn glu_backward(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
-    let [gated, gate] = aten::halves(this, dim)?;
-    aten::check_glu_gradient(grad_output, &gated)?;
-    let of_gated = fresh::<aten::mul, _>(&GATED, [grad_output, &gate], &[])?;
-    let of_gate = fresh::<aten::addcmul, _>(&GATE_SLOPE, [grad_output, &gated, &gate], &[])?;
-    aten::cat(&[of_gated, of_gate], dim)
+fn glu_backward(plan: &Halves, out: &mut Tensor, grad_output: &Tensor, dim: i64) -> Result<()> {
+    let Halves { gated, gate } = plan;
+    let mut halves = aten::chunk(out, 2, dim)?.into_iter();
+    let (Some(mut of_gated), Some(mut of_gate)) = (halves.next(), halves.next()) else { return Ok(()) };
+    into::<aten::mul, _>(("out", &mut of_gated), [grad_output, gate], &GATED.with(&[]))?;
+    into::<aten::addcmul, _>(("out", &mut of_gate), [grad_output, gated, gate], &GATE_SLOPE.with(&[]))
 }
 
 loops!(unsafe {

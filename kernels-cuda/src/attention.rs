@@ -5,6 +5,7 @@
 //! sum has an order.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
+use aten::Attention;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Spec, broadcast_strides};
 
@@ -173,7 +174,7 @@ impl Task {
         value: &Tensor,
         is_causal: bool,
         mask: Option<&Tensor>,
-        scale: Option<f64>,
+        scale: f64,
     ) -> Result<Self> {
         let own = |tensor: &Tensor| side(launch, tensor, tensor.sizes());
         let size = |tensor: &Tensor, dim: usize| u32::try_from(tensor.sizes()[dim]).unwrap_or(u32::MAX >> 1);
@@ -197,7 +198,7 @@ impl Task {
             dtype: query.dtype() as i32,
             mask_dtype: mask.map_or(0, |mask| mask.dtype() as i32),
             is_causal: is_causal.into(),
-            scale: scale.unwrap_or_else(|| aten::one_over_root(query.sizes())),
+            scale,
         })
     }
 
@@ -214,66 +215,57 @@ impl Task {
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu, CUDA)]
 fn attention(
+    plan: &Attention,
+    [output, sums]: [&mut Tensor; 2],
     query: &Tensor,
     key: &Tensor,
     value: &Tensor,
-    dropout_p: f64,
     is_causal: bool,
     attn_mask: Option<&Tensor>,
-    scale: Option<f64>,
-) -> Result<(Tensor, Tensor)> {
-    let (output, sums) = aten::attention_specs(query, key, value, dropout_p, attn_mask)?;
+) -> Result<()> {
     let width = Width::of(query)?;
-    let (output, sums) = (output.on(query.device())?, sums.on(query.device())?);
-    let launch = Launch::on(&output)?;
-    let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, scale)?;
-    task.out = side(launch, &output, output.sizes())?;
-    task.logs = side(launch, &sums, sums.sizes())?;
+    let launch = Launch::on(output)?;
+    let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, plan.scale)?;
+    task.out = side(launch, output, output.sizes())?;
+    task.logs = side(launch, sums, sums.sizes())?;
     if let Some(flash) = Flash::of(query) {
-        flash.attend(launch, &task)?;
-        return Ok((output, sums));
+        return Ok(flash.attend(launch, &task)?);
     }
     let grid = task.grid(Tiles::new(query.dtype(), false, 2, 1), [task.rows, task.heads]);
-    launch.run(&ATTENTION, width.attend, &[computed(query.dtype())], grid, (task,))?;
-    Ok((output, sums))
+    Ok(launch.run(&ATTENTION, width.attend, &[computed(query.dtype())], grid, (task,))?)
 }
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CUDA)]
 #[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn attention_backward(
+    plan: &Attention,
+    [grad_query, grad_key, grad_value]: [&mut Tensor; 3],
     grad_out: &Tensor,
     query: &Tensor,
     key: &Tensor,
     value: &Tensor,
     out: &Tensor,
     logsumexp: &Tensor,
-    dropout_p: f64,
     is_causal: bool,
     attn_mask: Option<&Tensor>,
-    scale: Option<f64>,
-) -> Result<(Tensor, Tensor, Tensor)> {
-    let specs = aten::check_attention_backward(grad_out, query, key, value, out, logsumexp, dropout_p, attn_mask)?;
+) -> Result<()> {
     let (width, dtype) = (Width::of(query)?, query.dtype());
-    let [grad_query, grad_key, grad_value] = specs.map(|spec| spec.on(query.device()));
-    let (grad_query, grad_key, grad_value) = (grad_query?, grad_key?, grad_value?);
     let launch = Launch::on(query)?;
     let meets = Spec::contiguous(logsumexp.dtype(), logsumexp.sizes()).on(query.device())?;
     let own = |tensor: &Tensor| side(launch, tensor, tensor.sizes());
-    let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, scale)?;
+    let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, plan.scale)?;
     (task.out, task.grad, task.logs, task.meets) = (own(out)?, own(grad_out)?, own(logsumexp)?, own(&meets)?);
-    task.gradients = [own(&grad_query)?, own(&grad_key)?, own(&grad_value)?];
+    task.gradients = [own(grad_query)?, own(grad_key)?, own(grad_value)?];
     let queries = logsumexp.geometry().count().unsigned_abs();
     launch.run(&ATTENTION, "met", &[computed(dtype)], Grid::of(queries.div_ceil(8), 256), (task,))?;
     if let Some(flash) = Flash::of(query) {
-        flash.gradients(launch, &task)?;
-        return Ok((grad_query, grad_key, grad_value));
+        return Ok(flash.gradients(launch, &task)?);
     }
     let tiles = |products: u32| Tiles::new(dtype, width.is_small(), 3, products);
     let grid = task.grid(tiles(1), [task.rows, task.heads]);
     launch.run(&ATTENTION, width.to_queries, &[computed(dtype)], grid, (task,))?;
     let grid = task.grid(tiles(2), [task.keys, task.groups]);
-    launch.run(&ATTENTION, width.to_keys, &[computed(dtype)], grid, (task,))?;
-    Ok((grad_query, grad_key, grad_value))
+    Ok(launch.run(&ATTENTION, width.to_keys, &[computed(dtype)], grid, (task,))?)
 }
 
 #[cfg(test)]

@@ -24,8 +24,6 @@ kernel! {
     }) };
 }
 
-type Four = (Tensor, Tensor, Tensor, Tensor);
-
 /// `struct Positions` of the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -60,22 +58,16 @@ struct Bags {
 impl Parameter for Bags {}
 
 fn bagged(
+    mode: Bagging,
+    [out, of_places, counts, most]: [&mut Tensor; 4],
     tensors: [&Tensor; 3],
-    mode: i64,
     per_sample_weights: Option<&Tensor>,
-    last: (bool, bool),
     padding: i64,
-) -> Result<Four> {
-    let specs = aten::bag_specs(tensors, mode, per_sample_weights, last, padding)?;
-    let device = tensors[0].device();
-    let [out, of_places, mut counts, mut most] = {
-        let [a, b, c, d] = specs;
-        [a.on(device)?, b.on(device)?, c.on(device)?, d.on(device)?]
-    };
+) -> Result<()> {
     let [weight, indices, offsets] = tensors.map(|tensor| packed(tensor, tensor.dtype()));
     let (weight, indices, offsets) = (weight?, indices?, offsets?);
     let shares = per_sample_weights.map(|shares| packed(shares, shares.dtype())).transpose()?;
-    let (launch, dtype) = (Launch::on(&out)?, weight.dtype());
+    let (launch, dtype) = (Launch::on(out)?, weight.dtype());
     let sites = [site!("aten::_embedding_bag", "indices"), site!("aten::_embedding_bag", "offsets")];
     let bags = Bags {
         indices: Positions::of(launch, &indices)?,
@@ -87,51 +79,44 @@ fn bagged(
         fault: launch.faults(),
     };
     let (width, narrow) = (weight.sizes()[1], counts.dtype() == DType::I32);
-    if Bagging::of(mode)? == Bagging::Sum {
-        write(&mut counts, &Tensor::number(0.into()))?;
-        write(&mut most, &Tensor::number(0.into()))?;
+    if mode == Bagging::Sum {
+        write(counts, &Tensor::number(0.into()))?;
+        write(most, &Tensor::number(0.into()))?;
     }
     let shares = shares.as_ref().map_or(Ok(Place::NULL), |shares| launch.place(shares))?;
-    let places = [&weight, &out, &counts, &most].map(|tensor| launch.place(tensor));
-    let [weight, to, counts_at, most_at] = places;
-    let which = i32::try_from(mode).unwrap_or(0);
-    let arguments = (bags, width, weight?, dtype as i32, shares, which, to?, counts_at?, most_at?, narrow);
+    let [weight, to, counts_at, most_at] = [&weight, out, counts, most].map(|tensor| launch.place(tensor));
+    let arguments = (bags, width, weight?, dtype as i32, shares, mode as i32, to?, counts_at?, most_at?, narrow);
     launch.run(&BAGS, "bagged", &[computed_in(dtype)], Grid::cover(bags.count * width.max(1)), arguments)?;
     let spots = of_places.geometry().count();
     let narrow = of_places.dtype() == DType::I32;
-    launch.run(&BAGS, "bag_of", &[], Grid::cover(spots), (bags, launch.place(&of_places)?, narrow))?;
-    Ok((out, of_places, counts, most))
+    launch.run(&BAGS, "bag_of", &[], Grid::cover(spots), (bags, launch.place(of_places)?, narrow))?;
+    Ok(())
 }
 
 macro_rules! bags {
-    ($($name:ident $counted:literal;)*) => {$(
+    ($($name:ident)*) => {$(
         #[op_impl(aten::$name, CUDA)]
-        #[expect(clippy::too_many_arguments, reason = "the schema's")]
         fn $name(
+            plan: &Bagging,
+            out: [&mut Tensor; 4],
             weight: &Tensor,
             indices: &Tensor,
             offsets: &Tensor,
-            _scale_grad_by_freq: bool,
-            mode: i64,
-            _sparse: bool,
             per_sample_weights: Option<&Tensor>,
-            include_last_offset: bool,
             padding_idx: i64,
-        ) -> Result<Four> {
-            let last = (include_last_offset, $counted);
-            bagged([weight, indices, offsets], mode, per_sample_weights, last, padding_idx)
+        ) -> Result<()> {
+            bagged(*plan, out, [weight, indices, offsets], per_sample_weights, padding_idx)
         }
     )*};
 }
 
-bags! {
-    _embedding_bag false;
-    _embedding_bag_forward_only true;
-}
+bags! { _embedding_bag _embedding_bag_forward_only }
 
 #[op_impl(aten::_embedding_bag_dense_backward, CUDA)]
 #[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn _embedding_bag_dense_backward(
+    plan: &Bagging,
+    out: &mut Tensor,
     grad: &Tensor,
     indices: &Tensor,
     offset2bag: &Tensor,
@@ -139,19 +124,15 @@ fn _embedding_bag_dense_backward(
     maximum_indices: &Tensor,
     num_weights: i64,
     scale_grad_by_freq: bool,
-    mode: i64,
     per_sample_weights: Option<&Tensor>,
     padding_idx: i64,
-) -> Result<Tensor> {
-    let bags = [offset2bag, bag_size, maximum_indices];
-    let mut out =
-        aten::bag_gradient_spec(grad, indices, bags, num_weights, mode, per_sample_weights)?.on(grad.device())?;
-    write(&mut out, &Tensor::number(0.into()))?;
-    let (mode, launch, grad) = (Bagging::of(mode)?, Launch::on(&out)?, packed(grad, grad.dtype())?);
+) -> Result<()> {
+    write(out, &Tensor::number(0.into()))?;
+    let (mode, launch, grad) = (*plan, Launch::on(out)?, packed(grad, grad.dtype())?);
     let (dtype, computed) = (grad.dtype(), computed_in(grad.dtype()));
     let (element, width) = (i64::try_from(dtype.size()).unwrap_or(1), grad.sizes()[1]);
     if out.geometry().count() == 0 {
-        return Ok(out);
+        return Ok(());
     }
     let counts = packed(bag_size, DType::I64)?;
     let counts_at = launch.place(&counts)?;
@@ -166,8 +147,7 @@ fn _embedding_bag_dense_backward(
             Ok::<_, Error>(Rows { at: launch.place(tensor)?, step: element, steps: [0].into_iter().collect() })
         };
         let meeting = Meeting::new(&keys, num_weights * width, -1)?;
-        meeting.add(dtype, &[1], &column(&out)?, &column(&grad)?, None, None)?;
-        return Ok(out);
+        return meeting.add(dtype, &[1], &column(out)?, &column(&grad)?, None, None);
     }
     let list = List::of(indices, indices.sizes(), (num_weights, 1));
     let lists = Lists::one(list, false, site!("aten::_embedding_bag_dense_backward", "indices"));
@@ -189,6 +169,5 @@ fn _embedding_bag_dense_backward(
         shares = Some(meeting.shared(shares, computed)?);
     }
     let rows = Some((&bags, grad.sizes()[0]));
-    meeting.add(dtype, &[width], &Rows::of(launch, &out)?, &Rows::of(launch, &grad)?, rows, shares.as_ref())?;
-    Ok(out)
+    meeting.add(dtype, &[width], &Rows::of(launch, out)?, &Rows::of(launch, &grad)?, rows, shares.as_ref())
 }

@@ -7,7 +7,7 @@ mod shaped;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Problem, Spec};
 
-use aten::GROUP;
+use aten::{GROUP, Integers};
 
 use crate::copying::{stretched, write};
 use crate::elementwise::DTYPES;
@@ -106,46 +106,14 @@ fn on_device(generator: Option<&Generator>, device: Device) -> Result<Generator>
     Err(BadArgument::new("generator", problem).into())
 }
 
-/// Operators that fill a tensor, and their functional forms.
-macro_rules! fillers {
-    ($($name:ident $in_place:ident ($($argument:ident: $ty:ty),*) => $fill:path;)*) => {$(
-        const _: () = {
-            #[op_impl(aten::$name, CUDA)]
-            fn $name(this: &Tensor, $($argument: $ty,)* generator: Option<&Generator>) -> Result<Tensor> {
-                let mut made = Spec::pointwise(&[this], this.dtype())?.on(this.device())?;
-                $fill(&mut made, $($argument,)* generator)?;
-                Ok(made)
-            }
-
-            #[op_impl(aten::$in_place, CUDA)]
-            #[allow(non_snake_case, reason = "it is called as its operator is")]
-            fn $in_place(this: &mut Tensor, $($argument: $ty,)* generator: Option<&Generator>) -> Result<()> {
-                $fill(this, $($argument,)* generator)
-            }
-        };
-    )*};
-}
-
-fillers! {
-    uniform uniform_(from: f64, to: f64) => evenly;
-    exponential exponential_(lambd: f64) => waits;
-    cauchy cauchy_(median: f64, sigma: f64) => ratios;
-    log_normal log_normal_(mean: f64, std: f64) => logarithmic;
-    geometric geometric_(p: f64) => tries;
-    random random_() => all;
-    random_from random__from(from: i64, to: Option<i64>) => between;
-    random_to random__to(to: i64) => below;
-}
-
 #[op_impl(aten::normal_, CUDA)]
-fn normal_(this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
-    aten::check_normal(this, std)?;
+fn normal_(_plan: &(), this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
     normal(this, mean, std, false, generator)
 }
 
-fn logarithmic(this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
-    aten::check_log_normal(this, std)?;
-    normal(this, mean, std, true, generator)
+#[op_impl(aten::log_normal, CUDA, in_place, strided)]
+fn log_normal(_plan: &(), out: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
+    normal(out, mean, std, true, generator)
 }
 
 fn normal(this: &mut Tensor, mean: f64, std: f64, exponentiated: bool, generator: Option<&Generator>) -> Result<()> {
@@ -155,71 +123,69 @@ fn normal(this: &mut Tensor, mean: f64, std: f64, exponentiated: bool, generator
     })
 }
 
-fn evenly(this: &mut Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
-    aten::check_uniform(this, from, to)?;
-    let dtypes = [precision(this.dtype()), this.dtype()];
+#[op_impl(aten::uniform, CUDA, in_place, strided)]
+fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
+    let dtypes = [precision(out.dtype()), out.dtype()];
     // No more than the dtype holds, or numbers would round up to one.
-    let bits = match this.dtype() {
+    let bits = match out.dtype() {
         DType::F16 => 11,
         DType::BF16 => 8,
         _ => 24,
     };
-    filled(this, generator, rows(dtypes[0]), |launch, grid, place, stream| {
+    filled(out, generator, rows(dtypes[0]), |launch, grid, place, stream| {
         Ok(launch.run(&CHANCE, "evenly", &dtypes, grid, (place, stream, from, to, bits))?)
     })
 }
 
-fn waits(this: &mut Tensor, lambd: f64, generator: Option<&Generator>) -> Result<()> {
-    aten::check_exponential(this, lambd)?;
-    let dtypes = [precision(this.dtype()), this.dtype()];
-    filled(this, generator, rows(dtypes[0]), |launch, grid, to, stream| {
+#[op_impl(aten::exponential, CUDA, in_place, strided)]
+fn exponential(_plan: &(), out: &mut Tensor, lambd: f64, generator: Option<&Generator>) -> Result<()> {
+    let dtypes = [precision(out.dtype()), out.dtype()];
+    filled(out, generator, rows(dtypes[0]), |launch, grid, to, stream| {
         Ok(launch.run(&CHANCE, "waits", &dtypes, grid, (to, stream, -1.0 / lambd))?)
     })
 }
 
-fn ratios(this: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
-    aten::check_cauchy(this, sigma)?;
-    let dtypes = [precision(this.dtype()), this.dtype()];
-    filled(this, generator, rows(dtypes[0]), |launch, grid, to, stream| {
+#[op_impl(aten::cauchy, CUDA, in_place, strided)]
+fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
+    let dtypes = [precision(out.dtype()), out.dtype()];
+    filled(out, generator, rows(dtypes[0]), |launch, grid, to, stream| {
         Ok(launch.run(&CHANCE, "ratios", &dtypes, grid, (to, stream, median, sigma))?)
     })
 }
 
-fn tries(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
-    aten::check_geometric(this, p)?;
-    let (dtype, scale) = (this.dtype(), (-p).ln_1p().recip());
-    filled(this, generator, 2, |launch, grid, to, stream| {
+#[op_impl(aten::geometric, CUDA, in_place, strided)]
+fn geometric(_plan: &(), out: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
+    let (dtype, scale) = (out.dtype(), (-p).ln_1p().recip());
+    filled(out, generator, 2, |launch, grid, to, stream| {
         Ok(launch.run(&CHANCE, "tries", &[dtype], grid, (to, stream, scale))?)
     })
-}
-
-fn all(this: &mut Tensor, generator: Option<&Generator>) -> Result<()> {
-    let (first, last) = aten::all_integers(this)?;
-    spread(this, first, last, generator)
-}
-
-fn between(this: &mut Tensor, from: i64, to: Option<i64>, generator: Option<&Generator>) -> Result<()> {
-    let (first, last) = aten::integers_between(this, from, to)?;
-    spread(this, first, last, generator)
-}
-
-fn below(this: &mut Tensor, to: i64, generator: Option<&Generator>) -> Result<()> {
-    between(this, 0, Some(to), generator)
 }
 
 /// Up to this many different numbers a word each is even enough.
 const NARROW: u64 = 1 << 28;
 
-fn spread(this: &mut Tensor, first: i64, last: i64, generator: Option<&Generator>) -> Result<()> {
-    let (dtype, beyond) = (this.dtype(), last.wrapping_sub(first).cast_unsigned());
+#[op_impl(aten::random, CUDA, in_place, strided)]
+#[op_impl(aten::random_from, CUDA, in_place, strided)]
+#[op_impl(aten::random_to, CUDA, in_place, strided)]
+fn integers(plan: &Integers, out: &mut Tensor, generator: Option<&Generator>) -> Result<()> {
+    let (dtype, beyond) = (out.dtype(), plan.last.wrapping_sub(plan.first).cast_unsigned());
     let (template, rows) = if beyond < NARROW { ("narrow_integers", 4) } else { ("wide_integers", 2) };
-    filled(this, generator, rows, |launch, grid, to, stream| {
-        Ok(launch.run(&CHANCE, template, &[dtype], grid, (to, stream, first, beyond.wrapping_add(1)))?)
+    filled(out, generator, rows, |launch, grid, to, stream| {
+        Ok(launch.run(&CHANCE, template, &[dtype], grid, (to, stream, plan.first, beyond.wrapping_add(1)))?)
     })
 }
 
+#[op_impl(aten::bernoulli_p, CUDA)]
+fn bernoulli_p(_plan: &(), out: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
+    coins(out, p, generator)
+}
+
+#[op_impl(aten::bernoulli__float, CUDA)]
+fn bernoulli_float_(_plan: &(), this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
+    coins(this, p, generator)
+}
+
 fn coins(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
-    aten::check_chance(this, p)?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a chance is between zero and one")]
     let (dtype, limit) = (this.dtype(), (p * 4_294_967_296.0).round() as u64);
     filled(this, generator, 4, |launch, grid, to, stream| {
@@ -227,52 +193,24 @@ fn coins(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()>
     })
 }
 
-#[op_impl(aten::bernoulli_p, CUDA)]
-fn bernoulli_p(this: &Tensor, p: f64, generator: Option<&Generator>) -> Result<Tensor> {
-    let mut made = Spec::pointwise(&[this], this.dtype())?.on(this.device())?;
-    coins(&mut made, p, generator)?;
-    Ok(made)
-}
-
-#[op_impl(aten::bernoulli__float, CUDA)]
-fn bernoulli_float_(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
-    coins(this, p, generator)
-}
-
-fn coins_of(this: &mut Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<()> {
-    aten::check_chances(this, p)?;
-    let chances = stretched(p, this, DType::F64)?;
-    let dtype = this.dtype();
-    filled(this, generator, 4, |launch, grid, to, stream| {
+#[op_impl(aten::bernoulli_tensor, CUDA, in_place, strided)]
+fn bernoulli_tensor(_plan: &(), out: &mut Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    let (chances, dtype) = (stretched(p, out, DType::F64)?, out.dtype());
+    filled(out, generator, 4, |launch, grid, to, stream| {
         let site = site!("aten::bernoulli", "p");
         let arguments = (to, stream, launch.place(&chances)?, launch.faults(), site);
         Ok(launch.run(&CHANCE, "coins_of", &[dtype], grid, arguments)?)
     })
 }
 
-#[op_impl(aten::bernoulli_tensor, CUDA)]
-fn bernoulli_tensor(this: &Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
-    let mut made = Spec::pointwise(&[this], this.dtype())?.on(this.device())?;
-    coins_of(&mut made, p, generator)?;
-    Ok(made)
-}
-
-#[op_impl(aten::bernoulli__tensor, CUDA)]
-fn bernoulli_tensor_(this: &mut Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<()> {
-    coins_of(this, p, generator)
-}
-
 /// Each swap depends on the one before, so the CPU makes them, with the same numbers.
-#[op_impl(aten::randperm_generator_out, CUDA)]
-fn randperm(n: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
-    aten::check_randperm(n, out.dtype())?;
-    Spec::contiguous(out.dtype(), &[n]).fit("out", out)?;
+#[op_impl(aten::randperm_generator, CUDA)]
+fn randperm(_plan: &(), out: &mut Tensor, n: i64, generator: Option<&Generator>) -> Result<()> {
     let generator = on_device(generator, out.device())?;
     // A wide number for each element, two from a block. They are taken at once, so that nobody else gets them meanwhile.
     let (seed, first) = generator.reserve(blocks(n, 2).unsigned_abs());
     let there = Generator::new(Device::CPU, seed);
     there.seek(first);
-    let mut order = Spec::contiguous(out.dtype(), &[n]).on(Device::CPU)?;
-    aten::randperm_generator_out(n, Some(&there), &mut order)?;
+    let order = aten::randperm_generator(n, Some(&there), Some(out.dtype()), None, Some(Device::CPU), None)?;
     aten::copy_(out, &order, false)
 }

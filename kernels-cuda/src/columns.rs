@@ -1,8 +1,8 @@
 //! What is under a window at each of its places, as columns, and images of such columns.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
+use dispatch_runtime::DType;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{DType, Spec};
 
 use crate::elementwise::DTYPES;
 use crate::images::{Images, Window};
@@ -46,34 +46,19 @@ impl Columns {
 }
 
 #[op_impl(aten::im2col, CUDA)]
-fn im2col(this: &Tensor, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
-    let (window, sizes) = aten::columns(this, kernel_size, dilation, padding, stride)?;
+fn im2col(plan: &aten::Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
     check_dtype(aten::im2col::operator(), "self", this.dtype(), &DTYPES)?;
-    let out = Spec::contiguous(this.dtype(), &sizes).on(this.device())?;
-    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
-    let columns = Columns::of(&out, &window, this.sizes());
-    let arguments =
-        (count, launch.place(&out)?, launch.place(this)?, Images::of(this, 2), columns, Window::of(&window));
-    launch.run(&COLUMNS, "unfolded", &[moved(this.dtype())], Grid::cover(count), arguments)?;
-    Ok(out)
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let columns = Columns::of(out, plan, this.sizes());
+    let arguments = (count, launch.place(out)?, launch.place(this)?, Images::of(this, 2), columns, Window::of(plan));
+    Ok(launch.run(&COLUMNS, "unfolded", &[moved(this.dtype())], Grid::cover(count), arguments)?)
 }
 
 #[op_impl(aten::col2im, CUDA)]
-fn col2im(
-    this: &Tensor,
-    output_size: &[i64],
-    kernel_size: &[i64],
-    dilation: &[i64],
-    padding: &[i64],
-    stride: &[i64],
-) -> Result<Tensor> {
-    let (window, sizes) = aten::image(this, output_size, kernel_size, dilation, padding, stride)?;
+fn col2im(plan: &aten::Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
     check_dtype(aten::col2im::operator(), "self", this.dtype(), &NUMBERS)?;
-    let out = Spec::contiguous(this.dtype(), &sizes).on(this.device())?;
-    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
-    let columns = Columns::of(this, &window, out.sizes());
-    let arguments =
-        (count, launch.place(&out)?, launch.place(this)?, Images::of(&out, 2), columns, Window::of(&window));
-    launch.run(&COLUMNS, "folded", &[this.dtype()], Grid::cover(count), arguments)?;
-    Ok(out)
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let columns = Columns::of(this, plan, out.sizes());
+    let arguments = (count, launch.place(out)?, launch.place(this)?, Images::of(out, 2), columns, Window::of(plan));
+    Ok(launch.run(&COLUMNS, "folded", &[this.dtype()], Grid::cover(count), arguments)?)
 }

@@ -3,10 +3,10 @@
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    eq eq_ eq_tensor_out [F32 F64 I32 I64] (this, other) => |a, b| "return a == b;";
-    ne ne_ ne_tensor_out [F32 F64 I32 I64] (this, other) => |a, b| "return a != b;";
-    lt lt_ lt_tensor_out [F32 F64 I32 I64] (this, other) => |a, b| "return a < b;";
-    le le_ le_tensor_out [F32 F64 I32 I64] (this, other) => |a, b| "return a <= b;";
-    gt gt_ gt_tensor_out [F32 F64 I32 I64] (this, other) => |a, b| "return a > b;";
-    ge ge_ ge_tensor_out [F32 F64 I32 I64] (this, other) => |a, b| "return a >= b;";
+    eq [few] => |a, b| "return a == b;";
+    ne [few] => |a, b| "return a != b;";
+    lt [few] => |a, b| "return a < b;";
+    le [few] => |a, b| "return a <= b;";
+    gt [few] => |a, b| "return a > b;";
+    ge [few] => |a, b| "return a >= b;";
 });

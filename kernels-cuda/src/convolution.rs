@@ -6,10 +6,11 @@
 //! laid out before.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
+use aten::Window;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Spec};
 
-use crate::copying::packed;
+use crate::copying::{packed, write};
 use crate::gemm::{self, Face, Operand, Task};
 use crate::images::Images;
 use crate::kernel::Kernel;
@@ -59,81 +60,52 @@ const CORRELATE: Way = Way {
 };
 
 #[op_impl(aten::convolution, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn convolution(
+    plan: &Window,
+    out: &mut Tensor,
     input: &Tensor,
     weight: &Tensor,
     bias: Option<&Tensor>,
-    stride: &[i64],
-    padding: &[i64],
-    dilation: &[i64],
     transposed: bool,
-    output_padding: &[i64],
     groups: i64,
-) -> Result<Tensor> {
-    let found =
-        aten::Convolution::new(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)?;
+) -> Result<()> {
     check_dtype(aten::convolution::operator(), "input", input.dtype(), &NUMBERS)?;
-    let spec = aten::convolved_like(input, weight, &found.sizes);
+    let sides = Sides { window: plan, groups };
     if input.dtype().is_integral() && input.dtype() != DType::I64 {
         let wide = |tensor: &Tensor| packed(tensor, DType::I64);
-        let spec = Spec { dtype: DType::I64, geometry: spec.geometry };
-        let bias = bias.map(wide).transpose()?;
-        let wide_out = sides(&found, groups).image(&wide(input)?, &wide(weight)?, bias.as_ref(), spec, transposed)?;
-        return aten::to_dtype(&wide_out, input.dtype(), false, false, None);
+        let (bias, beside) = (bias.map(wide).transpose()?, out.fresh_like(DType::I64)?);
+        sides.image(&beside, &wide(input)?, &wide(weight)?, bias.as_ref(), transposed)?;
+        return write(out, &beside);
     }
-    sides(&found, groups).image(input, &packed(weight, weight.dtype())?, bias, spec, transposed)
+    sides.image(out, input, &packed(weight, weight.dtype())?, bias, transposed)
 }
 
 #[op_impl(aten::convolution_backward, CUDA)]
 #[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn convolution_backward(
+    plan: &Window,
+    [of_input, of_weight, of_bias]: [&mut Tensor; 3],
     grad_output: &Tensor,
     input: &Tensor,
     weight: &Tensor,
-    _: Option<&[i64]>,
-    stride: &[i64],
-    padding: &[i64],
-    dilation: &[i64],
     transposed: bool,
-    output_padding: &[i64],
     groups: i64,
     output_mask: &[bool],
-) -> Result<(Tensor, Tensor, Tensor)> {
-    let found = aten::check_convolution_backward(
-        grad_output,
-        input,
-        weight,
-        stride,
-        padding,
-        dilation,
-        transposed,
-        output_padding,
-        groups,
-        output_mask,
-    )?;
+) -> Result<()> {
     check_dtype(aten::convolution_backward::operator(), "grad_output", input.dtype(), &FLOATING)?;
-    let sides = sides(&found, groups);
-    let unwanted = || Spec::contiguous(input.dtype(), &[0]).on(input.device());
-    let grad_input = if output_mask[0] {
-        let spec = aten::convolved_like(input, weight, input.sizes());
-        sides.image(grad_output, &packed(weight, weight.dtype())?, None, spec, !transposed)?
-    } else {
-        unwanted()?
-    };
-    let grad_weight = if output_mask[1] {
+    let sides = Sides { window: plan, groups };
+    if output_mask[0] {
+        sides.image(of_input, grad_output, &packed(weight, weight.dtype())?, None, !transposed)?;
+    }
+    if output_mask[1] {
         let (large, small) = if transposed { (grad_output, input) } else { (input, grad_output) };
-        sides.weight(large, small, aten::convolved_like(input, weight, weight.sizes()))?
-    } else {
-        unwanted()?
-    };
-    let grad_bias = if output_mask[2] {
+        sides.weight(large, small, of_weight)?;
+    }
+    if output_mask[2] {
         let but_channels: Vec<i64> = (0..).take(grad_output.sizes().len()).filter(|&dim| dim != 1).collect();
-        aten::sum_dim_intlist(grad_output, Some(&but_channels), false, None)?
-    } else {
-        unwanted()?
-    };
-    Ok((grad_input, grad_weight, grad_bias))
+        aten::sum_intlist_out(grad_output, Some(&but_channels), false, None, of_bias)?;
+    }
+    Ok(())
 }
 
 /// `struct Moves` of the kernels.
@@ -163,12 +135,8 @@ impl Parameter for Moves {}
 /// How the window moves.
 #[derive(Clone, Copy)]
 struct Sides<'a> {
-    window: &'a aten::Window,
+    window: &'a Window,
     groups: i64,
-}
-
-fn sides(found: &aten::Convolution, groups: i64) -> Sides<'_> {
-    Sides { window: &found.window, groups }
 }
 
 /// A number of 31 bits; what is larger meets nothing.
@@ -222,55 +190,45 @@ impl Sides<'_> {
     }
 
     /// One side from the other; the weight lies side by side.
-    fn image(
-        &self,
-        from: &Tensor,
-        weight: &Tensor,
-        bias: Option<&Tensor>,
-        spec: Spec,
-        scatter: bool,
-    ) -> Result<Tensor> {
-        let out = spec.on(from.device())?;
-        if out.geometry().count() == 0 || self.multiplied(&out, from, weight, bias, scatter)? {
-            return Ok(out);
+    fn image(&self, out: &Tensor, from: &Tensor, weight: &Tensor, bias: Option<&Tensor>, scatter: bool) -> Result<()> {
+        if out.geometry().count() == 0 || self.multiplied(out, from, weight, bias, scatter)? {
+            return Ok(());
         }
-        let (launch, bias) = (Launch::on(&out)?, bias.map(|bias| packed(bias, bias.dtype())).transpose()?);
-        let (large, small_side) = if scatter { (&out, from) } else { (from, &out) };
+        let (launch, bias) = (Launch::on(out)?, bias.map(|bias| packed(bias, bias.dtype())).transpose()?);
+        let (large, small_side) = if scatter { (out, from) } else { (from, out) };
         let mut moves = self.moves(large, small_side, weight.sizes());
-        (moves.weight, moves.out) = (launch.place(weight)?, launch.place(&out)?);
+        (moves.weight, moves.out) = (launch.place(weight)?, launch.place(out)?);
         moves.bias = bias.as_ref().map_or(Ok(Place::NULL), |bias| launch.place(bias))?;
         let (filters, channels) = (weight.sizes()[0] / self.groups, weight.sizes()[1]);
         let taps: i64 = self.window.kernel.iter().product();
         let (rows, summed, way) = if scatter { (channels, filters, SCATTER) } else { (filters, channels, GATHER) };
-        let task = Division::new(launch, out.dtype(), [rows, elements(&out), summed * taps], self.groups);
+        let task = Division::new(launch, out.dtype(), [rows, elements(out), summed * taps], self.groups);
         let from = launch.place(from)?;
         self.run(launch, way, moves, &task, out.dtype(), |launch, template, grid, moves| {
             launch.run(&CONVOLUTION, template, &[out.dtype()], grid, (moves, from))
-        })?;
-        Ok(out)
+        })
     }
 
     /// The weight from both sides.
-    fn weight(&self, large: &Tensor, small_side: &Tensor, spec: Spec) -> Result<Tensor> {
-        let out = Spec::contiguous(spec.dtype, spec.geometry.sizes()).on(large.device())?;
-        if out.geometry().count() > 0 {
-            let (launch, sizes) = (Launch::on(&out)?, out.sizes());
-            let mut moves = self.moves(large, small_side, sizes);
-            moves.out = launch.place(&out)?;
-            let taps: i64 = sizes[2..].iter().product();
-            let problem = [sizes[0] / self.groups, sizes[1] * taps, elements(small_side)];
-            let task = Division::new(launch, out.dtype(), problem, self.groups);
-            let (large, small_side) = (launch.place(large)?, launch.place(small_side)?);
-            self.run(launch, CORRELATE, moves, &task, out.dtype(), |launch, template, grid, moves| {
-                launch.run(&CONVOLUTION, template, &[out.dtype()], grid, (moves, large, small_side))
-            })?;
+    fn weight(&self, large: &Tensor, small_side: &Tensor, out: &mut Tensor) -> Result<()> {
+        if out.geometry().count() == 0 {
+            return Ok(());
         }
-        if spec.geometry.is_contiguous() {
-            return Ok(out);
+        if !out.geometry().is_contiguous() {
+            let mut beside = Spec::contiguous(out.dtype(), out.sizes()).on(out.device())?;
+            self.weight(large, small_side, &mut beside)?;
+            return write(out, &beside);
         }
-        let mut laid_out = spec.on(large.device())?;
-        crate::copying::write(&mut laid_out, &out)?;
-        Ok(laid_out)
+        let (launch, sizes) = (Launch::on(out)?, out.sizes());
+        let mut moves = self.moves(large, small_side, sizes);
+        moves.out = launch.place(out)?;
+        let taps: i64 = sizes[2..].iter().product();
+        let problem = [sizes[0] / self.groups, sizes[1] * taps, elements(small_side)];
+        let task = Division::new(launch, out.dtype(), problem, self.groups);
+        let (large, small_side) = (launch.place(large)?, launch.place(small_side)?);
+        self.run(launch, CORRELATE, moves, &task, out.dtype(), |launch, template, grid, moves| {
+            launch.run(&CONVOLUTION, template, &[out.dtype()], grid, (moves, large, small_side))
+        })
     }
 
     fn run(

@@ -52,7 +52,7 @@ fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
     if this.device().key() == Device::CPU.key() {
         return download(this, src, non_blocking);
     }
-    let _writing = check_written(aten::copy_::operator(), "self", this, &[src])?;
+    let _writing = check_written(&["src"], "self", this, &[src])?;
     transfer(this, src, non_blocking)
 }
 
@@ -65,7 +65,7 @@ fn fill_scalar_(this: &mut Tensor, value: Scalar) -> Result<()> {
 #[op_impl(aten::fill_, CUDA)]
 fn fill_(this: &mut Tensor, value: &Tensor) -> Result<()> {
     aten::check_single(value)?;
-    let _writing = check_written(aten::fill_::operator(), "self", this, &[value])?;
+    let _writing = check_written(&["value"], "self", this, &[value])?;
     write(this, value)
 }
 

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Layout, Problem, Spec};
+use dispatch_runtime::{BadArgument, Problem, Spec};
 
 use crate::copying::{copied, packed, write};
 use crate::elementwise::DTYPES;
@@ -43,8 +43,7 @@ fn zeros(dtype: DType, size: i64, device: Device) -> Result<Tensor> {
 }
 
 #[op_impl(aten::bincount, CUDA)]
-fn bincount(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
-    aten::check_bincount(this, weights, minlength)?;
+fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
     let numbers = packed(this, DType::I64)?;
     let (launch, count, place) = (Launch::on(&numbers)?, numbers.geometry().count(), numbers.device());
     let mut length = minlength;
@@ -71,18 +70,16 @@ fn bincount(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<T
 }
 
 #[op_impl(aten::histc, CUDA)]
-fn histc(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Tensor> {
-    let mut out = aten::histc_spec(this, bins, min, max)?.on(this.device())?;
+fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<()> {
     let computed = computed_in(this.dtype());
     let (values, count) = (packed(this, computed)?, this.geometry().count());
     let range = uploaded(&Tensor::from_slice(&range(this, [min, max])?), this.device())?;
-    let (range, launch) = (packed(&range, computed)?, Launch::on(&out)?);
+    let (range, launch) = (packed(&range, computed)?, Launch::on(out)?);
     let counts = zeros(DType::I64, bins, this.device())?;
     let grid = Grid::new(Grid::cover(count).blocks[0].min(8 * launch.multiprocessors()), 256);
     let arguments = (count, launch.place(&values)?, bins, launch.place(&range)?, launch.place(&counts)?);
     launch.run(&COUNTING, "parts", &[computed], grid, arguments)?;
-    write(&mut out, &counts)?;
-    Ok(out)
+    write(out, &counts)
 }
 
 /// The range to count in: the one that is given, or that of the values, or one that has the only value in its middle.
@@ -117,39 +114,19 @@ struct Triangle {
 impl Parameter for Triangle {}
 
 #[op_impl(aten::tril_indices, CUDA)]
-fn tril_indices(
-    row: i64,
-    col: i64,
-    offset: i64,
-    dtype: Option<DType>,
-    _layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    let spec = aten::triangle_spec(row, col, offset, true, Some(dtype.unwrap_or(DType::I64)))?;
+fn tril_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -> Result<()> {
     let first = offset.saturating_neg().clamp(0, row);
-    triangle(spec, device, row - first, Triangle { first, cols: col, offset, lower: true })
+    triangle(out, row - first, Triangle { first, cols: col, offset, lower: true })
 }
 
 #[op_impl(aten::triu_indices, CUDA)]
-fn triu_indices(
-    row: i64,
-    col: i64,
-    offset: i64,
-    dtype: Option<DType>,
-    _layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    let spec = aten::triangle_spec(row, col, offset, false, Some(dtype.unwrap_or(DType::I64)))?;
+fn triu_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -> Result<()> {
     let rows = col.saturating_sub(offset).clamp(0, row);
-    triangle(spec, device, rows, Triangle { first: 0, cols: col, offset, lower: false })
+    triangle(out, rows, Triangle { first: 0, cols: col, offset, lower: false })
 }
 
-fn triangle(spec: Spec, device: Option<Device>, rows: i64, triangle: Triangle) -> Result<Tensor> {
-    let out = spec.on(crate::factory::on(device))?;
-    let (launch, count) = (Launch::on(&out)?, out.geometry().count() / 2);
-    let arguments = (count, rows, triangle, launch.place(&out)?);
-    launch.run(&COUNTING, "triangle", &[out.dtype()], Grid::cover(count), arguments)?;
-    Ok(out)
+fn triangle(out: &Tensor, rows: i64, triangle: Triangle) -> Result<()> {
+    let (launch, count) = (Launch::on(out)?, out.geometry().count() / 2);
+    let arguments = (count, rows, triangle, launch.place(out)?);
+    Ok(launch.run(&COUNTING, "triangle", &[out.dtype()], Grid::cover(count), arguments)?)
 }

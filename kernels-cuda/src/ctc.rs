@@ -4,7 +4,7 @@
 use aten::Labelling;
 use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl};
 
-use crate::copying::packed;
+use crate::copying::{packed, write};
 use crate::fault::Site;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
@@ -77,6 +77,16 @@ impl Sequences {
         Grid::of(self.given.batch.unsigned_abs(), 256)
     }
 
+    /// The tensor that a kernel writes for a result: the result itself, if that is of the type that is computed in.
+    fn target(&self, out: &Tensor) -> Result<Tensor> {
+        if out.dtype() == self.dtype { Ok(out.clone()) } else { self.room(out.sizes()) }
+    }
+
+    /// Converts what a kernel wrote, if that is not the result itself.
+    fn settle(&self, out: &mut Tensor, target: &Tensor) -> Result<()> {
+        if out.dtype() == self.dtype { Ok(()) } else { write(out, target) }
+    }
+
     fn room(&self, sizes: &[i64]) -> Result<Tensor> {
         Spec::contiguous(self.dtype, sizes).on(self.launch.device())
     }
@@ -84,47 +94,45 @@ impl Sequences {
 
 #[op_impl(aten::_ctc_loss, CUDA)]
 fn _ctc_loss(
+    plan: &Labelling,
+    [losses, alphas]: [&mut Tensor; 2],
     log_probs: &Tensor,
     targets: &Tensor,
-    input_lengths: &[i64],
-    target_lengths: &[i64],
     blank: i64,
-    _zero_infinity: bool,
-) -> Result<(Tensor, Tensor)> {
-    let labelling = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?;
-    let sequences = Sequences::of("aten::_ctc_loss", log_probs, targets, blank, &labelling)?;
-    let [losses, alphas] = labelling.specs(log_probs);
-    let (losses, alphas) = (sequences.room(losses.geometry.sizes())?, sequences.room(alphas.geometry.sizes())?);
+) -> Result<()> {
+    let sequences = Sequences::of("aten::_ctc_loss", log_probs, targets, blank, plan)?;
     let (launch, (probs, targets, lengths)) = (sequences.launch, sequences.places()?);
-    let arguments = (probs, targets, lengths, launch.place(&alphas)?, launch.place(&losses)?, sequences.given);
+    let _writing = [launch.writing(losses)?, launch.writing(alphas)?];
+    let (to_losses, to_alphas) = (sequences.target(losses)?, sequences.target(alphas)?);
+    let places = (launch.place(&to_alphas)?, launch.place(&to_losses)?);
+    let arguments = (probs, targets, lengths, places.0, places.1, sequences.given);
     launch.run(&CTC, "beginnings", &[sequences.dtype], sequences.grid(), arguments)?;
-    Ok((packed(&losses, log_probs.dtype())?, packed(&alphas, log_probs.dtype())?))
+    sequences.settle(losses, &to_losses)?;
+    sequences.settle(alphas, &to_alphas)
 }
 
 #[op_impl(aten::_ctc_loss_backward, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn _ctc_loss_backward(
+    plan: &Labelling,
+    out: &mut Tensor,
     grad: &Tensor,
     log_probs: &Tensor,
     targets: &Tensor,
-    input_lengths: &[i64],
-    target_lengths: &[i64],
     neg_log_likelihood: &Tensor,
     log_alpha: &Tensor,
     blank: i64,
     zero_infinity: bool,
-) -> Result<Tensor> {
-    let labelling = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?;
-    labelling.check_gradient(log_probs, grad, neg_log_likelihood, log_alpha)?;
-    let sequences = Sequences::of("aten::_ctc_loss_backward", log_probs, targets, blank, &labelling)?;
+) -> Result<()> {
+    let sequences = Sequences::of("aten::_ctc_loss_backward", log_probs, targets, blank, plan)?;
     let (launch, dtype) = (sequences.launch, sequences.dtype);
     let (alphas, losses, grads) = (packed(log_alpha, dtype)?, packed(neg_log_likelihood, dtype)?, packed(grad, dtype)?);
     let betas = sequences.room(&[sequences.given.batch, 2, sequences.given.width])?;
-    let out = sequences.room(log_probs.sizes())?;
+    let _writing = launch.writing(out)?;
+    let target = sequences.target(out)?;
     let ((probs, targets, lengths), given) = (sequences.places()?, sequences.given);
     let (alphas, losses, grads) = (launch.place(&alphas)?, launch.place(&losses)?, launch.place(&grads)?);
-    let (betas, to) = (launch.place(&betas)?, launch.place(&out)?);
+    let (betas, to) = (launch.place(&betas)?, launch.place(&target)?);
     let arguments = (probs, targets, lengths, alphas, losses, grads, betas, to, given, i32::from(zero_infinity));
     launch.run(&CTC, "endings", &[dtype], sequences.grid(), arguments)?;
-    packed(&out, log_probs.dtype())
+    sequences.settle(out, &target)
 }

@@ -1,6 +1,7 @@
 //! How far rows are from each other.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
+use aten::Distances;
 use dispatch_runtime::prelude::*;
 
 use crate::copying::packed;
@@ -77,56 +78,54 @@ fn warps(count: i64) -> Grid {
 }
 
 #[op_impl(aten::_cdist_forward, CUDA)]
-fn _cdist_forward(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Tensor> {
-    let spec = aten::cdist_spec(x1, x2, p, compute_mode)?;
-    if aten::by_product(&spec, p, compute_mode) {
-        return aten::_euclidean_dist(x1, x2);
+fn _cdist_forward(plan: &Distances, out: &mut Tensor, x1: &Tensor, x2: &Tensor, p: f64) -> Result<()> {
+    if plan.by_product {
+        return aten::_euclidean_dist_out(x1, x2, out);
     }
-    check_dtype(aten::_cdist_forward::operator(), "x1", spec.dtype, &FLOATING)?;
-    let out = spec.on(x1.device())?;
+    check_dtype(aten::_cdist_forward::operator(), "x1", x1.dtype(), &FLOATING)?;
     let (left, right) = (stretched(x1, out.sizes())?, stretched(x2, out.sizes())?);
-    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
-    let places = (launch.place(&out)?, launch.place(&left)?, launch.place(&right)?);
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let places = (launch.place(out)?, launch.place(&left)?, launch.place(&right)?);
     let arguments = (count, places.0, places.1, places.2, Rows::of(x1, out.sizes()), Norm::of(p));
-    launch.run(&DISTANCE, "apart", &[out.dtype()], warps(count), arguments)?;
-    Ok(out)
+    Ok(launch.run(&DISTANCE, "apart", &[out.dtype()], warps(count), arguments)?)
 }
 
 #[op_impl(aten::_cdist_backward, CUDA)]
-fn _cdist_backward(grad: &Tensor, x1: &Tensor, x2: &Tensor, p: f64, cdist: &Tensor) -> Result<Tensor> {
-    let spec = aten::cdist_gradient_spec(grad, x1, x2, p, cdist)?;
-    check_dtype(aten::_cdist_backward::operator(), "x1", spec.dtype, &FLOATING)?;
-    let out = spec.on(x1.device())?;
+fn _cdist_backward(
+    _plan: &(),
+    out: &mut Tensor,
+    grad: &Tensor,
+    x1: &Tensor,
+    x2: &Tensor,
+    p: f64,
+    cdist: &Tensor,
+) -> Result<()> {
+    check_dtype(aten::_cdist_backward::operator(), "x1", x1.dtype(), &FLOATING)?;
     let (left, right) = (stretched(x1, cdist.sizes())?, stretched(x2, cdist.sizes())?);
     let (grad, distances) = (packed(grad, out.dtype())?, packed(cdist, out.dtype())?);
-    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
-    let places = (launch.place(&out)?, launch.place(&grad)?, launch.place(&left)?, launch.place(&right)?);
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let places = (launch.place(out)?, launch.place(&grad)?, launch.place(&left)?, launch.place(&right)?);
     let rows = Rows::of(x1, cdist.sizes());
     let arguments = (count, places.0, places.1, places.2, places.3, launch.place(&distances)?, rows, Norm::of(p));
-    launch.run(&DISTANCE, "pulled", &[out.dtype()], Grid::cover(count), arguments)?;
-    Ok(out)
+    Ok(launch.run(&DISTANCE, "pulled", &[out.dtype()], Grid::cover(count), arguments)?)
 }
 
 #[op_impl(aten::_pdist_forward, CUDA)]
-fn _pdist_forward(this: &Tensor, p: f64) -> Result<Tensor> {
-    let spec = aten::pdist_spec(this, p)?;
-    check_dtype(aten::_pdist_forward::operator(), "self", spec.dtype, &FLOATING)?;
-    let (out, elements) = (spec.on(this.device())?, packed(this, this.dtype())?);
-    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
-    let arguments = (count, launch.place(&out)?, launch.place(&elements)?, Rows::pairs(this), Norm::of(p));
-    launch.run(&DISTANCE, "pairs_apart", &[out.dtype()], warps(count), arguments)?;
-    Ok(out)
+fn _pdist_forward(_plan: &(), out: &mut Tensor, this: &Tensor, p: f64) -> Result<()> {
+    check_dtype(aten::_pdist_forward::operator(), "self", this.dtype(), &FLOATING)?;
+    let elements = packed(this, this.dtype())?;
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let arguments = (count, launch.place(out)?, launch.place(&elements)?, Rows::pairs(this), Norm::of(p));
+    Ok(launch.run(&DISTANCE, "pairs_apart", &[out.dtype()], warps(count), arguments)?)
 }
 
 #[op_impl(aten::_pdist_backward, CUDA)]
-fn _pdist_backward(grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Result<Tensor> {
-    let spec = aten::pdist_gradient_spec(grad, this, p, pdist)?;
-    check_dtype(aten::_pdist_backward::operator(), "self", spec.dtype, &FLOATING)?;
-    let (out, elements) = (spec.on(this.device())?, packed(this, this.dtype())?);
+fn _pdist_backward(_plan: &(), out: &mut Tensor, grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Result<()> {
+    check_dtype(aten::_pdist_backward::operator(), "self", this.dtype(), &FLOATING)?;
+    let elements = packed(this, this.dtype())?;
     let (grad, distances) = (packed(grad, out.dtype())?, packed(pdist, out.dtype())?);
-    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
-    let places = (launch.place(&out)?, launch.place(&grad)?, launch.place(&elements)?, launch.place(&distances)?);
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let places = (launch.place(out)?, launch.place(&grad)?, launch.place(&elements)?, launch.place(&distances)?);
     let arguments = (count, places.0, places.1, places.2, places.3, Rows::pairs(this), Norm::of(p));
-    launch.run(&DISTANCE, "pairs_pulled", &[out.dtype()], Grid::cover(count), arguments)?;
-    Ok(out)
+    Ok(launch.run(&DISTANCE, "pairs_pulled", &[out.dtype()], Grid::cover(count), arguments)?)
 }

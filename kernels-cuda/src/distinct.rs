@@ -1,8 +1,9 @@
 //! Distinct elements: rows are put in order, and runs of the same row are one.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
+use aten::Slices;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Geometry, Spec, wrap_dim};
+use dispatch_runtime::{BadArgument, Geometry, Spec};
 
 use crate::copying::packed;
 use crate::kernel::Kernel;
@@ -25,7 +26,7 @@ type Three = (Tensor, Tensor, Tensor);
 /// Where rows are taken from, and what is asked for.
 #[derive(Clone, Copy)]
 struct Along {
-    dim: Option<i64>,
+    dim: Option<usize>,
     sorted: bool,
     inverse: bool,
     counts: bool,
@@ -51,14 +52,10 @@ fn order(rows: &Tensor) -> Result<Tensor> {
 }
 
 fn distinct(this: &Tensor, along: Along) -> Result<Three> {
-    let dim = along.dim.filter(|_| !this.sizes().is_empty());
-    let source = if dim.is_some() { this.clone() } else { aten::reshape(this, &[-1])? };
-    wrap_dim("dim", along.dim.unwrap_or(0), this.sizes().len())?;
-    let slices = aten::movedim_int(&source, dim.unwrap_or(0), 0)?;
+    let source = if along.dim.is_some() { this.clone() } else { aten::reshape(this, &[-1])? };
+    let dim = i64::try_from(along.dim.unwrap_or(0)).unwrap_or(0);
+    let slices = aten::movedim_int(&source, dim, 0)?;
     let (count, total) = (slices.sizes()[0], slices.geometry().count());
-    if total == 0 && count > 0 {
-        return Err(BadArgument::sizes("self", this.sizes(), "elements in every slice").into());
-    }
     if this.dtype().is_complex() {
         return Err(BadArgument::dtype("self", this.dtype(), "real, for complex numbers have no order").into());
     }
@@ -74,7 +71,7 @@ fn distinct(this: &Tensor, along: Along) -> Result<Three> {
     let arguments = (count, width, Ranks::one(&rows).given(launch)?, order, launch.place(&flags)?);
     launch.run(&DISTINCT, "differs", &[key], Grid::cover(count), arguments)?;
     let kinds = prefixed(launch, &flags)?;
-    let inverse_sizes = if dim.is_some() { &[count] } else { this.sizes() };
+    let inverse_sizes = if along.dim.is_some() { &[count] } else { this.sizes() };
     let inverse = Spec::contiguous(DType::I64, if along.inverse { inverse_sizes } else { &[0] }).on(rows.device())?;
     let (firsts, starts) = (room(count)?, room(count)?);
     let inverse_at = if along.inverse { launch.place(&inverse)? } else { Place::NULL };
@@ -84,7 +81,7 @@ fn distinct(this: &Tensor, along: Along) -> Result<Three> {
     let kinds = known(launch, &kinds)?;
     let firsts = aten::narrow(&firsts, 0, 0, kinds)?;
     // The slices lie one after the other, whichever dimension they are of.
-    let values = aten::movedim_int(&aten::index_select(&slices, 0, &firsts)?, 0, dim.unwrap_or(0))?;
+    let values = aten::movedim_int(&aten::index_select(&slices, 0, &firsts)?, 0, dim)?;
     let counts = room(if along.counts { kinds } else { 0 })?;
     let all = counts.geometry().count();
     launch.run(&DISTINCT, "lengths", &[], Grid::cover(all), (kinds, count, to.1, launch.place(&counts)?))?;
@@ -92,18 +89,24 @@ fn distinct(this: &Tensor, along: Along) -> Result<Three> {
 }
 
 #[op_impl(aten::_unique2, CUDA)]
-fn unique(this: &Tensor, _sorted: bool, return_inverse: bool, return_counts: bool) -> Result<Three> {
-    distinct(this, Along { dim: None, sorted: true, inverse: return_inverse, counts: return_counts })
+fn unique(plan: &Slices, this: &Tensor, return_inverse: bool, return_counts: bool) -> Result<Three> {
+    distinct(this, Along { dim: plan.dim, sorted: true, inverse: return_inverse, counts: return_counts })
 }
 
 #[op_impl(aten::unique_dim, CUDA)]
-fn unique_dim(this: &Tensor, dim: i64, _sorted: bool, _inverse: bool, _counts: bool) -> Result<Three> {
-    distinct(this, Along { dim: Some(dim), sorted: true, inverse: true, counts: true })
+fn unique_dim(plan: &Slices, this: &Tensor) -> Result<Three> {
+    distinct(this, Along { dim: plan.dim, sorted: true, inverse: true, counts: true })
 }
 
 #[op_impl(aten::unique_consecutive, CUDA)]
-fn unique_consecutive(this: &Tensor, return_inverse: bool, return_counts: bool, dim: Option<i64>) -> Result<Three> {
+fn unique_consecutive(
+    plan: &Slices,
+    this: &Tensor,
+    return_inverse: bool,
+    return_counts: bool,
+    dim: Option<i64>,
+) -> Result<Three> {
     // Slices come with all that is known of them in any case.
     let all = dim.is_some();
-    distinct(this, Along { dim, sorted: false, inverse: return_inverse || all, counts: return_counts || all })
+    distinct(this, Along { dim: plan.dim, sorted: false, inverse: return_inverse || all, counts: return_counts || all })
 }

@@ -5,7 +5,7 @@ use aten::Rounding;
 use dispatch_runtime::{BadArgument, DType, Problem, Result, Scalar, Tensor, op_impl, result_dtype};
 
 use crate::copying::packed;
-use crate::elementwise::{Loops, fresh, in_place, into};
+use crate::elementwise::{Loops, in_place, into};
 use crate::fault::Site;
 use crate::kernel::Kernel;
 use crate::launch::Launch;
@@ -14,11 +14,11 @@ use crate::number::{is_single, narrowed};
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    div div_ div_out [F32 F64] (this, other) [keeps 1] => |a, b| "return a / b;";
-    floor_divide - floor_divide_out [F32 F64 I32 I64] (this, other) [divisor 1] [keeps 1] => |a, b| "return floor_divided(a, b);";
-    remainder remainder_ remainder_tensor_out [F32 F64 I32 I64] (this, other) [divisor 1] => |a, b| "return modulo(a, b);";
-    fmod fmod_ fmod_tensor_out [F32 F64 I32 I64] (this, other) [divisor 1] => |a, b| "return left_over(a, b);";
-    pow_tensor_tensor - pow_tensor_tensor_out [F32 F64 I32 I64] (this, exponent) => |a, b| "return to_the(a, b);";
+    div [keeps 1] => |a, b| "return a / b;";
+    floor_divide [few] [divisor 1] [keeps 1] => |a, b| "return floor_divided(a, b);";
+    remainder [few] [divisor 1] => |a, b| "return modulo(a, b);";
+    fmod [few] [divisor 1] => |a, b| "return left_over(a, b);";
+    pow_tensor_tensor [few] => |a, b| "return to_the(a, b);";
 });
 
 loops!(unsafe {
@@ -33,12 +33,12 @@ loops!(unsafe {
 
 #[op_impl(aten::floor_divide_, CUDA)]
 fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
-    in_place::<aten::floor_divide, aten::floor_divide_, _>(&FLOOR, this, [None, Some(other)], &[])
+    in_place::<aten::floor_divide, aten::floor_divide_, _>(this, [None, Some(other)], &FLOOR.with(&[]))
 }
 
 #[op_impl(aten::pow_, CUDA)]
 fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
-    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(&POWER, this, [None, Some(exponent)], &[])
+    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, [None, Some(exponent)], &POWER.with(&[]))
 }
 
 /// The loop of a rounded division, whose promotion is that of `floor_divide` in either case.
@@ -55,30 +55,13 @@ fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> &'static Loops 
     }
 }
 
-#[op_impl(aten::div_tensor_mode, CUDA)]
-fn div_mode(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
-    match Rounding::of(rounding_mode)? {
-        None => fresh::<aten::div, _>(&TRUE, [this, other], &[]),
-        Some(rounding) => fresh::<aten::floor_divide, _>(rounded(this, other, rounding), [this, other], &[]),
-    }
-}
-
-#[op_impl(aten::div__tensor_mode, CUDA)]
-fn div_mode_(this: &mut Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
-    match Rounding::of(rounding_mode)? {
-        None => in_place::<aten::div, aten::div__tensor_mode, _>(&TRUE, this, [None, Some(other)], &[]),
+#[op_impl(aten::div_tensor_mode, CUDA, in_place, strided, converts)]
+fn div_mode(plan: &Option<Rounding>, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
+    match *plan {
+        None => into::<aten::div, _>(("out", out), [this, other], &TRUE.with(&[])),
         Some(rounding) => {
-            let loops = rounded(this, other, rounding);
-            in_place::<aten::floor_divide, aten::div__tensor_mode, _>(loops, this, [None, Some(other)], &[])
+            into::<aten::floor_divide, _>(("out", out), [this, other], &rounded(this, other, rounding).with(&[]))
         }
-    }
-}
-
-#[op_impl(aten::div_out_mode, CUDA)]
-fn div_mode_out(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>, out: &mut Tensor) -> Result<()> {
-    match Rounding::of(rounding_mode)? {
-        None => into::<aten::div, _>(&TRUE, out, [this, other], &[]),
-        Some(rounding) => into::<aten::floor_divide, _>(rounded(this, other, rounding), out, [this, other], &[]),
     }
 }
 

@@ -65,13 +65,15 @@ struct Numbers([u64; NUMBERS]);
 
 impl Parameter for Numbers {}
 
-/// Computes a fresh tensor.
-pub(crate) fn fresh<O: Operation, const N: usize>(
+/// Loops with the numbers of a call.
+pub(crate) struct Bound {
     loops: &'static Loops,
-    inputs: [&Tensor; N],
-    numbers: &[Scalar],
-) -> Result<Tensor> {
-    Rule::of::<O>().fresh(loops, inputs, numbers)
+    numbers: [Scalar; NUMBERS],
+}
+
+/// Computes a fresh tensor.
+pub(crate) fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], bound: &Bound) -> Result<Tensor> {
+    Rule::of::<O>().fresh(bound, inputs)
 }
 
 /// Computes a fresh tensor by the promotion of another operator.
@@ -81,96 +83,107 @@ pub(crate) fn part<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     numbers: &[Scalar],
 ) -> Result<Tensor> {
-    Rule { dtype, operator: O::operator(), form: O::operator() }.fresh(loops, inputs, numbers)
+    Rule { dtype, names: names::<O>(), form: O::operator() }.fresh(&loops.with(numbers), inputs)
 }
 
-/// Computes into a tensor of the caller's.
-pub(crate) fn into<O: Operation, const N: usize>(
+/// Computes into the result of such an operator.
+pub(crate) fn part_into<O: Operation, const N: usize>(
+    dtype: Promotion,
     loops: &'static Loops,
     out: &mut Tensor,
     inputs: [&Tensor; N],
     numbers: &[Scalar],
 ) -> Result<()> {
-    Rule::of::<O>().into(loops, out, inputs, numbers)
+    Rule { dtype, names: names::<O>(), form: O::operator() }.into(&loops.with(numbers), "out", out, inputs)
+}
+
+/// Computes into a tensor of the caller's.
+pub(crate) fn into<O: Operation, const N: usize>(
+    (name, out): (&'static str, &mut Tensor),
+    inputs: [&Tensor; N],
+    bound: &Bound,
+) -> Result<()> {
+    Rule::of::<O>().into(bound, name, out, inputs)
 }
 
 /// Computes into one of the inputs, which stands for each that is `None`, for the form `F` of the operator.
 pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
-    loops: &'static Loops,
     this: &mut Tensor,
     inputs: [Option<&Tensor>; N],
-    numbers: &[Scalar],
+    bound: &Bound,
 ) -> Result<()> {
     let rule = Rule { form: F::operator(), ..Rule::of::<O>() };
     let written = this.clone();
     let inputs = inputs.map(|input| input.unwrap_or(&written));
     let computed = rule.dtype.computes_in(&inputs);
     rule.spec(&inputs, rule.dtype.gives(computed))?.fit("self", this)?;
-    rule.written(loops, "self", this, inputs, computed, numbers)
+    rule.written(bound, "self", this, inputs, computed)
 }
 
 #[derive(Clone, Copy)]
 struct Rule {
     dtype: Promotion,
-    operator: &'static Operator,
-    /// The form of it that was called.
+    /// The names of the operands.
+    names: &'static [&'static str],
+    /// The form that was called.
     form: &'static Operator,
 }
 
 impl Rule {
     fn of<O: Operation>() -> Self {
-        Self { dtype: const { promotion::<O>() }, operator: O::operator(), form: O::operator() }
+        Self { dtype: const { promotion::<O>() }, names: names::<O>(), form: O::operator() }
     }
 
-    fn fresh<const N: usize>(self, loops: &'static Loops, inputs: [&Tensor; N], numbers: &[Scalar]) -> Result<Tensor> {
+    fn fresh<const N: usize>(self, bound: &Bound, inputs: [&Tensor; N]) -> Result<Tensor> {
         let computed = self.dtype.computes_in(&inputs);
         let dtype = self.dtype.gives(computed);
         let on = inputs.iter().find(|input| !is_single(input)).unwrap_or(&inputs[0]);
         let mut out = self.spec(&inputs, dtype)?.on(on.device())?;
-        self.run(loops, &mut out, inputs, computed, numbers)?;
+        self.run(bound, &mut out, inputs, computed)?;
         Ok(out)
     }
 
     fn into<const N: usize>(
         self,
-        loops: &'static Loops,
+        bound: &Bound,
+        name: &'static str,
         out: &mut Tensor,
         inputs: [&Tensor; N],
-        numbers: &[Scalar],
     ) -> Result<()> {
         let computed = self.dtype.computes_in(&inputs);
         // One that is made anew takes the place of `out` once it is written: a call that is refused changes nothing.
         let mut fitted = out.clone();
-        self.spec(&inputs, self.dtype.gives(computed))?.fit("out", &mut fitted)?;
-        self.written(loops, "out", &mut fitted, inputs, computed, numbers)?;
+        self.spec(&inputs, self.dtype.gives(computed))?.fit(name, &mut fitted)?;
+        self.written(bound, name, &mut fitted, inputs, computed)?;
         *out = fitted;
         Ok(())
     }
 
     fn written<const N: usize>(
         self,
-        loops: &'static Loops,
+        bound: &Bound,
         name: &'static str,
         out: &mut Tensor,
         inputs: [&Tensor; N],
         computed: DType,
-        numbers: &[Scalar],
     ) -> Result<()> {
-        let _writing = check_written(self.operator, name, out, &inputs)?;
-        self.run(loops, out, inputs, computed, numbers)
+        let _writing = check_written(self.names, name, out, &inputs)?;
+        self.run(bound, out, inputs, computed)
     }
 
     fn spec(self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
-        Spec::pointwise(inputs, dtype).map_err(|error| self.operator.name_operand(error.into()))
+        Spec::pointwise(inputs, dtype).map_err(|error| {
+            let name = self.names.get(error.operand).copied().unwrap_or_default();
+            error.of(name).into()
+        })
     }
 
     fn run<const N: usize>(
         self,
-        loops: &'static Loops,
+        Bound { loops, numbers }: &Bound,
         out: &mut Tensor,
         inputs: [&Tensor; N],
         computed: DType,
-        numbers: &[Scalar],
     ) -> Result<()> {
         let Some(class) = loops.class(computed) else { return Err(self.unsupported(loops, computed)) };
         if out.geometry().count() == 0 {
@@ -184,8 +197,7 @@ impl Rule {
             }
         }
         let launch = Launch::on(out)?;
-        let operands =
-            Operands::of(launch, &inputs, loops, class, computed).map_err(|error| self.operator.name_operand(error))?;
+        let operands = Operands::of(launch, self.names, &inputs, loops, class, computed)?;
         let mut given = Numbers([0; NUMBERS]);
         for (slot, number) in given.0.iter_mut().zip(numbers) {
             *slot = encoded(*number, class);
@@ -229,7 +241,14 @@ impl Rule {
 }
 
 impl<const N: usize> Operands<N> {
-    fn of(launch: Launch, inputs: &[&Tensor; N], loops: &Loops, class: DType, computed: DType) -> Result<Self> {
+    fn of(
+        launch: Launch,
+        names: &'static [&'static str],
+        inputs: &[&Tensor; N],
+        loops: &Loops,
+        class: DType,
+        computed: DType,
+    ) -> Result<Self> {
         let common = computed as u8;
         let mut operands = Self { at: [Place::NULL; N], single: [0; N], singles: 0, dtypes: [0; N], common };
         for (k, input) in inputs.iter().enumerate() {
@@ -240,7 +259,7 @@ impl<const N: usize> Operands<N> {
                 operands.single[k] = encoded(if is_kept { number } else { narrowed(number, computed) }, class);
                 operands.singles |= 1 << k;
             } else {
-                operands.at[k] = placed(launch, k, input)?;
+                operands.at[k] = placed(launch, names.get(k).copied().unwrap_or_default(), input)?;
                 operands.singles |= u32::from(input.geometry().count() == 1) << k;
             }
         }
@@ -274,25 +293,27 @@ impl<const N: usize> Operands<N> {
     }
 }
 
-/// Where an operand is, which errors call by its number.
-fn placed(launch: Launch, k: usize, input: &Tensor) -> Result<Place> {
+/// Where an operand is.
+fn placed(launch: Launch, name: &'static str, input: &Tensor) -> Result<Place> {
     launch.place(input).map_err(|error| match error {
-        CudaError::Elsewhere { found, expected } => {
-            BadArgument::new(k.to_string(), Problem::Device { found, expected }).into()
-        }
+        CudaError::Elsewhere { found, expected } => BadArgument::new(name, Problem::Device { found, expected }).into(),
         other => other.into(),
     })
 }
 
 /// Writes the elements of `from`, converted, into `to`, which has some.
 pub(crate) fn transferred(copy: &'static Loops, to: &mut Tensor, from: &Tensor) -> Result<()> {
-    let operator = aten::copy_::operator();
-    Rule { dtype: Promotion::First, operator, form: operator }.run(copy, to, [from], from.dtype(), &[])
+    Rule { dtype: Promotion::First, names: &["src"], form: aten::copy_::operator() }.run(
+        &copy.with(&[]),
+        to,
+        [from],
+        from.dtype(),
+    )
 }
 
 /// Whether a tensor may be written by a call that reads others; if so, the write begins.
 pub(crate) fn check_written(
-    operator: &Operator,
+    names: &[&'static str],
     name: &'static str,
     out: &Tensor,
     inputs: &[&Tensor],
@@ -302,14 +323,21 @@ pub(crate) fn check_written(
     }
     for (k, input) in inputs.iter().enumerate() {
         if !input.is_apart_from_or_same_as(out) {
-            let error = BadArgument::new(k.to_string(), Problem::Overlap { with: name.into() });
-            return Err(operator.name_operand(error.into()));
+            let operand = names.get(k).copied().unwrap_or_default();
+            return Err(BadArgument::new(operand, Problem::Overlap { with: name.into() }).into());
         }
     }
     Ok(Launch::on(out)?.writing(out)?)
 }
 
 impl Loops {
+    /// The loops, and the numbers that go into them, of which there are at most four.
+    pub(crate) fn with(&'static self, numbers: &[Scalar]) -> Bound {
+        let mut given = [Scalar::Int(0); NUMBERS];
+        given.iter_mut().zip(numbers).for_each(|(given, number)| *given = *number);
+        Bound { loops: self, numbers: given }
+    }
+
     /// Which type of those that there are loops for a dtype is computed in.
     pub(crate) fn class(&self, computed: DType) -> Option<DType> {
         let class = match computed {
@@ -384,4 +412,39 @@ pub(crate) const fn promotion<O: Operation>() -> Promotion {
         Some(Shape::Pointwise { dtype, .. }) => dtype,
         _ => panic!("an elementwise kernel serves an operator with `shape = pointwise`"),
     }
+}
+
+/// The names of an operator's operands, for errors.
+pub(crate) const fn names<O: Operation>() -> &'static [&'static str] {
+    match O::SHAPE {
+        Some(Shape::Pointwise { names, .. }) => names,
+        _ => &["self", "self", "self"],
+    }
+}
+
+/// The number of dtypes that are not complex, which have no loops here.
+pub(crate) const fn count_real(dtypes: &[DType]) -> usize {
+    let (mut count, mut i) = (0, 0);
+    while i < dtypes.len() {
+        count += is_real(dtypes[i]) as usize;
+        i += 1;
+    }
+    count
+}
+
+/// The dtypes that are not complex.
+pub(crate) const fn real<const N: usize>(dtypes: &[DType]) -> [DType; N] {
+    let (mut real, mut count, mut i) = ([DType::F32; N], 0, 0);
+    while i < dtypes.len() {
+        if is_real(dtypes[i]) {
+            real[count] = dtypes[i];
+            count += 1;
+        }
+        i += 1;
+    }
+    real
+}
+
+const fn is_real(dtype: DType) -> bool {
+    !matches!(dtype, DType::C64 | DType::C128)
 }

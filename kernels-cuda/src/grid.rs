@@ -5,10 +5,10 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{Beside, Between, Sampling};
+use dispatch_runtime::DType;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{DType, Spec};
 
-use crate::copying::{packed, write};
+use crate::copying::write;
 use crate::images::Images;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter};
@@ -71,76 +71,68 @@ fn threads(launch: Launch, sizes: &[i64]) -> (i64, Grid) {
     (places, Grid { blocks: [grid.blocks[0], u32::try_from(rows).unwrap_or(1), 1], ..grid })
 }
 
-fn sampled(rank: usize, input: &Tensor, grid: &Tensor, sampling: &Sampling) -> Result<Tensor> {
-    let out = Spec::contiguous(input.dtype(), &sampling.sizes).on(input.device())?;
-    let launch = Launch::on(&out)?;
+fn sampled(rank: usize, sampling: &Sampling, out: &Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
+    let launch = Launch::on(out)?;
     let (places, blocks) = threads(launch, out.sizes());
-    let at = (launch.place(&out)?, launch.place(input)?, launch.place(grid)?);
-    let images = (Images::of(&out, rank), Images::of(input, rank));
+    let at = (launch.place(out)?, launch.place(input)?, launch.place(grid)?);
+    let images = (Images::of(out, rank), Images::of(input, rank));
     let arguments = (places, at.0, at.1, at.2, images.0, images.1, Looking::new(sampling, grid));
-    launch.run(&GRID, "sampled", &[input.dtype()], blocks, arguments)?;
-    Ok(out)
+    Ok(launch.run(&GRID, "sampled", &[input.dtype()], blocks, arguments)?)
 }
 
 fn gradients(
     rank: usize,
+    sampling: &Sampling,
+    [of_input, of_grid]: [&mut Tensor; 2],
     grad_output: &Tensor,
     input: &Tensor,
     grid: &Tensor,
-    sampling: &Sampling,
     output_mask: &[bool],
-) -> Result<(Tensor, Tensor)> {
-    let [of_input, of_grid] = sampling.gradients(grad_output, input, grid, output_mask)?;
-    let (dtype, device) = (input.dtype(), input.device());
+) -> Result<()> {
+    let dtype = input.dtype();
     let launch = Launch::on(input)?;
     let looking = Looking::new(sampling, grid);
     let (places, blocks) = threads(launch, grad_output.sizes());
     let seen = Images::of(grad_output, rank);
-    let of_grid = of_grid.on(device)?;
-    if output_mask.get(1) == Some(&true) {
-        let at = (launch.place(&of_grid)?, launch.place(grad_output)?, launch.place(input)?, launch.place(grid)?);
+    if output_mask[1] {
+        let at = (launch.place(of_grid)?, launch.place(grad_output)?, launch.place(input)?, launch.place(grid)?);
         let arguments = (places, at.0, at.1, at.2, at.3, seen, Images::of(input, rank), looking);
         launch.run(&GRID, "to_grid", &[dtype], Grid::cover(places), arguments)?;
     }
-    let class = if dtype == DType::F64 { dtype } else { DType::F32 };
-    let mut sums = Spec { dtype: class, ..of_input }.on(device)?;
-    write(&mut sums, &Tensor::number(0.into()))?;
-    if output_mask.first() == Some(&true) {
+    if output_mask[0] {
+        // Halves are added up in `f32`.
+        let narrow = dtype != DType::F64 && dtype != DType::F32;
+        let mut sums = if narrow { of_input.fresh_like(DType::F32)? } else { of_input.clone() };
+        write(&mut sums, &Tensor::number(0.into()))?;
         let at = (launch.place(&sums)?, launch.place(grad_output)?, launch.place(grid)?);
         let arguments = (places, at.0, at.1, at.2, seen, Images::of(&sums, rank), looking);
         launch.run(&GRID, "to_images", &[dtype], blocks, arguments)?;
+        if narrow {
+            write(of_input, &sums)?;
+        }
     }
-    Ok((packed(&sums, dtype)?, of_grid))
+    Ok(())
 }
 
 macro_rules! samplers {
     ($($rank:literal $name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
-        fn $name(
-            input: &Tensor,
-            grid: &Tensor,
-            interpolation_mode: i64,
-            padding_mode: i64,
-            align_corners: bool,
-        ) -> Result<Tensor> {
-            let sampling = Sampling::new($rank, input, grid, (interpolation_mode, padding_mode, align_corners))?;
+        fn $name(plan: &Sampling, out: &mut Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
             check_dtype(aten::$name::operator(), "input", input.dtype(), &FLOATING)?;
-            sampled($rank, input, grid, &sampling)
+            sampled($rank, plan, out, input, grid)
         }
 
         #[op_impl(aten::$backward, CUDA)]
         fn $backward(
+            plan: &Sampling,
+            out: [&mut Tensor; 2],
             grad_output: &Tensor,
             input: &Tensor,
             grid: &Tensor,
-            interpolation_mode: i64,
-            padding_mode: i64,
-            align_corners: bool,
             output_mask: &[bool],
-        ) -> Result<(Tensor, Tensor)> {
-            let sampling = Sampling::new($rank, input, grid, (interpolation_mode, padding_mode, align_corners))?;
+        ) -> Result<()> {
             check_dtype(aten::$backward::operator(), "input", input.dtype(), &FLOATING)?;
-            gradients($rank, grad_output, input, grid, &sampling, output_mask)
+            gradients($rank, plan, out, grad_output, input, grid, output_mask)
         }
     )*};
 }

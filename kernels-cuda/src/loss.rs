@@ -7,11 +7,10 @@ mod pointwise;
 use aten::Reduction;
 use dispatch_runtime::{Result, Tensor};
 
-/// What becomes of losses.
-fn reduced(losses: Tensor, reduction: Reduction) -> Result<Tensor> {
-    match reduction {
-        Reduction::None => Ok(losses),
-        Reduction::Mean => aten::mean(&losses, None),
-        Reduction::Sum => aten::sum(&losses, None),
-    }
+use crate::reduction::sums::sum_into;
+
+/// The mean or the sum of losses.
+#[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+fn reduced(out: &Tensor, losses: &Tensor, reduction: Reduction) -> Result<()> {
+    sum_into(out, losses, if reduction == Reduction::Mean { losses.geometry().count() as f64 } else { 1.0 })
 }

@@ -5,13 +5,13 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Geometry, Spec, broadcast, broadcast_strides};
+use dispatch_runtime::{BadArgument, Dims, Geometry, Spec, broadcast_strides};
 
 use crate::copying::packed;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
-use crate::moves::{WORDS, copied, word};
+use crate::moves::{WORDS, word};
 use crate::picks::site;
 use crate::prefix::{known, prefixed};
 
@@ -135,16 +135,13 @@ fn nonzero(this: &Tensor) -> Result<Tensor> {
 }
 
 #[op_impl(aten::nonzero_static, CUDA)]
-fn nonzero_static(this: &Tensor, size: i64, fill_value: i64) -> Result<Tensor> {
-    let mut out = aten::nonzero_static_spec(this, size)?.on(this.device())?;
-    crate::copying::write(&mut out, &Tensor::number(fill_value.into()))?;
-    Picked::by(this)?.positions(&out)?;
-    Ok(out)
+fn nonzero_static(_plan: &(), out: &mut Tensor, this: &Tensor, fill_value: i64) -> Result<()> {
+    crate::copying::write(out, &Tensor::number(fill_value.into()))?;
+    Picked::by(this)?.positions(out)
 }
 
-/// A tensor stretched to these sizes.
-fn stretched(argument: &'static str, tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
-    aten::check_broadcasts(argument, tensor, sizes)?;
+/// A tensor stretched to sizes to which it broadcasts.
+fn stretched(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
     let strides = broadcast_strides(tensor.geometry(), sizes);
     match Geometry::strided(sizes, &strides, tensor.geometry().offset()) {
         Some(geometry) => Ok(tensor.restride(geometry)?),
@@ -153,25 +150,19 @@ fn stretched(argument: &'static str, tensor: &Tensor, sizes: &[i64]) -> Result<T
 }
 
 #[op_impl(aten::masked_select, CUDA)]
-fn masked_select(this: &Tensor, mask: &Tensor) -> Result<Tensor> {
-    if mask.dtype() != DType::Bool {
-        return Err(BadArgument::dtype("mask", mask.dtype(), "bool").into());
-    }
-    let both = broadcast([this.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))?;
-    let this = stretched("self", this, &both)?;
-    Picked::by(&stretched("mask", mask, &both)?)?.elements(&this)
+fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
+    Picked::by(&stretched(mask, plan)?)?.elements(&stretched(this, plan)?)
 }
 
 #[op_impl(aten::masked_scatter, CUDA)]
-fn masked_scatter(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Tensor> {
-    let out = copied(this, aten::masked_scatter_spec(this, mask, source)?)?;
-    let picked = Picked::by(&stretched("mask", mask, out.sizes())?)?;
+fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
+    crate::copying::write(out, this)?;
+    let picked = Picked::by(&stretched(mask, out.sizes())?)?;
     let source = packed(source, source.dtype())?;
     let ((count, flags, starts), launch) = (picked.places()?, picked.launch);
     let (spread, size) = (Dimensions::spread("self", out.geometry())?, source.geometry().count());
-    let (to, from) = (launch.place(&out)?, launch.place(&source)?);
+    let (to, from) = (launch.place(out)?, launch.place(&source)?);
     let noted = (site!("aten::masked_scatter", "source"), launch.faults());
     let arguments = (count, flags, starts, to, from, spread, size, noted.0, noted.1);
-    launch.run(&MASK, "replaced", &[word(out.dtype().size())], grid(count), arguments)?;
-    Ok(out)
+    Ok(launch.run(&MASK, "replaced", &[word(out.dtype().size())], grid(count), arguments)?)
 }

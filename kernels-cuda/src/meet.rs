@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Dims, ErrorKind, Spec};
+use dispatch_runtime::{Dims, Spec};
 
 use crate::copying::{packed, write};
 use crate::kernel::Kernel;
@@ -139,19 +139,16 @@ impl Meeting {
 
 #[op_impl(aten::embedding_dense_backward, CUDA)]
 fn embedding_dense_backward(
+    _plan: &(),
+    out: &mut Tensor,
     grad_output: &Tensor,
     indices: &Tensor,
     num_weights: i64,
     padding_idx: i64,
     scale_grad_by_freq: bool,
-) -> Result<Tensor> {
-    let mut out = aten::embedding_backward_spec(grad_output, indices, num_weights)?.on(grad_output.device())?;
-    write(&mut out, &Tensor::number(0.into()))?;
-    let (dtype, launch) = (grad_output.dtype(), Launch::on(&out)?);
-    if !dtype.is_floating() {
-        let (operator, supported) = (aten::embedding_dense_backward::operator().name(), &[DType::F32, DType::F64]);
-        return Err(ErrorKind::UnsupportedDType { operator, argument: "grad_output", dtype, supported }.into());
-    }
+) -> Result<()> {
+    write(out, &Tensor::number(0.into()))?;
+    let (dtype, launch) = (grad_output.dtype(), Launch::on(out)?);
     let rows = packed(grad_output, dtype)?;
     let list = List::of(indices, indices.sizes(), (num_weights, 1));
     let lists = Lists::one(list, false, site!("aten::embedding_dense_backward", "indices"));
@@ -159,6 +156,5 @@ fn embedding_dense_backward(
     let meeting = Meeting::new(&keys, num_weights, padding_idx)?;
     let shares = scale_grad_by_freq.then(|| meeting.shared(None, computed_in(dtype))).transpose()?;
     let width = grad_output.sizes().last().copied().unwrap_or(0);
-    meeting.add(dtype, &[width], &Rows::of(launch, &out)?, &Rows::of(launch, &rows)?, None, shares.as_ref())?;
-    Ok(out)
+    meeting.add(dtype, &[width], &Rows::of(launch, out)?, &Rows::of(launch, &rows)?, None, shares.as_ref())
 }

@@ -161,6 +161,12 @@ impl Backend for Cuda {
         to.write(storage, queue, |place| to.gpu.copy_in(from, place, queue))
     }
 
+    fn note_write(&self, storage: &Storage) -> Result<()> {
+        let buffer = Self::buffer(storage)?;
+        buffer.enter(storage, stream::current(buffer.gpu), Access::Write)?;
+        Ok(())
+    }
+
     fn copy_out(&self, storage: &Storage, to: &mut [u8]) -> Result<()> {
         let from = Self::buffer(storage)?;
         let queue = stream::current(from.gpu);

@@ -3,7 +3,7 @@
 //! Both sides step through the same sizes, and several elements go as one word of up to sixteen bytes where they lie side by side.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Dims, Result, Spec, Tensor};
+use dispatch_runtime::{DType, Dims, Result, Tensor};
 
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
@@ -53,13 +53,6 @@ pub(crate) fn moved(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, from
         launch.run(&MOVES, "moved", &[word], Grid::cover(count.into()), arguments)?;
     }
     Ok(())
-}
-
-/// A fresh copy of `this`, converted and laid out as `spec` says.
-pub(crate) fn copied(this: &Tensor, spec: Spec) -> Result<Tensor> {
-    let mut out = spec.on(this.device())?;
-    crate::copying::write(&mut out, this)?;
-    Ok(out)
 }
 
 /// The most parts that one launch joins.

@@ -12,7 +12,7 @@ use dispatch_runtime::{DType, Result, Spec, Tensor};
 
 use crate::copying::{packed, write};
 use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place, Writing};
+use crate::launch::{Launch, Parameter, Place};
 use crate::line::Lines;
 use crate::machine::Grid;
 use crate::reduce::class;
@@ -91,11 +91,6 @@ fn placed(launch: Launch, tensor: Option<&Tensor>) -> Result<Place> {
     Ok(tensor.map(|tensor| launch.place(tensor)).transpose()?.unwrap_or(Place::NULL))
 }
 
-/// Begins the writes of outputs, which may be tensors of the caller's. They end when the guards are dropped.
-fn writing<const N: usize>(outs: [&Tensor; N]) -> Result<Vec<Writing>> {
-    outs.into_iter().map(|out| Ok(Launch::on(out)?.writing(out)?)).collect()
-}
-
 /// Normalises lines of an input, which are as many as the means.
 fn forward(
     [out, mean, rstd]: [&mut Tensor; 3],
@@ -104,7 +99,6 @@ fn forward(
     eps: f64,
     slots: [i64; 3],
 ) -> Result<()> {
-    let _writing = writing([out, mean, rstd])?;
     let (launch, count) = (Launch::on(out)?, mean.geometry().count());
     let (dtype, [weight, bias]) = parameters(input, given)?;
     let (input, beside) = (packed(input, input.dtype())?, beside(out)?);

@@ -5,7 +5,7 @@
 //! wanted, the digits of the last one are looked for first.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{BadArgument, DType, Geometry, Result, Spec, Tensor, wrap_dim};
+use dispatch_runtime::{BadArgument, DType, Geometry, Result, Spec, Tensor};
 
 use crate::copying::packed;
 use crate::kernel::Kernel;
@@ -70,12 +70,10 @@ pub(crate) enum Nth {
 
 impl Ranks {
     /// The lines of a tensor along a dimension.
-    pub(crate) fn along(this: &Tensor, dim: i64, descending: bool) -> Result<Self> {
+    pub(crate) fn along(this: &Tensor, at: usize, descending: bool) -> Result<Self> {
         if this.dtype().is_complex() {
             return Err(BadArgument::dtype("self", this.dtype(), "real, for complex numbers have no order").into());
         }
-        let rank = this.sizes().len();
-        let at = wrap_dim("dim", dim, rank)?;
         let (turned, size) = match this.sizes().get(at) {
             Some(&size) => (aten::movedim_int(this, i64::try_from(at).unwrap_or(0), -1)?, size),
             None => (this.clone(), 1),
@@ -135,19 +133,23 @@ impl Ranks {
 
     /// The first `most` elements of each line, in order.
     pub(crate) fn first(&self, most: i64) -> Result<Found> {
-        let launch = Launch::on(&self.elements)?;
         let found = self.room(most)?;
-        if found.0.geometry().count() == 0 {
-            return Ok(found);
-        }
-        if self.size <= SHORT {
-            self.sort_short(launch, most, &found)?;
-        } else if most <= FEW {
-            self.foremost(launch, most, &found)?;
-        } else {
-            self.sort_long(launch, most, &found)?;
-        }
+        self.first_into(most, &found)?;
         Ok(found)
+    }
+
+    /// The same into tensors whose elements lie side by side.
+    pub(crate) fn first_into(&self, most: i64, found: &Found) -> Result<()> {
+        let launch = Launch::on(&self.elements)?;
+        if found.0.geometry().count() == 0 {
+            Ok(())
+        } else if self.size <= SHORT {
+            self.sort_short(launch, most, found)
+        } else if most <= FEW {
+            self.foremost(launch, most, found)
+        } else {
+            self.sort_long(launch, most, found)
+        }
     }
 
     fn sort_short(&self, launch: Launch, most: i64, (values, indices): &Found) -> Result<()> {
@@ -214,29 +216,28 @@ impl Ranks {
         Ok(launch.run(&ORDER, "taken", &[], Grid::cover(self.count * most), arguments)?)
     }
 
-    /// One element of each line.
-    pub(crate) fn nth(&self, nth: Nth) -> Result<Found> {
-        let (launch, found) = (Launch::on(&self.elements)?, self.room(1)?);
+    /// Writes one element of each line.
+    pub(crate) fn nth(&self, nth: Nth, found: &Found) -> Result<()> {
+        let launch = Launch::on(&self.elements)?;
         let (nth, which) = match nth {
             Nth::Is(nth) => (u32::try_from(nth).unwrap_or(u32::MAX), 0),
             Nth::Median { of_numbers } => (1, 1 + i32::from(of_numbers)),
         };
         let (given, to) = (self.given(launch)?, (launch.place(&found.0)?, launch.place(&found.1)?));
         let arguments = (given, nth, which, self.bits, to.0, to.1);
-        launch.run(&ORDER, "nth_of", &[self.key()], Grid::new(given.count, threads(given.size)), arguments)?;
-        Ok(found)
+        Ok(launch.run(&ORDER, "nth_of", &[self.key()], Grid::new(given.count, threads(given.size)), arguments)?)
     }
 
-    /// The most frequent element of each line.
-    pub(crate) fn most_frequent(&self) -> Result<Found> {
+    /// Writes the most frequent element of each line.
+    pub(crate) fn most_frequent(&self, found: &Found) -> Result<()> {
         let (elements, places) = self.sorted()?;
-        let (launch, found) = (Launch::on(&elements)?, self.room(1)?);
+        let launch = Launch::on(&elements)?;
         let sorted = Self { elements, ..self.clone() };
         let given = sorted.given(launch)?;
         let to = (launch.place(&found.0)?, launch.place(&found.1)?);
         let arguments = (given, launch.place(&places)?, to.0, to.1);
-        launch.run(&ORDER, "most_frequent", &[self.key()], Grid::new(given.count, threads(given.size)), arguments)?;
-        Ok(found)
+        let grid = Grid::new(given.count, threads(given.size));
+        Ok(launch.run(&ORDER, "most_frequent", &[self.key()], grid, arguments)?)
     }
 }
 
@@ -251,19 +252,13 @@ fn power_of_two(number: i64) -> u32 {
 }
 
 /// Puts what was found in each line where it belongs in a result of which the lines are along a dimension.
-pub(crate) fn placed(found: &Tensor, spec: Spec, dim: i64) -> Result<Tensor> {
-    let at = wrap_dim("dim", dim, spec.geometry.rank())?;
-    let is_last = at + 1 >= spec.geometry.rank();
-    if is_last && spec.geometry.is_contiguous() {
-        return Ok(found.restride(Geometry::contiguous(spec.geometry.sizes()))?);
+pub(crate) fn placed(found: &Tensor, out: &Tensor, dim: usize) -> Result<()> {
+    if out.geometry().count() == 0 {
+        return Ok(());
     }
-    let out = spec.on(found.device())?;
-    if out.geometry().count() > 0 {
-        let mut turned = aten::movedim_int(&out, i64::try_from(at).unwrap_or(0), -1)?;
-        let lines = found.restride(Geometry::contiguous(turned.sizes()))?;
-        crate::copying::write(&mut turned, &lines)?;
-    }
-    Ok(out)
+    let mut turned = aten::movedim_int(out, i64::try_from(dim).unwrap_or(0), -1)?;
+    let lines = found.restride(Geometry::contiguous(turned.sizes()))?;
+    crate::copying::write(&mut turned, &lines)
 }
 
 /// How many threads share a line.

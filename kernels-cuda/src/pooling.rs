@@ -4,8 +4,9 @@
 //! in, so that no two threads write one element, and sums have an order.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
+use aten::RandomWindows;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{DType, Dims, MemoryFormat, Spec};
+use dispatch_runtime::{Dims, MemoryFormat};
 
 use crate::fault::Site;
 use crate::images::{Images, Window};
@@ -54,16 +55,16 @@ impl Parts {
         Self { window, divisor: 0, kind: kind as u32, counts_padding: 1 }
     }
 
-    fn of_window(pooling: &aten::Pooling) -> Self {
-        Self::new(&pooling.window, Kind::Windows)
+    fn of_window(window: &aten::Window) -> Self {
+        Self::new(window, Kind::Windows)
     }
 
     fn adaptive(rank: usize) -> Self {
         Self::side_by_side(&[1; 3][..rank], Kind::Adaptive)
     }
 
-    fn random(pooling: &aten::Fractional) -> Self {
-        Self::side_by_side(&pooling.kernel, Kind::Random)
+    fn random(windows: &RandomWindows) -> Self {
+        Self::side_by_side(&windows.kernel, Kind::Random)
     }
 
     fn side_by_side(kernel: &[i64], kind: Kind) -> Self {
@@ -82,106 +83,70 @@ macro_rules! pools {
     ($($rank:literal $max:ident $max_backward:ident $avg:ident $avg_backward:ident
        $adaptive:ident $adaptive_backward:ident $adaptive_max:ident $adaptive_max_backward:ident;)*) => {$(
         #[op_impl(aten::$max, CUDA)]
-        fn $max(
-            this: &Tensor,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            dilation: &[i64],
-            ceil_mode: bool,
-        ) -> Result<(Tensor, Tensor)> {
-            let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
+        fn $max(plan: &aten::Window, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
             check_dtype(aten::$max::operator(), "self", this.dtype(), &NUMBERS)?;
-            largest($rank, this, &aten::windowed_like($rank, this, &pooling.sizes), Parts::of_window(&pooling))
+            largest($rank, this, out, Parts::of_window(plan))
         }
 
         #[op_impl(aten::$max_backward, CUDA)]
-        #[expect(clippy::too_many_arguments, reason = "the operator has them")]
         fn $max_backward(
+            plan: &aten::Window,
+            out: &mut Tensor,
             grad_output: &Tensor,
-            this: &Tensor,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            dilation: &[i64],
-            ceil_mode: bool,
             indices: &Tensor,
-        ) -> Result<Tensor> {
-            let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
-            aten::check_gradient(grad_output, this, &pooling.sizes)?;
-            aten::check_indices(this, indices, &pooling.sizes)?;
-            check_dtype(aten::$max_backward::operator(), "grad_output", this.dtype(), &NUMBERS)?;
-            let spec = aten::windowed_like($rank, this, this.sizes());
+        ) -> Result<()> {
+            check_dtype(aten::$max_backward::operator(), "grad_output", out.dtype(), &NUMBERS)?;
             let site = site!(concat!("aten::", stringify!($max_backward)), "indices");
-            to_largest($rank, grad_output, spec, indices, Parts::of_window(&pooling), site)
+            to_largest($rank, grad_output, out, indices, Parts::of_window(plan), site)
         }
 
         #[op_impl(aten::$avg, CUDA)]
         fn $avg(
+            plan: &aten::Window,
+            out: &mut Tensor,
             this: &Tensor,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            ceil_mode: bool,
             count_include_pad: bool,
             divisor_override: Option<i64>,
-        ) -> Result<Tensor> {
-            aten::check_divisor(divisor_override)?;
-            let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
+        ) -> Result<()> {
             check_dtype(aten::$avg::operator(), "self", this.dtype(), &NUMBERS)?;
-            let parts = Parts::of_window(&pooling).counting(count_include_pad, divisor_override);
-            average($rank, this, aten::pooled_like($rank, this, &pooling.sizes), parts)
+            pooled("average", $rank, this, out, Parts::of_window(plan).counting(count_include_pad, divisor_override))
         }
 
         #[op_impl(aten::$avg_backward, CUDA)]
-        #[expect(clippy::too_many_arguments, reason = "the operator has them")]
         fn $avg_backward(
+            plan: &aten::Window,
+            out: &mut Tensor,
             grad_output: &Tensor,
-            this: &Tensor,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            ceil_mode: bool,
             count_include_pad: bool,
             divisor_override: Option<i64>,
-        ) -> Result<Tensor> {
-            aten::check_divisor(divisor_override)?;
-            let pooling = aten::Pooling::new($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
-            aten::check_gradient(grad_output, this, &pooling.sizes)?;
-            check_dtype(aten::$avg_backward::operator(), "grad_output", this.dtype(), &NUMBERS)?;
-            let parts = Parts::of_window(&pooling).counting(count_include_pad, divisor_override);
-            to_all($rank, grad_output, aten::pooled_like($rank, this, this.sizes()), parts)
+        ) -> Result<()> {
+            check_dtype(aten::$avg_backward::operator(), "grad_output", out.dtype(), &NUMBERS)?;
+            pooled("to_all", $rank, grad_output, out, Parts::of_window(plan).counting(count_include_pad, divisor_override))
         }
 
         #[op_impl(aten::$adaptive, CUDA)]
-        fn $adaptive(this: &Tensor, output_size: &[i64]) -> Result<Tensor> {
-            let sizes = aten::adaptive_sizes($rank, this, output_size)?;
+        fn $adaptive(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
             check_dtype(aten::$adaptive::operator(), "self", this.dtype(), &FLOATING)?;
-            average($rank, this, aten::pooled_like($rank, this, &sizes), Parts::adaptive($rank))
+            pooled("average", $rank, this, out, Parts::adaptive($rank))
         }
 
         #[op_impl(aten::$adaptive_backward, CUDA)]
-        fn $adaptive_backward(grad_output: &Tensor, this: &Tensor) -> Result<Tensor> {
-            aten::check_adaptive_gradient($rank, grad_output, this)?;
-            check_dtype(aten::$adaptive_backward::operator(), "grad_output", this.dtype(), &FLOATING)?;
-            to_all($rank, grad_output, aten::pooled_like($rank, this, this.sizes()), Parts::adaptive($rank))
+        fn $adaptive_backward(_plan: &(), out: &mut Tensor, grad_output: &Tensor) -> Result<()> {
+            check_dtype(aten::$adaptive_backward::operator(), "grad_output", out.dtype(), &FLOATING)?;
+            pooled("to_all", $rank, grad_output, out, Parts::adaptive($rank))
         }
 
         #[op_impl(aten::$adaptive_max, CUDA)]
-        fn $adaptive_max(this: &Tensor, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
-            let sizes = aten::adaptive_sizes($rank, this, output_size)?;
+        fn $adaptive_max(_plan: &(), out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
             check_dtype(aten::$adaptive_max::operator(), "self", this.dtype(), &FLOATING)?;
-            largest($rank, this, &aten::pooled_like($rank, this, &sizes), Parts::adaptive($rank))
+            largest($rank, this, out, Parts::adaptive($rank))
         }
 
         #[op_impl(aten::$adaptive_max_backward, CUDA)]
-        fn $adaptive_max_backward(grad_output: &Tensor, this: &Tensor, indices: &Tensor) -> Result<Tensor> {
-            aten::check_adaptive_gradient($rank, grad_output, this)?;
-            aten::check_indices(this, indices, grad_output.sizes())?;
-            check_dtype(aten::$adaptive_max_backward::operator(), "grad_output", this.dtype(), &FLOATING)?;
-            let spec = aten::pooled_like($rank, this, this.sizes());
+        fn $adaptive_max_backward(_plan: &(), out: &mut Tensor, grad_output: &Tensor, indices: &Tensor) -> Result<()> {
+            check_dtype(aten::$adaptive_max_backward::operator(), "grad_output", out.dtype(), &FLOATING)?;
             let site = site!(concat!("aten::", stringify!($adaptive_max_backward)), "indices");
-            to_largest($rank, grad_output, spec, indices, Parts::adaptive($rank), site)
+            to_largest($rank, grad_output, out, indices, Parts::adaptive($rank), site)
         }
     )*};
 }
@@ -197,32 +162,20 @@ macro_rules! fractional_pools {
     ($($rank:literal $pool:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$pool, CUDA)]
         fn $pool(
+            plan: &RandomWindows,
+            out: [&mut Tensor; 2],
             this: &Tensor,
-            kernel_size: &[i64],
-            output_size: &[i64],
             random_samples: &Tensor,
-        ) -> Result<(Tensor, Tensor)> {
-            let pooling = aten::Fractional::new($rank, this, kernel_size, output_size)?;
-            pooling.check_samples(this, random_samples)?;
+        ) -> Result<()> {
             check_dtype(aten::$pool::operator(), "self", this.dtype(), &FLOATING)?;
-            largest_at_random(this, random_samples, &pooling)
+            largest_at_random(this, random_samples, out, plan)
         }
 
         #[op_impl(aten::$backward, CUDA)]
-        fn $backward(
-            grad_output: &Tensor,
-            this: &Tensor,
-            kernel_size: &[i64],
-            output_size: &[i64],
-            indices: &Tensor,
-        ) -> Result<Tensor> {
-            let pooling = aten::Fractional::new($rank, this, kernel_size, output_size)?;
-            aten::check_gradient(grad_output, this, &pooling.sizes)?;
-            aten::check_indices(this, indices, &pooling.sizes)?;
-            check_dtype(aten::$backward::operator(), "grad_output", this.dtype(), &FLOATING)?;
-            let spec = Spec::contiguous(this.dtype(), this.sizes());
+        fn $backward(plan: &RandomWindows, out: &mut Tensor, grad_output: &Tensor, indices: &Tensor) -> Result<()> {
+            check_dtype(aten::$backward::operator(), "grad_output", out.dtype(), &FLOATING)?;
             let site = site!(concat!("aten::", stringify!($backward)), "indices");
-            to_largest($rank, grad_output, spec, indices, Parts::random(&pooling), site)
+            to_largest($rank, grad_output, out, indices, Parts::random(plan), site)
         }
     )*};
 }
@@ -232,42 +185,40 @@ fractional_pools! {
     3 fractional_max_pool3d fractional_max_pool3d_backward;
 }
 
-fn largest(rank: usize, this: &Tensor, spec: &Spec, parts: Parts) -> Result<(Tensor, Tensor)> {
-    let out = spec.clone().on(this.device())?;
-    let found = Spec { dtype: DType::I64, ..spec.clone() }.on(this.device())?;
-    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
-    let places = (launch.place(&out)?, launch.place(&found)?, launch.place(this)?);
-    let images = (Images::of(&out, rank), Images::of(this, rank));
+fn largest(rank: usize, this: &Tensor, [out, found]: [&mut Tensor; 2], parts: Parts) -> Result<()> {
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let places = (launch.place(out)?, launch.place(found)?, launch.place(this)?);
+    let images = (Images::of(out, rank), Images::of(this, rank));
     let arguments = (count, places.0, places.1, places.2, images.0, images.1, parts);
-    launch.run(&POOLING, "largest", &[this.dtype()], Grid::cover(count), arguments)?;
-    Ok((out, found))
+    Ok(launch.run(&POOLING, "largest", &[this.dtype()], Grid::cover(count), arguments)?)
 }
 
-fn largest_at_random(this: &Tensor, samples: &Tensor, pooling: &aten::Fractional) -> Result<(Tensor, Tensor)> {
-    let rank = pooling.kernel.len();
-    let out = Spec::contiguous(this.dtype(), &pooling.sizes).on(this.device())?;
-    let found = Spec::contiguous(DType::I64, &pooling.sizes).on(this.device())?;
+fn largest_at_random(
+    this: &Tensor,
+    samples: &Tensor,
+    [out, found]: [&mut Tensor; 2],
+    windows: &RandomWindows,
+) -> Result<()> {
+    let rank = windows.kernel.len();
     let samples = aten::contiguous(samples, MemoryFormat::Contiguous)?;
-    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
-    let places = (launch.place(&out)?, launch.place(&found)?, launch.place(this)?, launch.place(&samples)?);
-    let (images, parts) = ((Images::of(&out, rank), Images::of(this, rank)), Parts::random(pooling));
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let places = (launch.place(out)?, launch.place(found)?, launch.place(this)?, launch.place(&samples)?);
+    let (images, parts) = ((Images::of(out, rank), Images::of(this, rank)), Parts::random(windows));
     let arguments = (count, places.0, places.1, places.2, images.0, images.1, parts, places.3, rank as u64);
-    launch.run(&POOLING, "largest_at_random", &[this.dtype()], Grid::cover(count), arguments)?;
-    Ok((out, found))
+    Ok(launch.run(&POOLING, "largest_at_random", &[this.dtype()], Grid::cover(count), arguments)?)
 }
 
 fn to_largest(
     rank: usize,
     grad_output: &Tensor,
-    spec: Spec,
+    out: &Tensor,
     indices: &Tensor,
     parts: Parts,
     site: Site,
-) -> Result<Tensor> {
-    let out = spec.on(grad_output.device())?;
-    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
-    let places = (launch.place(&out)?, launch.place(grad_output)?, launch.place(indices)?);
-    let images = (Images::of(&out, rank), Images::of(grad_output, rank), Images::of(indices, rank));
+) -> Result<()> {
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let places = (launch.place(out)?, launch.place(grad_output)?, launch.place(indices)?);
+    let images = (Images::of(out, rank), Images::of(grad_output, rank), Images::of(indices, rank));
     let arguments = (count, places.0, places.1, places.2, images.0, images.1, images.2, parts);
     launch.run(&POOLING, "to_largest", &[out.dtype()], Grid::cover(count), arguments)?;
     if out.dtype().is_floating() {
@@ -276,22 +227,12 @@ fn to_largest(
             (count, places.0, places.1, places.2, images.0, images.1, images.2, parts, launch.faults(), site);
         launch.run(&POOLING, "to_elsewhere", &[out.dtype()], Grid::cover(count), arguments)?;
     }
-    Ok(out)
+    Ok(())
 }
 
-fn average(rank: usize, this: &Tensor, spec: Spec, parts: Parts) -> Result<Tensor> {
-    pooled("average", rank, this, spec, parts)
-}
-
-fn to_all(rank: usize, grad_output: &Tensor, spec: Spec, parts: Parts) -> Result<Tensor> {
-    pooled("to_all", rank, grad_output, spec, parts)
-}
-
-fn pooled(template: &'static str, rank: usize, this: &Tensor, spec: Spec, parts: Parts) -> Result<Tensor> {
-    let out = spec.on(this.device())?;
-    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
-    let images = (Images::of(&out, rank), Images::of(this, rank));
-    let arguments = (count, launch.place(&out)?, launch.place(this)?, images.0, images.1, parts);
-    launch.run(&POOLING, template, &[out.dtype()], Grid::cover(count), arguments)?;
-    Ok(out)
+fn pooled(template: &'static str, rank: usize, this: &Tensor, out: &Tensor, parts: Parts) -> Result<()> {
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let images = (Images::of(out, rank), Images::of(this, rank));
+    let arguments = (count, launch.place(out)?, launch.place(this)?, images.0, images.1, parts);
+    Ok(launch.run(&POOLING, template, &[out.dtype()], Grid::cover(count), arguments)?)
 }

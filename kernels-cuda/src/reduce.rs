@@ -319,12 +319,6 @@ impl Passes {
     }
 }
 
-/// Sizes without the dimensions that are `gone`, or with 1 in their place.
-pub(crate) fn kept_sizes(sizes: &[i64], gone: &[bool], keepdim: bool) -> Dims {
-    let sizes = sizes.iter().zip(gone);
-    sizes.filter_map(|(&size, &gone)| if gone { keepdim.then_some(1) } else { Some(size) }).collect()
-}
-
 /// The refusal of a dtype.
 #[cold]
 pub(crate) fn unsupported<O: Operation>(dtype: DType, supported: &'static [DType]) -> Error {

@@ -2,5 +2,5 @@
 
 mod extremes;
 mod norms;
-mod sums;
+pub(crate) mod sums;
 pub(crate) mod variances;

@@ -1,22 +1,25 @@
 //! Signs, magnitudes, and integer parts.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{BadArgument, DType, Promotion, Result, Scalar, Tensor, bf16, f16, op_impl};
+use dispatch_runtime::{DType, Promotion, Result, Scalar, Tensor, bf16, f16, op_impl};
 
-use crate::elementwise::{fresh, in_place, into, part};
+use crate::copying::write;
+use crate::elementwise::{Bound, part};
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    neg neg_ neg_out [F32 F64 I32 I64] (this) if aten::check_negation => |x| "return -x;";
-    conj_physical conj_physical_ conj_physical_out [F32 F64 I32 I64] (this) => |x| "return x;";
-    abs abs_ abs_out [F32 F64 I32 I64] (this) => |x| "return magnitude(x);";
-    sign sign_ sign_out [F32 F64 I32 I64] (this) => |x| "return direction(x);";
-    sgn sgn_ sgn_out [F32 F64 I64] (this) => |x| "return direction(x);";
-    floor floor_ floor_out [F32 F64 I64] (this) => |x| "return rounded_down(x);";
-    ceil ceil_ ceil_out [F32 F64 I64] (this) => |x| "return rounded_up(x);";
-    trunc trunc_ trunc_out [F32 F64 I64] (this) => |x| "return rounded_to_zero(x);";
-    round round_ round_out [F32 F64 I64] (this) => |x| "return rounded_to_nearest(x);";
-    frac frac_ frac_out [F32 F64] (this) => |x| "return x - trunc(x);";
+    neg [few] => |x| "return -x;";
+    conj_physical [few] => |x| "return x;";
+    abs [few] => |x| "return magnitude(x);";
+    sign [few] => |x| "return direction(x);";
+    sgn => |x| "return direction(x);";
+    floor => |x| "return rounded_down(x);";
+    ceil => |x| "return rounded_up(x);";
+    trunc => |x| "return rounded_to_zero(x);";
+    round => |x| "return rounded_to_nearest(x);";
+    round_decimals => by { Ok(rounded(decimals)) };
+    nan_to_num => by { Ok(NAN_TO_NUM.with(&stands(this.dtype(), nan, posinf, neginf))) };
+    frac => |x| "return x - trunc(x);";
 });
 
 loops!(unsafe {
@@ -28,21 +31,16 @@ loops!(unsafe {
     EXPONENT frexp_exponent [F32 F64] |x| "int exponent = 0; if (!is_nan(x) && !is_infinite(x)) frexp(x, &exponent); return C(exponent);";
 });
 
-#[op_impl(aten::round_decimals, CUDA)]
-fn round_decimals(this: &Tensor, decimals: i64) -> Result<Tensor> {
+fn rounded(decimals: i64) -> Bound {
     let scale = 10_f64.powi(i32::try_from(decimals.unsigned_abs()).unwrap_or(i32::MAX));
     let loops = if decimals < 0 { &ROUND_LEFT } else { &ROUND_RIGHT };
-    fresh::<aten::round_decimals, _>(loops, [this], &[scale.into()])
+    loops.with(&[scale.into()])
 }
 
 #[op_impl(aten::frexp, CUDA)]
-fn frexp(this: &Tensor) -> Result<(Tensor, Tensor)> {
-    if !this.dtype().is_floating() {
-        return Err(BadArgument::dtype("self", this.dtype(), "floating").into());
-    }
-    let mantissa = part::<aten::frexp, _>(Promotion::Common, &MANTISSA, [this], &[])?;
-    let exponent = part::<aten::frexp, _>(Promotion::Common, &EXPONENT, [this], &[])?;
-    Ok((mantissa, aten::to_dtype(&exponent, DType::I32, false, false, None)?))
+fn frexp(_plan: &(), [mantissa, exponent]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    write(mantissa, &part::<aten::frexp, _>(Promotion::Common, &MANTISSA, [this], &[])?)?;
+    write(exponent, &part::<aten::frexp, _>(Promotion::Common, &EXPONENT, [this], &[])?)
 }
 
 /// What stands in for what is no number, for what is above all, and for what is below all.
@@ -54,26 +52,4 @@ fn stands(dtype: DType, nan: Option<f64>, above: Option<f64>, below: Option<f64>
         _ => f64::MAX,
     };
     [nan.unwrap_or(0.0).into(), above.unwrap_or(largest).into(), below.unwrap_or(-largest).into()]
-}
-
-#[op_impl(aten::nan_to_num, CUDA)]
-fn nan_to_num(this: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor> {
-    fresh::<aten::nan_to_num, _>(&NAN_TO_NUM, [this], &stands(this.dtype(), nan, posinf, neginf))
-}
-
-#[op_impl(aten::nan_to_num_, CUDA)]
-fn nan_to_num_(this: &mut Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<()> {
-    let stands = stands(this.dtype(), nan, posinf, neginf);
-    in_place::<aten::nan_to_num, aten::nan_to_num_, _>(&NAN_TO_NUM, this, [None], &stands)
-}
-
-#[op_impl(aten::nan_to_num_out, CUDA)]
-fn nan_to_num_out(
-    this: &Tensor,
-    nan: Option<f64>,
-    posinf: Option<f64>,
-    neginf: Option<f64>,
-    out: &mut Tensor,
-) -> Result<()> {
-    into::<aten::nan_to_num, _>(&NAN_TO_NUM, out, [this], &stands(this.dtype(), nan, posinf, neginf))
 }

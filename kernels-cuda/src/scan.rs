@@ -4,7 +4,7 @@
 //! between, by a thread each.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Geometry, Operation, Promotion, Result, Spec, Tensor, op_impl, wrap_dim};
+use dispatch_runtime::{DType, Geometry, Operation, Result, Spec, Tensor, op_impl};
 
 use crate::copying::{packed, write};
 use crate::kernel::Kernel;
@@ -112,49 +112,44 @@ impl Course {
     }
 }
 
-/// Scans along a dimension, computing in a dtype, into one or two tensors: the results, and where they are from.
+/// Scans along a dimension into one or two tensors: the results, and where they are from.
 fn scanned<O: Operation>(
     scan: &'static Scan,
+    out: &mut Tensor,
+    places: Option<&mut Tensor>,
     this: &Tensor,
-    dim: i64,
-    dtype: DType,
-    with_places: bool,
-) -> Result<(Tensor, Option<Tensor>)> {
+    dim: usize,
+) -> Result<()> {
+    let dtype = out.dtype();
     if dtype.is_complex() || (dtype.is_integral() && !scan.dtypes.contains(&DType::I64)) {
         return Err(unsupported::<O>(dtype, scan.dtypes));
     }
-    let computed = if scan.dtypes.contains(&dtype) { dtype } else { DType::I64 };
-    let spec = aten::scan_spec(this, dim, computed)?;
-    let dim = wrap_dim("dim", dim, this.sizes().len())?;
-    let mut out = spec.clone().on(this.device())?;
-    let mut places = with_places.then(|| Spec { dtype: DType::I64, ..spec }.on(this.device())).transpose()?;
     if out.geometry().count() == 0 {
-        return Ok((packed(&out, dtype)?, places));
+        return Ok(());
     }
+    let computed = if scan.dtypes.contains(&dtype) { dtype } else { DType::I64 };
+    let to = if computed == dtype { out.clone() } else { out.fresh_like(computed)? };
     let (length, inner) = (this.sizes().get(dim).copied().unwrap_or(1), this.sizes().iter().skip(dim + 1).product());
     let lines = out.geometry().count() / length;
-    let launch = Launch::on(&out)?;
+    let launch = Launch::on(out)?;
     // Too few lines for a thread each are moved together first.
     let together = inner > 1 && length >= 512 && lines < i64::from(launch.multiprocessors()) * 64;
     if together {
         let last = |tensor: &Tensor| moved_last(tensor, dim);
         let from = packed(&last(this)?, computed)?;
         let (beside, beside_places) =
-            (out.fresh_like(computed)?, places.as_ref().map(|places| places.fresh_like(DType::I64)).transpose()?);
-        let [beside, from] = [&beside, &from].map(|tensor| tensor.restride(Geometry::contiguous(from.sizes())));
-        let (beside, from) = (beside?, from?);
+            (to.fresh_like(computed)?, places.as_ref().map(|places| places.fresh_like(DType::I64)).transpose()?);
+        let beside = beside.restride(Geometry::contiguous(from.sizes()))?;
         run(scan, launch, &from, &beside, beside_places.as_ref(), Course::of(launch, lines, length, 1))?;
-        write(&mut last(&out)?, &beside)?;
-        if let (Some(places), Some(beside)) = (&mut places, beside_places) {
+        write(&mut last(&to)?, &beside)?;
+        if let (Some(places), Some(beside)) = (places, beside_places) {
             write(&mut last(places)?, &beside.restride(Geometry::contiguous(from.sizes()))?)?;
         }
     } else {
-        run(scan, launch, &packed(this, computed)?, &out, places.as_ref(), Course::of(launch, lines, length, inner))?;
+        let course = Course::of(launch, lines, length, inner);
+        run(scan, launch, &packed(this, computed)?, &to, places.as_deref(), course)?;
     }
-    if computed != dtype {
-        out = packed(&out, dtype)?;
-    }
-    Ok((out, places))
+    if computed == dtype { Ok(()) } else { write(out, &to) }
 }
 
 /// The same elements with a dimension innermost.
@@ -193,31 +188,26 @@ fn run(
 }
 
 #[op_impl(aten::cumsum, CUDA)]
-fn cumsum(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    Ok(scanned::<aten::cumsum>(&SUMS, this, dim, aten::sum_dtype(this, dtype), false)?.0)
+fn cumsum(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    scanned::<aten::cumsum>(&SUMS, out, None, this, *plan)
 }
 
 #[op_impl(aten::cumprod, CUDA)]
-fn cumprod(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    Ok(scanned::<aten::cumprod>(&PRODUCTS, this, dim, aten::sum_dtype(this, dtype), false)?.0)
+fn cumprod(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    scanned::<aten::cumprod>(&PRODUCTS, out, None, this, *plan)
 }
 
 #[op_impl(aten::logcumsumexp, CUDA)]
-fn logcumsumexp(this: &Tensor, dim: i64) -> Result<Tensor> {
-    Ok(scanned::<aten::logcumsumexp>(&EXPONENTIALS, this, dim, Promotion::Float.of(&[this]), false)?.0)
-}
-
-fn both((values, places): (Tensor, Option<Tensor>)) -> Result<(Tensor, Tensor)> {
-    let places = places.map_or_else(|| Spec::contiguous(DType::I64, &[0]).on(values.device()), Ok)?;
-    Ok((values, places))
+fn logcumsumexp(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    scanned::<aten::logcumsumexp>(&EXPONENTIALS, out, None, this, *plan)
 }
 
 #[op_impl(aten::cummax, CUDA)]
-fn cummax(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
-    both(scanned::<aten::cummax>(&LARGEST, this, dim, this.dtype(), true)?)
+fn cummax(plan: &usize, [values, indices]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    scanned::<aten::cummax>(&LARGEST, values, Some(indices), this, *plan)
 }
 
 #[op_impl(aten::cummin, CUDA)]
-fn cummin(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
-    both(scanned::<aten::cummin>(&SMALLEST, this, dim, this.dtype(), true)?)
+fn cummin(plan: &usize, [values, indices]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    scanned::<aten::cummin>(&SMALLEST, values, Some(indices), this, *plan)
 }

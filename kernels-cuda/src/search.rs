@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Geometry, Spec, result_dtype};
+use dispatch_runtime::result_dtype;
 
 use crate::copying::packed;
 use crate::kernel::Kernel;
@@ -49,60 +49,51 @@ fn compared(tensors: [&Tensor; 2]) -> DType {
 
 #[op_impl(aten::searchsorted, CUDA)]
 fn searchsorted(
+    plan: &bool,
+    out: &mut Tensor,
     sorted_sequence: &Tensor,
     this: &Tensor,
-    out_int32: bool,
-    right: bool,
-    side: Option<&str>,
     sorter: Option<&Tensor>,
-) -> Result<Tensor> {
-    let (spec, right) = aten::searchsorted_spec(sorted_sequence, this, out_int32, right, side, sorter)?;
-    found(spec, sorted_sequence, this, right, sorter)
+) -> Result<()> {
+    found(out, sorted_sequence, this, *plan, sorter)
 }
 
 #[op_impl(aten::bucketize, CUDA)]
-fn bucketize(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Tensor> {
-    let spec = aten::bucketize_spec(this, boundaries, out_int32, right)?;
-    found(spec, boundaries, this, right, None)
+fn bucketize(plan: &bool, out: &mut Tensor, this: &Tensor, boundaries: &Tensor) -> Result<()> {
+    found(out, boundaries, this, *plan, None)
 }
 
-fn found(spec: Spec, boundaries: &Tensor, wanted: &Tensor, right: bool, sorter: Option<&Tensor>) -> Result<Tensor> {
-    let row = Spec { geometry: Geometry::contiguous(wanted.sizes()), ..spec.clone() }.on(boundaries.device())?;
+fn found(out: &mut Tensor, boundaries: &Tensor, wanted: &Tensor, right: bool, sorter: Option<&Tensor>) -> Result<()> {
     let each = match (boundaries.sizes(), wanted.sizes().last()) {
         ([_, _, ..], Some(&each)) => each,
         _ => i64::MAX,
     };
-    let (launch, computed) = (Launch::on(&row)?, compared([boundaries, wanted]));
+    let (launch, computed) = (Launch::on(out)?, compared([boundaries, wanted]));
     let wanted = crate::index::here(wanted, boundaries)?;
     let (among, wanted) = (packed(boundaries, boundaries.dtype())?, packed(&wanted, wanted.dtype())?);
     let order = sorter.map(|sorter| packed(sorter, DType::I64)).transpose()?;
     let order = order.as_ref().map_or(Ok(Place::NULL), |order| launch.place(order))?;
-    let (site, count) = (site!("aten::searchsorted", "sorter"), row.geometry().count());
+    let (site, count) = (site!("aten::searchsorted", "sorter"), out.geometry().count());
     let sides = (Row::of(launch, &wanted)?, Row::of(launch, &among)?);
-    let narrow = row.dtype() == DType::I32;
-    let arguments = (count, sides.0, sides.1, each, right, order, launch.place(&row)?, narrow, site, launch.faults());
-    launch.run(&SEARCH, "placed", &[computed], Grid::cover(count), arguments)?;
-    if row.strides() == spec.geometry.strides() { Ok(row) } else { crate::moves::copied(&row, spec) }
+    let narrow = out.dtype() == DType::I32;
+    let arguments = (count, sides.0, sides.1, each, right, order, launch.place(out)?, narrow, site, launch.faults());
+    Ok(launch.run(&SEARCH, "placed", &[computed], Grid::cover(count), arguments)?)
 }
 
 #[op_impl(aten::isin_tensor_tensor, CUDA)]
-fn isin(elements: &Tensor, test_elements: &Tensor, _assume_unique: bool, invert: bool) -> Result<Tensor> {
-    let spec = aten::isin_spec(elements, test_elements)?;
+fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor, invert: bool) -> Result<()> {
     let both = [elements, test_elements];
     // Integers beside fractions keep their digits.
     let computed = match compared(both) {
         DType::F32 if !both.iter().all(|tensor| tensor.dtype().is_floating()) => DType::F64,
         other => other,
     };
-    let on = if crate::number::is_single(elements) { test_elements } else { elements };
-    let out = spec.on(on.device())?;
-    let [elements, tests] = both.map(|tensor| crate::index::here(tensor, on));
+    let [elements, tests] = both.map(|tensor| crate::index::here(tensor, out));
     let (elements, tests) = (elements?, packed(&tests?, computed)?);
     let elements = packed(&elements, elements.dtype())?;
-    let launch = Launch::on(&out)?;
+    let launch = Launch::on(out)?;
     let (sorted, _) = Ranks::one(&tests).sorted()?;
     let (count, size) = (out.geometry().count(), tests.geometry().count());
-    let arguments = (count, Row::of(launch, &elements)?, launch.place(&sorted)?, size, invert, launch.place(&out)?);
-    launch.run(&SEARCH, "among", &[computed], Grid::cover(count), arguments)?;
-    Ok(out)
+    let arguments = (count, Row::of(launch, &elements)?, launch.place(&sorted)?, size, invert, launch.place(out)?);
+    Ok(launch.run(&SEARCH, "among", &[computed], Grid::cover(count), arguments)?)
 }

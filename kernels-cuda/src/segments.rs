@@ -1,7 +1,7 @@
 //! Segments of a dimension, each reduced to one element.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::{Segment, Segments};
+use aten::{Reduce, Segments};
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
@@ -93,59 +93,46 @@ fn begin(initial: Option<Scalar>, otherwise: f64) -> f64 {
 }
 
 #[op_impl(aten::segment_reduce, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn segment_reduce(
+    plan: &Segments<'_>,
+    out: &mut Tensor,
     data: &Tensor,
-    reduce: &str,
-    lengths: Option<&Tensor>,
-    indices: Option<&Tensor>,
-    offsets: Option<&Tensor>,
-    axis: i64,
     r#unsafe: bool,
     initial: Option<Scalar>,
-) -> Result<Tensor> {
-    aten::refuse_indices(indices)?;
-    let segments = Segments::new(data, reduce, lengths, offsets, axis)?;
-    let out = segments.spec(data).on(data.device())?;
-    let (launch, told, dtype) = (Launch::on(&out)?, Told::of(&segments)?, data.dtype());
-    let given = told.given(launch, &segments, data, r#unsafe)?;
+) -> Result<()> {
+    let (launch, told, dtype) = (Launch::on(out)?, Told::of(plan)?, data.dtype());
+    let given = told.given(launch, plan, data, r#unsafe)?;
     let elements = packed(data, dtype)?;
     let start = begin(
         initial,
-        match segments.reduce {
-            Segment::Sum | Segment::Mean => 0.0,
-            Segment::Product => 1.0,
-            Segment::Most => f64::NEG_INFINITY,
-            Segment::Least => f64::INFINITY,
+        match plan.reduce {
+            Reduce::Sum | Reduce::Mean => 0.0,
+            Reduce::Product => 1.0,
+            Reduce::Greatest => f64::NEG_INFINITY,
+            Reduce::Least => f64::INFINITY,
         },
     );
-    let arguments = (given, launch.place(&elements)?, dtype as i32, launch.place(&out)?, start, initial.is_none());
-    launch.run(&SEGMENTS, "reduced", &[computed_in(dtype)], given.threads(), arguments)?;
-    Ok(out)
+    let arguments = (given, launch.place(&elements)?, dtype as i32, launch.place(out)?, start, initial.is_none());
+    Ok(launch.run(&SEGMENTS, "reduced", &[computed_in(dtype)], given.threads(), arguments)?)
 }
 
 #[op_impl(aten::_segment_reduce_backward, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn _segment_reduce_backward(
+    plan: &Segments<'_>,
+    out: &mut Tensor,
     grad: &Tensor,
     output: &Tensor,
     data: &Tensor,
-    reduce: &str,
-    lengths: Option<&Tensor>,
-    offsets: Option<&Tensor>,
-    axis: i64,
     initial: Option<Scalar>,
-) -> Result<Tensor> {
-    let segments = Segments::new(data, reduce, lengths, offsets, axis)?;
-    segments.check_results(grad, output, data)?;
+) -> Result<()> {
     let (dtype, computed) = (data.dtype(), computed_in(data.dtype()));
-    let mut out = Spec::contiguous(computed, data.sizes()).on(data.device())?;
-    write(&mut out, &Tensor::number(0.into()))?;
-    let (launch, told) = (Launch::on(&out)?, Told::of(&segments)?);
-    let given = told.given(launch, &segments, data, true)?;
+    let to = if dtype == computed { out.clone() } else { Spec::contiguous(computed, data.sizes()).on(data.device())? };
+    write(&mut to.clone(), &Tensor::number(0.into()))?;
+    let (launch, told) = (Launch::on(&to)?, Told::of(plan)?);
+    let given = told.given(launch, plan, data, true)?;
     let (grads, results, elements) = (packed(grad, dtype)?, packed(output, dtype)?, packed(data, dtype)?);
     let from = (launch.place(&grads)?, launch.place(&results)?, launch.place(&elements)?);
-    let arguments = (given, from.0, from.1, from.2, dtype as i32, launch.place(&out)?, begin(initial, 1.0));
+    let arguments = (given, from.0, from.1, from.2, dtype as i32, launch.place(&to)?, begin(initial, 1.0));
     launch.run(&SEGMENTS, "spread", &[computed], given.threads(), arguments)?;
-    packed(&out, dtype)
+    if dtype == computed { Ok(()) } else { write(out, &to) }
 }

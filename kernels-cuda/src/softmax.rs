@@ -1,9 +1,9 @@
 //! Softmax and its logarithm.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl, wrap_dim};
+use dispatch_runtime::{DType, Result, Tensor, op_impl};
 
-use crate::copying::packed;
+use crate::copying::{packed, write};
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter};
 use crate::line::Lines;
@@ -53,57 +53,54 @@ enum Kind {
 }
 
 /// How many elements a line has, how many are between its neighbours, and how many lines there are.
-fn cut(tensor: &Tensor, dim: i64) -> Result<Across> {
+fn cut(tensor: &Tensor, dim: usize) -> Across {
     let sizes = tensor.sizes();
-    let dim = wrap_dim("dim", dim, sizes.len())?;
     let (length, inner) = (sizes.get(dim).copied().unwrap_or(1), sizes.iter().skip(dim + 1).product::<i64>());
     let ways = length.clamp(1, 8).unsigned_abs().next_power_of_two();
     let columns = tensor.geometry().count() / length.max(1);
-    Ok(Across { length, inner, columns, ways: u32::try_from(ways).unwrap_or(1) })
+    Across { length, inner, columns, ways: u32::try_from(ways).unwrap_or(1) }
 }
 
-fn softmax(this: &Tensor, dim: i64, dtype: Option<DType>, kind: Kind) -> Result<Tensor> {
-    let spec = aten::softmax_spec(this, dim, dtype)?;
-    let across = cut(this, dim)?;
-    let dtype = spec.dtype;
-    let out = spec.on(this.device())?;
+fn softmax(dim: usize, out: &Tensor, this: &Tensor, kind: Kind) -> Result<()> {
     if out.geometry().count() == 0 {
-        return Ok(out);
+        return Ok(());
     }
+    let (across, dtype) = (cut(this, dim), out.dtype());
     let read = if PAIRS.contains(&(this.dtype(), dtype)) { this.dtype() } else { dtype };
     let this = packed(this, read)?;
-    let (launch, kind) = (Launch::on(&out)?, kind as i32);
-    let (from, to, dtypes) = (launch.place(&this)?, launch.place(&out)?, [read, dtype]);
+    let (launch, kind) = (Launch::on(out)?, kind as i32);
+    let (from, to, dtypes) = (launch.place(&this)?, launch.place(out)?, [read, dtype]);
     if across.is_lines() {
         let lines = Lines::of(launch, across.columns, across.length, &[(from, read), (to, dtype)]);
         launch.run(&SOFTMAX, "lines", &dtypes, lines.grid(), (from, to, lines, kind))?;
     } else {
         launch.run(&SOFTMAX, "columns", &dtypes, across.grid(), (from, to, across, kind))?;
     }
-    Ok(out)
+    Ok(())
 }
 
-fn softmax_backward(grad_output: &Tensor, output: &Tensor, dim: i64, input_dtype: DType, kind: Kind) -> Result<Tensor> {
-    let spec = aten::softmax_backward_spec(grad_output, output, dim, input_dtype)?;
-    let across = cut(output, dim)?;
-    let read = output.dtype();
-    let written = if PAIRS.contains(&(input_dtype, read)) { input_dtype } else { read };
-    let out = Spec { dtype: written, ..spec }.on(output.device())?;
+fn softmax_backward(dim: usize, out: &mut Tensor, grad_output: &Tensor, output: &Tensor, kind: Kind) -> Result<()> {
     if out.geometry().count() == 0 {
-        return packed(&out, input_dtype);
+        return Ok(());
+    }
+    let (across, read) = (cut(output, dim), output.dtype());
+    if out.dtype() != read && !PAIRS.contains(&(out.dtype(), read)) {
+        let mut beside = out.fresh_like(read)?;
+        softmax_backward(dim, &mut beside, grad_output, output, kind)?;
+        return write(out, &beside);
     }
     let (grad, output) = (packed(grad_output, read)?, packed(output, read)?);
-    let (launch, kind) = (Launch::on(&out)?, kind as i32);
-    let (first, second, to) = (launch.place(&grad)?, launch.place(&output)?, launch.place(&out)?);
-    let dtypes = [read, written];
+    let (launch, kind) = (Launch::on(out)?, kind as i32);
+    let (first, second, to) = (launch.place(&grad)?, launch.place(&output)?, launch.place(out)?);
+    let dtypes = [read, out.dtype()];
     if across.is_lines() {
-        let operands = [(first, read), (second, read), (to, written)];
+        let operands = [(first, read), (second, read), (to, out.dtype())];
         let lines = Lines::of(launch, across.columns, across.length, &operands);
         launch.run(&SOFTMAX, "lines_backward", &dtypes, lines.grid(), (first, second, to, lines, kind))?;
     } else {
         launch.run(&SOFTMAX, "columns_backward", &dtypes, across.grid(), (first, second, to, across, kind))?;
     }
-    packed(&out, input_dtype)
+    Ok(())
 }
 
 impl Across {
@@ -119,26 +116,26 @@ impl Across {
 }
 
 #[op_impl(aten::_softmax, CUDA)]
-fn softmax_cuda(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
-    softmax(this, dim, half_to_float.then_some(DType::F32), Kind::Softmax)
+fn softmax_cuda(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    softmax(*plan, out, this, Kind::Softmax)
 }
 
 #[op_impl(aten::_log_softmax, CUDA)]
-fn log_softmax_cuda(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
-    softmax(this, dim, half_to_float.then_some(DType::F32), Kind::Log)
+fn log_softmax_cuda(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    softmax(*plan, out, this, Kind::Log)
 }
 
 #[op_impl(aten::_safe_softmax, CUDA)]
-fn safe_softmax_cuda(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    softmax(this, dim, dtype, Kind::Safe)
+fn safe_softmax_cuda(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    softmax(*plan, out, this, Kind::Safe)
 }
 
 #[op_impl(aten::_softmax_backward_data, CUDA)]
-fn softmax_backward_cuda(grad_output: &Tensor, output: &Tensor, dim: i64, input_dtype: DType) -> Result<Tensor> {
-    softmax_backward(grad_output, output, dim, input_dtype, Kind::Softmax)
+fn softmax_backward_cuda(plan: &usize, out: &mut Tensor, grad_output: &Tensor, output: &Tensor) -> Result<()> {
+    softmax_backward(*plan, out, grad_output, output, Kind::Softmax)
 }
 
 #[op_impl(aten::_log_softmax_backward_data, CUDA)]
-fn log_softmax_backward_cuda(grad_output: &Tensor, output: &Tensor, dim: i64, input_dtype: DType) -> Result<Tensor> {
-    softmax_backward(grad_output, output, dim, input_dtype, Kind::Log)
+fn log_softmax_backward_cuda(plan: &usize, out: &mut Tensor, grad_output: &Tensor, output: &Tensor) -> Result<()> {
+    softmax_backward(*plan, out, grad_output, output, Kind::Log)
 }

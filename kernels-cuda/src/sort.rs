@@ -1,86 +1,80 @@
 //! Sorting, and what needs a part of an order.
 
+use dispatch_runtime::Geometry;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Dims, Geometry, Spec};
 
-use crate::copying::packed;
+use crate::copying::{packed, write};
 use crate::order::{Found, Nth, Ranks, placed};
 
-fn both((values, indices): &Found, spec: Spec, dim: i64) -> Result<(Tensor, Tensor)> {
-    let places = Spec { dtype: DType::I64, ..spec.clone() };
-    Ok((placed(values, spec, dim)?, placed(indices, places, dim)?))
+/// Writes the first elements of each line into the results, by way of others if lines do not lie side by side there.
+fn first([values, indices]: [&mut Tensor; 2], lines: &Ranks, dim: usize) -> Result<()> {
+    let is_direct = |out: &Tensor| dim + 1 >= out.sizes().len() && out.geometry().is_contiguous();
+    let most = values.sizes().get(dim).copied().unwrap_or(1);
+    if is_direct(values) && is_direct(indices) {
+        return lines.first_into(most, &(values.clone(), indices.clone()));
+    }
+    let found = lines.first(most)?;
+    placed(&found.0, values, dim)?;
+    placed(&found.1, indices, dim)
 }
 
 #[op_impl(aten::sort, CUDA)]
-fn sort(this: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
-    let spec = aten::sort_spec(this, dim)?;
-    both(&Ranks::along(this, dim, descending)?.sorted()?, spec, dim)
+fn sort(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, descending: bool) -> Result<()> {
+    first(out, &Ranks::along(this, *plan, descending)?, *plan)
 }
 
 #[op_impl(aten::sort_stable, CUDA)]
-fn sort_stable(this: &Tensor, _stable: Option<bool>, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
-    sort(this, dim, descending)
+fn sort_stable(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, descending: bool) -> Result<()> {
+    first(out, &Ranks::along(this, *plan, descending)?, *plan)
 }
 
 #[op_impl(aten::topk, CUDA)]
-fn topk(this: &Tensor, k: i64, dim: i64, largest: bool, _sorted: bool) -> Result<(Tensor, Tensor)> {
-    let spec = aten::topk_spec(this, k, dim)?;
-    both(&Ranks::along(this, dim, largest)?.first(k)?, spec, dim)
+fn topk(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, largest: bool) -> Result<()> {
+    first(out, &Ranks::along(this, *plan, largest)?, *plan)
 }
 
-/// One element of each line.
-fn one(
-    this: &Tensor,
-    dim: i64,
-    keepdim: bool,
-    choose: impl FnOnce(&Ranks) -> Result<Found>,
-) -> Result<(Tensor, Tensor)> {
-    let spec = aten::extreme_spec(this, &[dim], keepdim)?;
-    let shaped = |found: &Tensor| found.restride(Geometry::contiguous(spec.geometry.sizes()));
-    let (values, indices) = choose(&Ranks::along(this, dim, false)?)?;
-    Ok((shaped(&values)?, shaped(&indices)?))
+/// Results of one element for each line, which lie side by side.
+fn found([values, indices]: [&mut Tensor; 2]) -> Found {
+    (values.clone(), indices.clone())
 }
 
 #[op_impl(aten::kthvalue, CUDA)]
-fn kthvalue(this: &Tensor, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    aten::kth_check(this, k, dim)?;
-    one(this, dim, keepdim, |lines| lines.nth(Nth::Is(k)))
+fn kthvalue(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, k: i64) -> Result<()> {
+    Ranks::along(this, *plan, false)?.nth(Nth::Is(k), &found(out))
 }
 
 #[op_impl(aten::median_dim, CUDA)]
-fn median_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    one(this, dim, keepdim, |lines| lines.nth(Nth::Median { of_numbers: false }))
+fn median_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    Ranks::along(this, *plan, false)?.nth(Nth::Median { of_numbers: false }, &found(out))
 }
 
 #[op_impl(aten::nanmedian_dim, CUDA)]
-fn nanmedian_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    one(this, dim, keepdim, |lines| lines.nth(Nth::Median { of_numbers: true }))
+fn nanmedian_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    Ranks::along(this, *plan, false)?.nth(Nth::Median { of_numbers: true }, &found(out))
 }
 
 #[op_impl(aten::mode, CUDA)]
-fn mode(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    one(this, dim, keepdim, Ranks::most_frequent)
+fn mode(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    Ranks::along(this, *plan, false)?.most_frequent(&found(out))
 }
 
 /// The median of all elements; of none, what is not a number.
-fn median_of_all(this: &Tensor, of_numbers: bool) -> Result<Tensor> {
+fn median_of_all(out: &mut Tensor, this: &Tensor, of_numbers: bool) -> Result<()> {
     if this.geometry().count() == 0 {
-        let mut out = Spec::contiguous(this.dtype(), &[]).on(this.device())?;
-        crate::copying::write(&mut out, &Tensor::number(f64::NAN.into()))?;
-        return Ok(out);
+        return write(out, &Tensor::number(f64::NAN.into()));
     }
     let row = packed(this, this.dtype())?;
     let row = row.restride(Geometry::contiguous(&[row.geometry().count()]).at(row.geometry().offset()))?;
-    let (median, _) = Ranks::along(&row, 0, false)?.nth(Nth::Median { of_numbers })?;
-    Ok(median.restride(Geometry::contiguous(&Dims::new()))?)
+    let mut place = out.fresh_like(DType::I64)?;
+    Ranks::along(&row, 0, false)?.nth(Nth::Median { of_numbers }, &found([out, &mut place]))
 }
 
 #[op_impl(aten::median, CUDA)]
-fn median(this: &Tensor) -> Result<Tensor> {
-    median_of_all(this, false)
+fn median(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
+    median_of_all(out, this, false)
 }
 
 #[op_impl(aten::nanmedian, CUDA)]
-fn nanmedian(this: &Tensor) -> Result<Tensor> {
-    median_of_all(this, true)
+fn nanmedian(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
+    median_of_all(out, this, true)
 }

@@ -4,8 +4,8 @@
 //! images; a gradient asks, for each element of an image, those of the result that it may be a tap of.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
+use dispatch_runtime::DType;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{DType, Spec};
 
 use crate::images::Images;
 use crate::kernel::Kernel;
@@ -85,27 +85,26 @@ macro_rules! upsamples {
     ($($rank:literal $way:ident [$($align:ident)?] [$($scale:ident)+] $types:ident $name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
         fn $name(
+            _plan: &(),
+            out: &mut Tensor,
             this: &Tensor,
-            output_size: &[i64],
             $($align: bool,)?
             $($scale: Option<f64>),+
-        ) -> Result<Tensor> {
-            let spec = aten::upsampled($rank, this, output_size)?;
+        ) -> Result<()> {
             check_dtype(aten::$name::operator(), "self", this.dtype(), &$types)?;
-            resize($rank, this, spec, $way, false $(|| $align)?, &[$($scale),+])
+            resize($rank, this, out, $way, false $(|| $align)?, &[$($scale),+])
         }
 
         #[op_impl(aten::$backward, CUDA)]
         fn $backward(
+            _plan: &(),
+            out: &mut Tensor,
             grad_output: &Tensor,
-            output_size: &[i64],
-            input_size: &[i64],
             $($align: bool,)?
             $($scale: Option<f64>),+
-        ) -> Result<Tensor> {
-            let spec = aten::upsampled_gradient($rank, grad_output, output_size, input_size)?;
+        ) -> Result<()> {
             check_dtype(aten::$backward::operator(), "grad_output", grad_output.dtype(), &FLOATING)?;
-            back($rank, grad_output, spec, $way, false $(|| $align)?, &[$($scale),+])
+            back($rank, grad_output, out, $way, false $(|| $align)?, &[$($scale),+])
         }
     )*};
 }
@@ -128,17 +127,16 @@ upsamples! {
 fn resize(
     rank: usize,
     this: &Tensor,
-    spec: Spec,
+    out: &Tensor,
     way: Way,
     align_corners: bool,
     scales: &[Option<f64>],
-) -> Result<Tensor> {
-    let out = spec.on(this.device())?;
+) -> Result<()> {
     let count = out.geometry().count();
     if count == 0 {
-        return Ok(out);
+        return Ok(());
     }
-    let (launch, to) = (Launch::on(&out)?, Images::of(&out, rank));
+    let (launch, to) = (Launch::on(out)?, Images::of(out, rank));
     let planes: i64 = out.sizes()[..2].iter().product();
     let positions = count / planes;
     let (lanes, turns) =
@@ -150,24 +148,21 @@ fn resize(
     let grid = Grid { blocks: [lane_grid.blocks[0], rows, 1], ..lane_grid };
     let dtype = if way.number <= EXACT.number { moved(this.dtype()) } else { this.dtype() };
     let scales = Scales::new(way, align_corners, this.sizes(), out.sizes(), scales, this.dtype());
-    let arguments = (planes, lanes, launch.place(&out)?, launch.place(this)?, to, Images::of(this, rank), scales);
-    launch.run(&UPSAMPLE, way.forward, &[dtype], grid, arguments)?;
-    Ok(out)
+    let arguments = (planes, lanes, launch.place(out)?, launch.place(this)?, to, Images::of(this, rank), scales);
+    Ok(launch.run(&UPSAMPLE, way.forward, &[dtype], grid, arguments)?)
 }
 
 fn back(
     rank: usize,
     grad_output: &Tensor,
-    spec: Spec,
+    out: &Tensor,
     way: Way,
     align_corners: bool,
     scales: &[Option<f64>],
-) -> Result<Tensor> {
-    let out = spec.on(grad_output.device())?;
-    let (launch, count) = (Launch::on(&out)?, out.geometry().count());
+) -> Result<()> {
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let scales = Scales::new(way, align_corners, out.sizes(), grad_output.sizes(), scales, out.dtype());
-    let images = (Images::of(&out, rank), Images::of(grad_output, rank));
-    let arguments = (count, launch.place(&out)?, launch.place(grad_output)?, images.0, images.1, scales);
-    launch.run(&UPSAMPLE, way.backward, &[out.dtype()], Grid::cover(count), arguments)?;
-    Ok(out)
+    let images = (Images::of(out, rank), Images::of(grad_output, rank));
+    let arguments = (count, launch.place(out)?, launch.place(grad_output)?, images.0, images.1, scales);
+    Ok(launch.run(&UPSAMPLE, way.backward, &[out.dtype()], Grid::cover(count), arguments)?)
 }

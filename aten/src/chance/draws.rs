@@ -13,23 +13,14 @@ pub const PIECE: usize = 256;
 /// Positions of the last dimension, each as likely as its weight says; one is drawn once, or any number of times with replacement.
 #[op_def(
     "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn multinomial(this: &Tensor, num_samples: i64, replacement: bool, generator: Option<&Generator>)
 -> Result<Tensor>;
 
-#[op_meta(multinomial)]
-fn multinomial_meta(
-    this: &Tensor,
-    num_samples: i64,
-    replacement: bool,
-    _generator: Option<&Generator>,
-) -> Result<Tensor> {
-    multinomial_spec(this, num_samples, replacement)?.on(Device::META)
-}
-
-/// What [`multinomial`] makes.
-pub fn multinomial_spec(this: &Tensor, num_samples: i64, replacement: bool) -> Result<Spec, BadArgument> {
+#[op_plan(multinomial)]
+fn multinomial_plan(this: &Tensor, num_samples: i64, replacement: bool) -> Result<Plan<()>, BadArgument> {
     if !this.dtype().is_floating() {
         return Err(BadArgument::dtype("self", this.dtype(), "floating"));
     }
@@ -50,5 +41,5 @@ pub fn multinomial_spec(this: &Tensor, num_samples: i64, replacement: bool) -> R
     }
     let mut sizes = Dims::from_slice(outer);
     sizes.push(num_samples);
-    Ok(Spec::contiguous(DType::I64, &sizes))
+    Ok(Plan::new((), [Spec::contiguous(DType::I64, &sizes)]))
 }

@@ -8,19 +8,13 @@ use dispatch_runtime::{BadArgument, Dims, Spec};
 use crate::bernoulli__float;
 
 /// The tensor with elements left out, each with the chance `p`, and the mask of those that are kept; all are where it is not to train.
-#[op_def("native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", out = "out")]
+#[op_def("native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", plan, out = "out")]
 pub fn native_dropout(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Tensor, Tensor)>;
 
-#[op_meta(native_dropout)]
-fn native_dropout_meta(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Tensor, Tensor)> {
-    let (result, mask) = native_dropout_specs(input, p, train)?;
-    Ok((result.on(Device::META)?, mask.on(Device::META)?))
-}
-
-/// What [`native_dropout`] makes.
-pub fn native_dropout_specs(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Spec, Spec), BadArgument> {
+#[op_plan(native_dropout)]
+fn native_dropout_plan(input: &Tensor, p: f64, train: Option<bool>) -> Result<Plan<(), 2>, BadArgument> {
     let mask = if train == Some(false) { DType::Bool } else { check_dropped(input, p)? };
-    Ok((Spec::pointwise(&[input], input.dtype())?, Spec::pointwise(&[input], mask)?))
+    Ok(Plan::new((), [Spec::like(input, input.dtype()), Spec::like(input, mask)]))
 }
 
 /// Refuses what cannot be scaled. The dtype is that of the mask.
@@ -44,7 +38,7 @@ pub fn kept_scale(p: f64) -> f64 {
 
 #[op_impl(native_dropout, CompositeExplicitAutograd)]
 fn native_dropout_any(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Tensor, Tensor)> {
-    let (_, mask) = native_dropout_specs(input, p, train)?;
+    let [_, mask] = native_dropout::plan(input, p, train)?.outputs;
     let mut mask = mask.on(input.device())?;
     if train == Some(false) {
         crate::fill__scalar(&mut mask, true.into())?;
@@ -58,7 +52,7 @@ fn native_dropout_any(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Te
 /// `grad_output * mask * scale`
 #[op_def(
     "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
-    shape = pointwise,
+    shape = pointwise, dtypes(floating, complex),
     dtype = float,
     out = "out"
 )]

@@ -3,6 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Layout, MemoryFormat, Spec};
 
+use crate::factory::check_plain;
 use crate::{empty_like, empty_memory_format, random__from};
 
 /// Whole numbers from zero up to below `high`.
@@ -310,7 +311,9 @@ fn randperm_any(
 
 /// The same with numbers of this generator.
 #[op_def(
-    "randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
+    out = "generator_out"
 )]
 pub fn randperm_generator(
     n: i64,
@@ -321,46 +324,19 @@ pub fn randperm_generator(
     pin_memory: Option<bool>,
 ) -> Result<Tensor>;
 
-#[op_impl(randperm_generator, CompositeExplicitAutograd)]
-fn randperm_generator_any(
+#[op_plan(randperm_generator)]
+fn randperm_generator_plan(
     n: i64,
-    generator: Option<&Generator>,
     dtype: Option<DType>,
     layout: Option<Layout>,
-    device: Option<Device>,
     pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    if n < 0 {
-        return Err(BadArgument::value("n", n, "zero or more").into());
-    }
-    let mut made = empty_memory_format(&[n], dtype.or(Some(DType::I64)), layout, device, pin_memory, None)?;
-    randperm_generator_out(n, generator, &mut made)?;
-    Ok(made)
-}
-
-/// The numbers from zero up to below `n` in a random order, into a tensor.
-#[op_def("randperm.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)")]
-pub fn randperm_out(n: i64, out: &mut Tensor) -> Result<()> {
-    randperm_generator_out(n, None, out)
-}
-
-/// The same with numbers of this generator.
-#[op_def("randperm.generator_out(SymInt n, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)")]
-pub fn randperm_generator_out(n: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
-
-#[op_meta(randperm_generator_out)]
-fn randperm_generator_out_meta(n: i64, _generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
-    check_randperm(n, out.dtype())?;
-    Spec::contiguous(out.dtype(), &[n]).fit("out", out)?;
-    out.storage().bump_version();
-    Ok(())
-}
-
-/// Refuses what [`randperm_generator_out`] does not take: a dtype must hold every number.
-pub fn check_randperm(n: i64, dtype: DType) -> Result<(), BadArgument> {
+) -> Result<Plan<()>, BadArgument> {
+    check_plain(layout, pin_memory)?;
     if n < 0 {
         return Err(BadArgument::value("n", n, "zero or more"));
     }
+    let dtype = dtype.unwrap_or(DType::I64);
+    // Every number must have a place in the dtype.
     let most = match dtype {
         DType::U8 => 1 << 8,
         DType::I8 => 1 << 7,
@@ -376,5 +352,11 @@ pub fn check_randperm(n: i64, dtype: DType) -> Result<(), BadArgument> {
     if n > most {
         return Err(BadArgument::value("n", n, format!("at most {most}, as {dtype} holds no more in a row")));
     }
-    Ok(())
+    Ok(Plan::new((), [Spec::contiguous(dtype, &[n])]))
+}
+
+/// The numbers from zero up to below `n` in a random order, into a tensor.
+#[op_def("randperm.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)")]
+pub fn randperm_out(n: i64, out: &mut Tensor) -> Result<()> {
+    randperm_generator_out(n, None, out)
 }

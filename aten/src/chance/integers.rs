@@ -1,40 +1,49 @@
 //! Whole numbers at random.
 
+use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
+
+use super::filled;
 
 /// Whole numbers from zero to the largest that the dtype holds, or up to which a floating dtype holds all.
-#[op_def("random(Tensor self, *, Generator? generator=None) -> Tensor", inplace, out = "out")]
+#[op_def("random(Tensor self, *, Generator? generator=None) -> Tensor", plan, inplace, out = "out")]
 pub fn random(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
 
-#[op_meta(random)]
-fn random_meta(this: &Tensor, _generator: Option<&Generator>) -> Result<Tensor> {
-    integer_limits(this)?;
-    Spec::pointwise(&[this], this.dtype())?.on(Device::META)
+#[op_plan(random)]
+fn random_plan(this: &Tensor) -> Result<Plan<Integers>, BadArgument> {
+    let (_, _, last) = integer_limits(this)?;
+    filled(this, Integers { first: 0, last })
 }
 
 /// Whole numbers from `from` up to below `to`, or up to the largest that the dtype holds.
 #[op_def(
     "random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor",
+    plan,
     inplace,
     out = "from_out"
 )]
 pub fn random_from(this: &Tensor, from: i64, to: Option<i64>, generator: Option<&Generator>) -> Result<Tensor>;
 
-#[op_meta(random_from)]
-fn random_from_meta(this: &Tensor, from: i64, to: Option<i64>, _generator: Option<&Generator>) -> Result<Tensor> {
-    integers_between(this, from, to)?;
-    Spec::pointwise(&[this], this.dtype())?.on(Device::META)
+#[op_plan(random_from)]
+fn random_from_plan(this: &Tensor, from: i64, to: Option<i64>) -> Result<Plan<Integers>, BadArgument> {
+    filled(this, integers_between(this, from, to)?)
 }
 
 /// Whole numbers from zero up to below `to`.
-#[op_def("random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor", inplace, out = "to_out")]
+#[op_def("random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor", plan, inplace, out = "to_out")]
 pub fn random_to(this: &Tensor, to: i64, generator: Option<&Generator>) -> Result<Tensor>;
 
-#[op_meta(random_to)]
-fn random_to_meta(this: &Tensor, to: i64, _generator: Option<&Generator>) -> Result<Tensor> {
-    integers_between(this, 0, Some(to))?;
-    Spec::pointwise(&[this], this.dtype())?.on(Device::META)
+#[op_plan(random_to)]
+fn random_to_plan(this: &Tensor, to: i64) -> Result<Plan<Integers>, BadArgument> {
+    filled(this, integers_between(this, 0, Some(to))?)
+}
+
+/// Which numbers are drawn.
+pub struct Integers {
+    /// The least.
+    pub first: i64,
+    /// The greatest.
+    pub last: i64,
 }
 
 /// The least and the greatest whole number that a bound may be, and the greatest up to which the dtype holds all.
@@ -54,13 +63,7 @@ fn integer_limits(this: &Tensor) -> Result<(i64, i64, i64), BadArgument> {
     })
 }
 
-/// The least number that [`random`] gives, and the greatest.
-pub fn all_integers(this: &Tensor) -> Result<(i64, i64), BadArgument> {
-    integer_limits(this).map(|(_, _, greatest)| (0, greatest))
-}
-
-/// The least number that [`random_from`] gives, and the greatest.
-pub fn integers_between(this: &Tensor, from: i64, to: Option<i64>) -> Result<(i64, i64), BadArgument> {
+fn integers_between(this: &Tensor, from: i64, to: Option<i64>) -> Result<Integers, BadArgument> {
     let (lowest, highest, natural) = integer_limits(this)?;
     let inside = |argument, value, bound| {
         if (lowest..=highest).contains(&bound) {
@@ -76,5 +79,5 @@ pub fn integers_between(this: &Tensor, from: i64, to: Option<i64>) -> Result<(i6
         None => natural.max(from),
     };
     inside("to", to.unwrap_or(greatest), greatest)?;
-    Ok((from, greatest))
+    Ok(Integers { first: from, last: greatest })
 }

@@ -5,13 +5,6 @@ use dispatch_runtime::{BadArgument, Layout, Spec, broadcast};
 
 use crate::{empty_memory_format, normal_};
 
-#[op_impl(crate::normal_functional, CompositeExplicitAutograd)]
-fn normal_functional_any(this: &Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<Tensor> {
-    let mut made = crate::empty_like(this, None, None, None, None, None)?;
-    normal_(&mut made, mean, std, generator)?;
-    Ok(made)
-}
-
 /// Numbers of the normal distribution in the sizes of `self`, into a tensor.
 #[op_def(
     "normal.out(Tensor self, float mean=0., float std=1., *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"

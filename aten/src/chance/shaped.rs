@@ -5,23 +5,23 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Promotion, Spec};
 
-use super::check_fraction;
+use super::{check_fraction, filled};
 use crate::check_devices;
 
 /// How often what happens at a rate of `self` happens
-#[op_def("poisson(Tensor self, Generator? generator=None) -> Tensor", out = "out")]
+#[op_def("poisson(Tensor self, Generator? generator=None) -> Tensor", plan, out = "out")]
 pub fn poisson(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
 
 /// How many of `count` tries succeed, each with the chance `prob`
-#[op_def("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", out = "out")]
+#[op_def("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", plan, out = "out")]
 pub fn binomial(count: &Tensor, prob: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
 
 /// Numbers of gamma distributions of these shapes
-#[op_def("_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", out = "out")]
+#[op_def("_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", plan, out = "out")]
 pub fn _standard_gamma(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
 
 /// How a number of a gamma distribution follows its shape
-#[op_def("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", shape = pointwise, out = "out")]
+#[op_def("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", shape = pointwise, dtypes(floating), out = "out")]
 pub fn _standard_gamma_grad(this: &Tensor, output: &Tensor) -> Result<Tensor>;
 
 /// Shares of one, in the last dimension, of Dirichlet distributions
@@ -29,7 +29,7 @@ pub fn _standard_gamma_grad(this: &Tensor, output: &Tensor) -> Result<Tensor>;
 pub fn _sample_dirichlet(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
 
 /// How a share of a Dirichlet distribution follows its weight, where the weights have this total
-#[op_def("_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", shape = pointwise, out = "out")]
+#[op_def("_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", shape = pointwise, dtypes(floating), out = "out")]
 pub fn _dirichlet_grad(x: &Tensor, alpha: &Tensor, total: &Tensor) -> Result<Tensor>;
 
 #[op_impl(_sample_dirichlet, CompositeExplicitAutograd)]
@@ -38,35 +38,28 @@ fn sample_dirichlet_any(this: &Tensor, generator: Option<&Generator>) -> Result<
     crate::div(&parts, &crate::sum_dim_intlist(&parts, Some(&[-1]), true, None)?)
 }
 
-#[op_meta(poisson)]
-fn poisson_meta(this: &Tensor, _generator: Option<&Generator>) -> Result<Tensor> {
-    shaped_spec(this)?.on(Device::META)
-}
-
-#[op_meta(_standard_gamma)]
-fn standard_gamma_meta(this: &Tensor, _generator: Option<&Generator>) -> Result<Tensor> {
-    shaped_spec(this)?.on(Device::META)
-}
-
-#[op_meta(binomial)]
-fn binomial_meta(count: &Tensor, prob: &Tensor, _generator: Option<&Generator>) -> Result<Tensor> {
-    binomial_spec(count, prob)?.on(Device::META)
-}
-
-/// What [`poisson`] and [`_standard_gamma`] make.
-pub fn shaped_spec(this: &Tensor) -> Result<Spec, BadArgument> {
+#[op_plan(poisson)]
+fn poisson_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
     check_fraction(this, false)?;
-    Spec::pointwise(&[this], this.dtype())
+    filled(this, ())
 }
 
-/// What [`binomial`] makes.
-pub fn binomial_spec(count: &Tensor, prob: &Tensor) -> Result<Spec, BadArgument> {
+#[op_plan(_standard_gamma)]
+fn standard_gamma_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
+    check_fraction(this, false)?;
+    filled(this, ())
+}
+
+#[op_plan(binomial)]
+fn binomial_plan(count: &Tensor, prob: &Tensor) -> Result<Plan<()>, BadArgument> {
     check_devices([("count", count), ("prob", prob)])?;
     for (name, tensor) in [("count", count), ("prob", prob)] {
         if !tensor.dtype().is_floating() {
             return Err(BadArgument::dtype(name, tensor.dtype(), "floating"));
         }
     }
-    let named = |bad: BadArgument| BadArgument::new(if bad.argument == "0" { "count" } else { "prob" }, bad.problem);
-    Spec::pointwise(&[count, prob], Promotion::Common.of(&[count, prob])).map_err(named)
+    let dtype = Promotion::Common.of(&[count, prob]);
+    let spec = Spec::pointwise(&[count, prob], dtype)
+        .map_err(|error| if error.operand == 0 { error.of("count") } else { error.of("prob") })?;
+    Ok(Plan::new((), [spec]))
 }

@@ -10,9 +10,9 @@ use crate::{
 };
 
 macro_rules! likelihoods {
-    ($($ranks:literal $forward:ident $forward_meta:ident $schema:literal $backward:ident $backward_meta:ident $backward_schema:literal $composite:ident $composite_schema:literal;)*) => {$(
+    ($($kind:literal $forward:ident $forward_plan:ident $schema:literal $backward:ident $backward_plan:ident $backward_schema:literal $composite:ident $composite_schema:literal;)*) => {$(
         /// `-weight[target] * self[target]` along the classes, and the sum of the weights.
-        #[op_def($schema, out = "output")]
+        #[op_def($schema, plan, out = "output")]
         pub fn $forward(
             this: &Tensor,
             target: &Tensor,
@@ -21,21 +21,20 @@ macro_rules! likelihoods {
             ignore_index: i64,
         ) -> Result<(Tensor, Tensor)>;
 
-        #[op_meta($forward)]
-        fn $forward_meta(
+        #[op_plan($forward)]
+        fn $forward_plan(
             this: &Tensor,
             target: &Tensor,
             weight: Option<&Tensor>,
             reduction: i64,
-            _ignore_index: i64,
-        ) -> Result<(Tensor, Tensor)> {
-            let likelihood = Likelihood::new(this, target, weight, reduction, $ranks)?;
-            let total = Spec::contiguous(this.dtype(), &[]).on(Device::META)?;
-            Ok((Spec::contiguous(this.dtype(), &likelihood.sizes).on(Device::META)?, total))
+        ) -> Result<Plan<Likelihood, 2>, BadArgument> {
+            let (likelihood, sizes) = likelihood(this, target, weight, reduction, $kind)?;
+            let spec = |sizes: &[i64]| Spec::contiguous(this.dtype(), sizes);
+            Ok(Plan::new(likelihood, [spec(&sizes), spec(&[])]))
         }
 
         /// The gradient: `-weight[target]` where the target is, zero elsewhere.
-        #[op_def($backward_schema, out = "grad_input"(grad_input))]
+        #[op_def($backward_schema, plan, out = "grad_input"(grad_input))]
         pub fn $backward(
             grad_output: &Tensor,
             this: &Tensor,
@@ -46,18 +45,27 @@ macro_rules! likelihoods {
             total_weight: &Tensor,
         ) -> Result<Tensor>;
 
-        #[op_meta($backward)]
-        fn $backward_meta(
+        #[op_plan($backward)]
+        fn $backward_plan(
             grad_output: &Tensor,
             this: &Tensor,
             target: &Tensor,
             weight: Option<&Tensor>,
             reduction: i64,
-            _ignore_index: i64,
             total_weight: &Tensor,
-        ) -> Result<Tensor> {
-            Likelihood::new(this, target, weight, reduction, $ranks)?.check_gradient(grad_output, total_weight)?;
-            Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
+        ) -> Result<Plan<Likelihood>, BadArgument> {
+            let (likelihood, sizes) = likelihood(this, target, weight, reduction, $kind)?;
+            let fits = match likelihood.reduction {
+                Reduction::None => grad_output.sizes() == &sizes[..],
+                _ => grad_output.geometry().count() == 1,
+            };
+            if !fits {
+                return Err(BadArgument::sizes("grad_output", grad_output.sizes(), format!("{sizes:?}")));
+            }
+            if total_weight.geometry().count() != 1 {
+                return Err(BadArgument::sizes("total_weight", total_weight.sizes(), "one element"));
+            }
+            Ok(Plan::new(likelihood, [Spec::contiguous(this.dtype(), this.sizes())]))
         }
 
         /// `-weight[target] * self[target]` along the classes.
@@ -75,101 +83,74 @@ macro_rules! likelihoods {
 }
 
 likelihoods! {
-    1 nll_loss_forward nll_loss_forward_meta
+    1 nll_loss_forward nll_loss_forward_plan
     "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"
-    nll_loss_backward nll_loss_backward_meta
+    nll_loss_backward nll_loss_backward_plan
     "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"
     nll_loss
     "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor";
-    2 nll_loss2d_forward nll_loss2d_forward_meta
+    2 nll_loss2d_forward nll_loss2d_forward_plan
     "nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"
-    nll_loss2d_backward nll_loss2d_backward_meta
+    nll_loss2d_backward nll_loss2d_backward_plan
     "nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"
     nll_loss2d
     "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor";
 }
 
-/// What a loss of classes is about.
+/// A loss of classes.
 #[derive(Clone, Debug)]
 pub struct Likelihood {
-    /// The dimension that the classes are along.
+    /// The dimension of the classes.
     pub dim: usize,
-    /// How many classes there are.
+    /// The number of classes.
     pub classes: i64,
-    /// What becomes of the losses; those of one element alone are their own sum.
+    /// The reduction of the losses; the loss of a single line is its own sum.
     pub reduction: Reduction,
-    /// The result's.
-    pub sizes: Dims,
 }
 
-impl Likelihood {
-    /// Looks at the arguments of one over rows, or over pictures, which have 2 dimensions.
-    ///
-    /// # Errors
-    ///
-    /// Where sizes or dtypes do not fit together.
-    pub fn new(
-        this: &Tensor,
-        target: &Tensor,
-        weight: Option<&Tensor>,
-        reduction: i64,
-        kind: usize,
-    ) -> Result<Self, BadArgument> {
-        let (sizes, rank) = (this.sizes(), this.sizes().len());
-        let fits = if kind == 2 { rank == 4 } else { rank == 1 || rank == 2 };
-        if !fits {
-            return Err(BadArgument::rank("self", rank, if kind == 2 { "4" } else { "1 or 2" }));
-        }
-        if !this.dtype().is_floating() {
-            return Err(BadArgument::dtype("self", this.dtype(), "floating"));
-        }
-        if !matches!(target.dtype(), DType::I64 | DType::U8) {
-            return Err(BadArgument::dtype("target", target.dtype(), "int64 or uint8"));
-        }
-        let dim = usize::from(rank > 1);
-        let beside: Dims = sizes.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect();
-        if target.sizes() != &beside[..] && !(rank == 1 && target.sizes() == [1]) {
-            return Err(BadArgument::sizes(
-                "target",
-                target.sizes(),
-                format!("{beside:?}, as `self` has beside its classes"),
-            ));
-        }
-        let classes = sizes[dim];
-        if let Some(weight) = weight {
-            if weight.sizes() != [classes] {
-                return Err(BadArgument::sizes("weight", weight.sizes(), format!("[{classes}], one for each class")));
-            }
-            if weight.dtype() != this.dtype() {
-                return Err(BadArgument::dtype("weight", weight.dtype(), format!("{}, as `self` is", this.dtype())));
-            }
-        }
-        let reduction = match Reduction::of(reduction)? {
-            Reduction::None if rank == 1 => Reduction::Sum,
-            other => other,
-        };
-        let sizes = if reduction == Reduction::None { beside } else { Dims::new() };
-        Ok(Self { dim, classes, reduction, sizes })
+/// The loss of rows, or of images (`kind` 2), and the sizes of its result.
+fn likelihood(
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+    kind: usize,
+) -> Result<(Likelihood, Dims), BadArgument> {
+    let (sizes, rank) = (this.sizes(), this.sizes().len());
+    let fits = if kind == 2 { rank == 4 } else { rank == 1 || rank == 2 };
+    if !fits {
+        return Err(BadArgument::rank("self", rank, if kind == 2 { "4" } else { "1 or 2" }));
     }
-
-    /// Refuses a gradient of other sizes, and more than one total weight.
-    ///
-    /// # Errors
-    ///
-    /// Where there are any.
-    pub fn check_gradient(&self, grad_output: &Tensor, total_weight: &Tensor) -> Result<(), BadArgument> {
-        let fits = match self.reduction {
-            Reduction::None => grad_output.sizes() == &self.sizes[..],
-            _ => grad_output.geometry().count() == 1,
-        };
-        if !fits {
-            return Err(BadArgument::sizes("grad_output", grad_output.sizes(), format!("{:?}", self.sizes)));
-        }
-        if total_weight.geometry().count() != 1 {
-            return Err(BadArgument::sizes("total_weight", total_weight.sizes(), "one element"));
-        }
-        Ok(())
+    if !this.dtype().is_floating() {
+        return Err(BadArgument::dtype("self", this.dtype(), "floating"));
     }
+    if !matches!(target.dtype(), DType::I64 | DType::U8) {
+        return Err(BadArgument::dtype("target", target.dtype(), "int64 or uint8"));
+    }
+    let dim = usize::from(rank > 1);
+    let beside: Dims = sizes.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect();
+    if target.sizes() != &beside[..] && !(rank == 1 && target.sizes() == [1]) {
+        return Err(BadArgument::sizes(
+            "target",
+            target.sizes(),
+            format!("{beside:?}, as `self` has beside its classes"),
+        ));
+    }
+    let classes = sizes[dim];
+    if let Some(weight) = weight {
+        if weight.sizes() != [classes] {
+            return Err(BadArgument::sizes("weight", weight.sizes(), format!("[{classes}], one for each class")));
+        }
+        if weight.dtype() != this.dtype() {
+            return Err(BadArgument::dtype("weight", weight.dtype(), format!("{}, as `self` is", this.dtype())));
+        }
+    }
+    let reduction = match Reduction::of(reduction)? {
+        Reduction::None if rank == 1 => Reduction::Sum,
+        other => other,
+    };
+    let sizes = if reduction == Reduction::None { beside } else { Dims::new() };
+    Ok((Likelihood { dim, classes, reduction }, sizes))
 }
 
 /// [`nll_loss`] over any dimensions beside the classes.

@@ -8,6 +8,7 @@ use super::Reduction;
 /// The mean over classes of `max(0, margin - self[target] + self[class])^p * weight[target]`.
 #[op_def(
     "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=1) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn multi_margin_loss(
@@ -19,22 +20,23 @@ pub fn multi_margin_loss(
     reduction: i64,
 ) -> Result<Tensor>;
 
-#[op_meta(multi_margin_loss)]
-fn multi_margin_loss_meta(
+#[op_plan(multi_margin_loss)]
+fn multi_margin_loss_plan(
     this: &Tensor,
     target: &Tensor,
     p: Scalar,
     margin: Scalar,
     weight: Option<&Tensor>,
     reduction: i64,
-) -> Result<Tensor> {
-    let margins = Margins::of_one(this, target, [p, margin], weight, reduction)?;
-    Spec::contiguous(this.dtype(), &margins.sizes).on(Device::META)
+) -> Result<Plan<Margins>, BadArgument> {
+    let (margins, sizes) = Margins::of_one(this, target, [p, margin], weight, reduction)?;
+    Ok(Plan::new(margins, [Spec::contiguous(this.dtype(), &sizes)]))
 }
 
 /// The gradient of [`multi_margin_loss`].
 #[op_def(
     "multi_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, Scalar p, Scalar margin, Tensor? weight=None, int reduction=1) -> Tensor",
+    plan,
     out = "grad_input"(grad_input)
 )]
 pub fn multi_margin_loss_backward(
@@ -47,8 +49,8 @@ pub fn multi_margin_loss_backward(
     reduction: i64,
 ) -> Result<Tensor>;
 
-#[op_meta(multi_margin_loss_backward)]
-fn multi_margin_loss_backward_meta(
+#[op_plan(multi_margin_loss_backward)]
+fn multi_margin_loss_backward_plan(
     grad_output: &Tensor,
     this: &Tensor,
     target: &Tensor,
@@ -56,9 +58,10 @@ fn multi_margin_loss_backward_meta(
     margin: Scalar,
     weight: Option<&Tensor>,
     reduction: i64,
-) -> Result<Tensor> {
-    Margins::of_one(this, target, [p, margin], weight, reduction)?.check_gradient(grad_output)?;
-    Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
+) -> Result<Plan<Margins>, BadArgument> {
+    let (margins, sizes) = Margins::of_one(this, target, [p, margin], weight, reduction)?;
+    check_gradient(grad_output, &sizes)?;
+    Ok(Plan::new(margins, [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
 /// The mean over classes of `max(0, 1 - self[true] + self[false])`, summed over the true classes: those before the first -1.
@@ -70,20 +73,25 @@ pub fn multilabel_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) ->
 /// [`multilabel_margin_loss`], and which classes are true.
 #[op_def(
     "multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)",
+    plan,
     out = "output"
 )]
 pub fn multilabel_margin_loss_forward(this: &Tensor, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)>;
 
-#[op_meta(multilabel_margin_loss_forward)]
-fn multilabel_margin_loss_forward_meta(this: &Tensor, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)> {
-    let margins = Margins::of_several(this, target, reduction)?;
-    let is_target = Spec::contiguous(this.dtype(), target.sizes()).on(Device::META)?;
-    Ok((Spec::contiguous(this.dtype(), &margins.sizes).on(Device::META)?, is_target))
+#[op_plan(multilabel_margin_loss_forward)]
+fn multilabel_margin_loss_forward_plan(
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+) -> Result<Plan<Margins, 2>, BadArgument> {
+    let (margins, sizes) = Margins::of_several(this, target, reduction)?;
+    Ok(Plan::new(margins, [&sizes, target.sizes()].map(|sizes| Spec::contiguous(this.dtype(), sizes))))
 }
 
 /// The gradient of [`multilabel_margin_loss`].
 #[op_def(
     "multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, Tensor is_target) -> Tensor",
+    plan,
     out = "grad_input"(grad_input)
 )]
 pub fn multilabel_margin_loss_backward(
@@ -94,35 +102,33 @@ pub fn multilabel_margin_loss_backward(
     is_target: &Tensor,
 ) -> Result<Tensor>;
 
-#[op_meta(multilabel_margin_loss_backward)]
-fn multilabel_margin_loss_backward_meta(
+#[op_plan(multilabel_margin_loss_backward)]
+fn multilabel_margin_loss_backward_plan(
     grad_output: &Tensor,
     this: &Tensor,
     target: &Tensor,
     reduction: i64,
     is_target: &Tensor,
-) -> Result<Tensor> {
-    let margins = Margins::of_several(this, target, reduction)?;
-    margins.check_gradient(grad_output)?;
+) -> Result<Plan<Margins>, BadArgument> {
+    let (margins, sizes) = Margins::of_several(this, target, reduction)?;
+    check_gradient(grad_output, &sizes)?;
     check_true("is_target", is_target, target)?;
-    Spec::contiguous(this.dtype(), this.sizes()).on(Device::META)
+    Ok(Plan::new(margins, [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
-/// What a loss of margins is about.
+/// A loss of margins.
 #[derive(Clone, Debug)]
 pub struct Margins {
-    /// How many losses there are.
+    /// The number of losses.
     pub lines: usize,
-    /// How many classes there are.
+    /// The number of classes.
     pub classes: usize,
-    /// What becomes of the losses.
+    /// The reduction of the losses.
     pub reduction: Reduction,
-    /// The result's.
-    pub sizes: Dims,
 }
 
 impl Margins {
-    fn new(this: &Tensor, reduction: i64, single: bool) -> Result<Self, BadArgument> {
+    fn new(this: &Tensor, reduction: i64, single: bool) -> Result<(Self, Dims), BadArgument> {
         let (lines, classes) = match this.sizes() {
             [] => (1, 1),
             &[classes] => (1, classes),
@@ -139,22 +145,18 @@ impl Margins {
         let each = reduction == Reduction::None && !single;
         let sizes = if each { Dims::from_slice(&[lines]) } else { Dims::new() };
         let count = |size: i64| usize::try_from(size).unwrap_or(0);
-        Ok(Self { lines: count(lines), classes: count(classes), reduction, sizes })
+        Ok((Self { lines: count(lines), classes: count(classes), reduction }, sizes))
     }
 
-    /// One true class in each line.
-    ///
-    /// # Errors
-    ///
-    /// Where sizes or dtypes do not fit together, or `p` is neither 1 nor 2.
-    pub fn of_one(
+    /// The loss with one true class in each line, and the sizes of its result.
+    fn of_one(
         this: &Tensor,
         target: &Tensor,
         [p, margin]: [Scalar; 2],
         weight: Option<&Tensor>,
         reduction: i64,
-    ) -> Result<Self, BadArgument> {
-        let margins = Self::new(this, reduction, target.sizes().is_empty())?;
+    ) -> Result<(Self, Dims), BadArgument> {
+        let (margins, sizes) = Self::new(this, reduction, target.sizes().is_empty())?;
         if !matches!(p.to_f64(), Some(1.0 | 2.0)) {
             return Err(BadArgument::value("p", p, "1 or 2"));
         }
@@ -173,32 +175,24 @@ impl Margins {
                 return Err(BadArgument::dtype("weight", weight.dtype(), format!("{}, as `self` is", this.dtype())));
             }
         }
-        Ok(margins)
+        Ok((margins, sizes))
     }
 
-    /// Several true classes in each line.
-    ///
-    /// # Errors
-    ///
-    /// Where sizes or dtypes do not fit together.
-    pub fn of_several(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Self, BadArgument> {
+    /// The loss with several true classes in each line, and the sizes of its result.
+    fn of_several(this: &Tensor, target: &Tensor, reduction: i64) -> Result<(Self, Dims), BadArgument> {
         let margins = Self::new(this, reduction, this.sizes().len() < 2)?;
         check_classes(target)?;
         check_true("target", target, this)?;
         Ok(margins)
     }
+}
 
-    /// Refuses a gradient of other sizes.
-    ///
-    /// # Errors
-    ///
-    /// Where it has others.
-    pub fn check_gradient(&self, grad_output: &Tensor) -> Result<(), BadArgument> {
-        if grad_output.sizes() == &self.sizes[..] || (self.sizes.is_empty() && grad_output.geometry().count() == 1) {
-            return Ok(());
-        }
-        Err(BadArgument::sizes("grad_output", grad_output.sizes(), format!("{:?}, as the result has", self.sizes)))
+/// Refuses a gradient that does not have the sizes of the result.
+fn check_gradient(grad_output: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
+    if grad_output.sizes() == sizes || (sizes.is_empty() && grad_output.geometry().count() == 1) {
+        return Ok(());
     }
+    Err(BadArgument::sizes("grad_output", grad_output.sizes(), format!("{sizes:?}, as the result has")))
 }
 
 fn check_classes(target: &Tensor) -> Result<(), BadArgument> {
@@ -208,12 +202,8 @@ fn check_classes(target: &Tensor) -> Result<(), BadArgument> {
     Err(BadArgument::dtype("target", target.dtype(), "int64"))
 }
 
-/// Refuses what does not say something of every class.
-///
-/// # Errors
-///
-/// Where it has other sizes.
-pub fn check_true(argument: &'static str, tensor: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
+/// Refuses a tensor that does not have one element for each class.
+fn check_true(argument: &'static str, tensor: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
     if tensor.sizes() == other.sizes() {
         return Ok(());
     }

@@ -1,13 +1,13 @@
 //! Losses of elements by themselves.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Promotion, Spec};
+use dispatch_runtime::{BadArgument, Promotion};
 
-use super::{loss_spec, reduced, reduced_spec};
+use super::{Reduction, loss_plan, losses, reduced};
 use crate::{abs, exp, exp_, log1p_, mul, mul_, neg, sub, xlogy};
 
 /// `(self - target)^2`
-#[op_def("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", out = "out")]
+#[op_def("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", plan, out = "out")]
 pub fn mse_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
 /// `|self - target|`
@@ -17,11 +17,11 @@ pub fn l1_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor>
 }
 
 /// `(self - target)^2 / (2 * beta)` where the two are closer than `beta`, and `|self - target| - beta / 2` elsewhere
-#[op_def("smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor", out = "out")]
+#[op_def("smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor", plan, out = "out")]
 pub fn smooth_l1_loss(this: &Tensor, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor>;
 
 /// `(self - target)^2 / 2` where the two are as close as `delta`, and `delta * (|self - target| - delta / 2)` elsewhere
-#[op_def("huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor", out = "out")]
+#[op_def("huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor", plan, out = "out")]
 pub fn huber_loss(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor>;
 
 /// `log(1 + exp(-target * self))`
@@ -40,6 +40,7 @@ fn soft_margin_loss_any(this: &Tensor, target: &Tensor, reduction: i64) -> Resul
 /// `-weight * (target * log(self) + (1 - target) * log(1 - self))`, no logarithm below -100
 #[op_def(
     "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn binary_cross_entropy(this: &Tensor, target: &Tensor, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
@@ -47,6 +48,7 @@ pub fn binary_cross_entropy(this: &Tensor, target: &Tensor, weight: Option<&Tens
 /// The same of `sigmoid(self)`, without its loss of digits; `pos_weight` multiplies the first term.
 #[op_def(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor",
+    plan,
     out = "out"
 )]
 pub fn binary_cross_entropy_with_logits(
@@ -107,6 +109,7 @@ pub fn soft_margin_loss_backward(
 /// The gradient of [`binary_cross_entropy`](fn@crate::binary_cross_entropy)
 #[op_def(
     "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
+    plan,
     out = "grad_input"(grad_input)
 )]
 pub fn binary_cross_entropy_backward(
@@ -117,91 +120,84 @@ pub fn binary_cross_entropy_backward(
     reduction: i64,
 ) -> Result<Tensor>;
 
-#[op_meta(mse_loss)]
-fn mse_loss_meta(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
-    reduced_spec(this, target, reduction)?.on(Device::META)
+#[op_plan(mse_loss)]
+fn mse_loss_plan(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Plan<Reduction>, BadArgument> {
+    loss_plan(this, target, reduction)
 }
 
-#[op_meta(smooth_l1_loss)]
-fn smooth_l1_loss_meta(this: &Tensor, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor> {
+#[op_plan(smooth_l1_loss)]
+fn smooth_l1_loss_plan(
+    this: &Tensor,
+    target: &Tensor,
+    reduction: i64,
+    beta: f64,
+) -> Result<Plan<Reduction>, BadArgument> {
     check_width("beta", beta, 0.0)?;
-    reduced_spec(this, target, reduction)?.on(Device::META)
+    loss_plan(this, target, reduction)
 }
 
-#[op_meta(huber_loss)]
-fn huber_loss_meta(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
-    Spec { dtype: check_huber(this, target, delta)?, ..reduced_spec(this, target, reduction)? }.on(Device::META)
-}
-
-/// The dtype of a [`huber_loss`], which is that of `self`.
-///
-/// # Errors
-///
-/// Where it cannot hold what is computed, or `delta` is not above zero.
-pub fn check_huber(this: &Tensor, target: &Tensor, delta: f64) -> Result<DType, BadArgument> {
+#[op_plan(huber_loss)]
+fn huber_loss_plan(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Plan<Reduction>, BadArgument> {
     check_width("delta", delta, f64::MIN_POSITIVE)?;
     let computed = Promotion::Common.of(&[this, target]);
-    if computed.can_cast(this.dtype()) {
-        return Ok(this.dtype());
+    if !computed.can_cast(this.dtype()) {
+        let expected = format!("able to hold the loss, which is of {computed}");
+        return Err(BadArgument::dtype("self", this.dtype(), expected));
     }
-    Err(BadArgument::dtype("self", this.dtype(), format!("able to hold the loss, which is of {computed}")))
+    let mut plan = loss_plan(this, target, reduction)?;
+    plan.outputs[0].dtype = this.dtype();
+    Ok(plan)
 }
 
-#[op_meta(binary_cross_entropy)]
-fn binary_cross_entropy_meta(
+#[op_plan(binary_cross_entropy)]
+fn binary_cross_entropy_plan(
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
     reduction: i64,
-) -> Result<Tensor> {
-    check_entropy(this, target, [("weight", weight), ("pos_weight", None)])?;
-    reduced_spec(this, target, reduction)?.on(Device::META)
+) -> Result<Plan<Reduction>, BadArgument> {
+    check_entropy(this, target, [("weight", weight)])?;
+    loss_plan(this, target, reduction)
 }
 
-#[op_meta(binary_cross_entropy_with_logits)]
-fn binary_cross_entropy_with_logits_meta(
+#[op_plan(binary_cross_entropy_with_logits)]
+fn binary_cross_entropy_with_logits_plan(
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
     pos_weight: Option<&Tensor>,
     reduction: i64,
-) -> Result<Tensor> {
+) -> Result<Plan<Reduction>, BadArgument> {
     check_entropy(this, target, [("weight", weight), ("pos_weight", pos_weight)])?;
-    reduced_spec(this, target, reduction)?.on(Device::META)
+    loss_plan(this, target, reduction)
 }
 
-#[op_meta(binary_cross_entropy_backward)]
-fn binary_cross_entropy_backward_meta(
+/// The value is the factor of each element's gradient.
+#[op_plan(binary_cross_entropy_backward)]
+fn binary_cross_entropy_backward_plan(
     grad_output: &Tensor,
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
     reduction: i64,
-) -> Result<Tensor> {
-    entropy_gradient_spec(grad_output, this, target, weight, reduction)?.on(Device::META)
+) -> Result<Plan<f64>, BadArgument> {
+    check_entropy(this, target, [("grad_output", Some(grad_output)), ("weight", weight)])?;
+    Ok(Plan::new(Reduction::of(reduction)?.scale(this), [losses(this, target)?]))
 }
 
 /// Refuses a width below `least`.
-///
-/// # Errors
-///
-/// Where it is.
-pub fn check_width(argument: &'static str, width: f64, least: f64) -> Result<(), BadArgument> {
+pub(crate) fn check_width(argument: &'static str, width: f64, least: f64) -> Result<(), BadArgument> {
     if width >= least {
         return Ok(());
     }
     Err(BadArgument::value(argument, width, if least > 0.0 { "positive" } else { "no negative number" }))
 }
 
-/// Refuses a target or weights that do not have the input's sizes or stretch to them.
-///
-/// # Errors
-///
-/// Where there are any.
-pub fn check_entropy(
+/// Refuses a target that does not have the input's sizes, and weights that do not broadcast to them.
+fn check_entropy<const N: usize>(
     this: &Tensor,
     target: &Tensor,
-    weights: [(&'static str, Option<&Tensor>); 2],
+    weights: [(&'static str, Option<&Tensor>); N],
 ) -> Result<(), BadArgument> {
     if target.sizes() != this.sizes() {
         return Err(BadArgument::sizes("target", target.sizes(), format!("{:?}, as `self` has", this.sizes())));
@@ -215,20 +211,4 @@ pub fn check_entropy(
         return Err(BadArgument::sizes(name, weight.sizes(), format!("sizes that stretch to {:?}", this.sizes())));
     }
     Ok(())
-}
-
-/// What the gradient of [`binary_cross_entropy`] looks like.
-///
-/// # Errors
-///
-/// Where sizes or dtypes do not fit.
-pub fn entropy_gradient_spec(
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Spec, BadArgument> {
-    check_entropy(this, target, [("grad_output", Some(grad_output)), ("weight", weight)])?;
-    Ok(loss_spec(this, target, reduction)?.0)
 }

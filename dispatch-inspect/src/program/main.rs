@@ -1,7 +1,9 @@
 //! The inspector over everything that the facade links, which can make calls, too.
 //!
-//! Seeing calls takes a layer, and the library adds none to the programs that it is to tell about; so `trace` is of this program alone.
+//! Seeing calls takes a layer, and the library adds none to the programs that it is to tell about; so `trace` is of this program alone, and `plan`, whose arguments
+//! are made in the same way, too.
 
+mod plan;
 mod trace;
 mod values;
 
@@ -12,6 +14,7 @@ use dispatch_inspect::{answer, run};
 fn main() -> ExitCode {
     answer(|words, out, style| match words.split_first() {
         Some((command, words)) if command == "trace" => trace::run(words, out, style),
+        Some((command, words)) if command == "plan" => plan::run(words, out),
         _ => run(words.iter().cloned(), out, style),
     })
 }

@@ -8,12 +8,12 @@ use opdispatch::prelude::*;
 use opdispatch::schema::{Argument, Schema, TypeKind};
 use opdispatch::{DType, Device, Operator, Spec, Str, Tensor, Value, aten, guard};
 
-/// What a tensor is where nobody says anything.
-const PLAIN: &str = "cpu,f32[2,3]";
+/// The tensor of no words.
+const PLAIN: &str = "f32[2,3]";
 
 /// Every argument of an operator: those with words in their order or as `name=word`; others by their defaults, or for a tensor as the one
-/// before it.
-pub(crate) fn arguments(operator: &Operator, words: &[&String]) -> Result<Vec<Value>, Failure> {
+/// before it. Tensors are on `device` if the words do not name another.
+pub(crate) fn arguments(operator: &Operator, words: &[&String], device: Device) -> Result<Vec<Value>, Failure> {
     let schema = operator.schema();
     let is_named = |word: &&&String| schema.arguments.iter().any(|argument| named(word, argument).is_some());
     let mut in_order = words.iter().filter(|word| !is_named(word));
@@ -26,10 +26,10 @@ pub(crate) fn arguments(operator: &Operator, words: &[&String]) -> Result<Vec<Va
         let value = match (word, &argument.default) {
             (Some(word), _) => {
                 last = if argument.ty.is_tensor_like() && !is_none(word) { word } else { last };
-                parse(word, argument)?
+                parse(word, argument, device)?
             }
             (None, Some(_)) => Value::default_of(argument).ok_or_else(|| cannot(argument, "its default"))?,
-            (None, None) if argument.ty.is_tensor_like() => parse(last, argument)?,
+            (None, None) if argument.ty.is_tensor_like() => parse(last, argument, device)?,
             (None, None) if argument.ty.accepts_none() => Value::None,
             (None, None) => {
                 let (name, ty) = (&argument.name, &argument.ty);
@@ -54,16 +54,16 @@ fn is_none(word: &str) -> bool {
     matches!(word, "none" | "None" | "_")
 }
 
-fn parse(word: &str, argument: &Argument) -> Result<Value, Failure> {
+fn parse(word: &str, argument: &Argument, device: Device) -> Result<Value, Failure> {
     let ty = &argument.ty;
     let wrong = || cannot(argument, word);
     if is_none(word) && ty.accepts_none() {
         return Ok(Value::None);
     }
     match &ty.required().kind {
-        TypeKind::Tensor => Ok(Value::Tensor(tensor(word, argument)?)),
+        TypeKind::Tensor => Ok(Value::Tensor(tensor(word, argument, device)?)),
         TypeKind::List(element, _) if element.required().kind == TypeKind::Tensor => {
-            let all = word.split(';').map(|word| tensor(word, argument)).collect::<Result<Vec<_>, _>>()?;
+            let all = word.split(';').map(|word| tensor(word, argument, device)).collect::<Result<Vec<_>, _>>()?;
             Ok(if element.accepts_none() {
                 Value::OptionalTensors(Box::new(all.into_iter().map(Some).collect()))
             } else {
@@ -87,8 +87,8 @@ fn cannot(argument: &Argument, word: &str) -> Failure {
 }
 
 /// A tensor of ones, as a word says.
-fn tensor(word: &str, argument: &Argument) -> Result<Tensor, Failure> {
-    let (mut device, mut dtype, mut sizes) = (Device::CPU, DType::F32, vec![2, 3]);
+fn tensor(word: &str, argument: &Argument, mut device: Device) -> Result<Tensor, Failure> {
+    let (mut dtype, mut sizes) = (DType::F32, vec![2, 3]);
     let (mut requires_grad, mut is_inference) = (false, false);
     for part in parts(word) {
         let (name, dims) = part.split_once('[').map_or((part, None), |(name, dims)| (name, dims.strip_suffix(']')));

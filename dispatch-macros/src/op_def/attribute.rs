@@ -15,6 +15,10 @@ pub(super) struct Attribute {
     pub(super) claim: Option<Ident>,
     pub(super) shape: Option<ShapeWord>,
     pub(super) dtype: Option<Ident>,
+    /// The dtypes that it computes in.
+    pub(super) dtypes: Option<Computed>,
+    /// A condition besides those of the shape word.
+    pub(super) check: Option<Check>,
     pub(super) data_dependent: Option<Ident>,
     pub(super) plan: Option<Ident>,
     pub(super) inplace: Option<Ident>,
@@ -28,6 +32,18 @@ pub(super) struct Attribute {
 pub(super) struct OutForm {
     pub(super) overload: LitStr,
     pub(super) names: Vec<Ident>,
+}
+
+/// `dtypes(floating, integral)`.
+pub(super) struct Computed {
+    pub(super) option: Ident,
+    pub(super) words: Vec<Ident>,
+}
+
+/// `check = call(arguments)`.
+pub(super) struct Check {
+    pub(super) option: Ident,
+    pub(super) condition: Expr,
 }
 
 impl Parse for OutForm {
@@ -83,7 +99,8 @@ impl Parse for ShapeWord {
 }
 
 const SHAPES: &str = "they are `pointwise`, `reduce(dim)`, and letters such as \"mk,kn->mn\"";
-const OPTIONS: [&str; 8] = ["plan", "operator", "shape", "dtype", "out", "inplace", "data_dependent", "calls"];
+const OPTIONS: [&str; 10] =
+    ["plan", "operator", "shape", "dtype", "dtypes", "check", "out", "inplace", "data_dependent", "calls"];
 
 impl Attribute {
     pub(super) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
@@ -117,6 +134,20 @@ impl Attribute {
             "dtype" => match Ident::parse.parse2(value) {
                 Ok(dtype) => self.dtype.replace(dtype).is_some(),
                 Err(_) => return errors.at(name, "say how the dtype comes about: `dtype = float`"),
+            },
+            "dtypes" => match Punctuated::<Ident, Token![,]>::parse_terminated.parse2(value) {
+                Ok(words) if !words.is_empty() => {
+                    let words = words.into_iter().collect();
+                    self.dtypes.replace(Computed { option: name.clone(), words }).is_some()
+                }
+                _ => return errors.at(name, "name the dtypes that it computes in: `dtypes(floating, integral)`"),
+            },
+            "check" => match Expr::parse.parse2(value) {
+                Ok(condition) => self.check.replace(Check { option: name.clone(), condition }).is_some(),
+                Err(_) => {
+                    return errors
+                        .at(name, "call a function that refuses arguments: `check = check_alpha(this, alpha)`");
+                }
             },
             "out" => match OutForm::parse.parse2(value) {
                 Ok(form) => self.out.replace(form).is_some(),
@@ -155,10 +186,13 @@ fn source(part: TokenStream) -> Source {
     }
 }
 
-/// `name = value`, or a single name that is an option.
+/// `name = value`, `dtypes(value)`, or a single name that is an option.
 fn option(part: &TokenStream) -> Option<(Ident, TokenStream)> {
     let mut trees = part.clone().into_iter();
     match (trees.next(), trees.next()) {
+        (Some(TokenTree::Ident(name)), Some(TokenTree::Group(words))) if name == "dtypes" => {
+            Some((name, words.stream()))
+        }
         (Some(TokenTree::Ident(name)), Some(TokenTree::Punct(equals))) if equals.as_char() == '=' => {
             Some((name, trees.collect()))
         }

@@ -19,8 +19,9 @@ pub(super) fn definition(definition: &Definition) -> TokenStream {
     let forms: Vec<Definition> = definition.forms.iter().map(|schema| definition.form(schema.clone())).collect();
     let form_calls = definition.form_calls(&forms);
     let form_types = definition.form_types(&forms);
+    let plan = definition.word_plan();
     let forms = forms.iter().map(self::definition);
-    quote!(#function #body #types #named #(#forms)* #form_calls #form_types)
+    quote!(#function #body #types #plan #named #(#forms)* #form_calls #form_types)
 }
 
 /// The function: unite keys, find the kernel, jump.

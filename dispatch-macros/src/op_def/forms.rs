@@ -150,6 +150,7 @@ impl Definition {
             names,
             claim: None,
             shape: None,
+            check: None,
             calls: None,
             form: self.calls.is_none().then(|| Form { functional: functional.clone() }),
             plan: false,
@@ -182,14 +183,13 @@ impl Definition {
         quote!(#[allow(clippy::inline_always)] impl #name { #(#calls)* })
     }
 
-    /// Kernels that come with the definition: Meta's, from the shape word, and a form's.
+    /// Kernels that come with the definition: Meta's, and a form's.
     pub(super) fn derived_kernels(&self) -> TokenStream {
-        let meta = if self.plan {
+        let meta = if self.is_planned() {
             // A composite runs on Meta as on any backend.
             self.function.body.is_none().then(|| self.boxed_kernel("meta_planned", "Meta"))
         } else {
-            (self.shape.is_some() || self.form.is_some() || self.data_dependent)
-                .then(|| self.boxed_kernel("meta", "Meta"))
+            (self.form.is_some() || self.data_dependent).then(|| self.boxed_kernel("meta", "Meta"))
         };
         let form = self.form.as_ref().map(|_| self.boxed_kernel("form", "CompositeExplicitAutograd"));
         quote!(#meta #form)

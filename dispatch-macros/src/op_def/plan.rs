@@ -1,29 +1,45 @@
-//! The properties of a definition that concern its plan.
+//! What a definition says about its plan.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use dispatch_schema::TypeKind;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
 
 use super::Definition;
 use super::forms::is_out;
+use super::shape::Shape;
+use crate::op_plan::with_lifetime;
+use crate::signature::rust_name;
 
 impl Definition {
-    /// The tokens that the macro of the operator passes beside the schema.
+    /// Whether a plan says what the operator accepts and gives: one under `#[op_plan]`, or a shape word.
+    pub(super) fn is_planned(&self) -> bool {
+        self.plan || self.shape.is_some()
+    }
+
+    /// What the operator's macro hands on beside the schema.
     pub(super) fn contract(&self) -> TokenStream {
-        let plan = self.plan.then(|| quote!(plan));
+        let plan = self.is_planned().then(|| quote!(plan));
         let data_dependent = self.data_dependent.then(|| quote!(data_dependent));
+        let pointwise = match &self.shape {
+            Some(Shape::Pointwise { operands, dtypes, .. }) => {
+                let dtypes = dtypes.iter().map(|name| format_ident!("{name}"));
+                Some(quote!(pointwise [#(#operands)*] [#(#dtypes)*]))
+            }
+            _ => None,
+        };
         // The forms of an operator that is a call of another one are calls of that one's forms.
-        let forms = self.forms.iter().filter(|_| self.plan && self.calls.is_none()).map(|form| {
+        let forms = self.forms.iter().filter(|_| self.is_planned() && self.calls.is_none()).map(|form| {
             let text = form.to_string();
             if is_out(form, &self.schema) { quote!(out #text) } else { quote!(in_place #text) }
         });
-        quote!(#plan #data_dependent #(#forms)*)
+        quote!(#plan #data_dependent #pointwise #(#forms)*)
     }
 
     /// The types of the forms, by the type of the operator.
     pub(super) fn form_types(&self, forms: &[Self]) -> TokenStream {
         let Self { runtime, function, schema, .. } = self;
         let name = &function.signature.ident;
-        let forms = forms.iter().filter(|_| self.plan).map(|form| {
+        let forms = forms.iter().filter(|_| self.is_planned()).map(|form| {
             let form_name = &form.function.signature.ident;
             let has = if is_out(&form.schema, schema) { quote!(HasOut) } else { quote!(HasInPlace) };
             quote!(#[allow(non_local_definitions)] impl #runtime::#has for #name { type Form = #form_name; })
@@ -35,10 +51,159 @@ impl Definition {
     pub(super) fn outline_tokens(&self) -> TokenStream {
         let Self { runtime, function, .. } = self;
         let name = &function.signature.ident;
-        if self.plan {
+        if self.is_planned() {
             quote!(::core::option::Option::Some(<#name as #runtime::Planned>::outline))
         } else {
             quote!(::core::option::Option::None)
+        }
+    }
+
+    /// The plan that a shape word is, as functions of the operator's type.
+    pub(super) fn word_plan(&self) -> Option<TokenStream> {
+        let Self { runtime, function, types, schema, .. } = self;
+        let shape = self.shape.as_ref()?;
+        let operator = &function.signature.ident;
+        let names: Vec<Ident> = schema.arguments.iter().map(|argument| rust_name(&argument.name)).collect();
+        let shared: Vec<TokenStream> = types.iter().map(|ty| with_lifetime(&ty.shared().tokens(runtime))).collect();
+        let owned = types.iter().map(|ty| ty.shared().tokens(runtime));
+        let positions = 0..names.len();
+        let private = quote!(#runtime::__private);
+        let this = quote!(<Self as #runtime::Operation>::operator());
+        let (value, plan) = match shape {
+            Shape::Pointwise { operands, .. } => {
+                let parts = operands.iter().map(|&at| &names[at]);
+                let parts = quote!(&[#(#private::Part::from(#parts)),*]);
+                (quote!(#runtime::Pointwise), quote!(#private::pointwise(#this, #parts)))
+            }
+            Shape::Reduce { dims, keepdim, .. } => {
+                let first = &names[0];
+                let dims = dims.map_or_else(
+                    || quote!(&[]),
+                    |at| {
+                        let dims = &names[at];
+                        quote!(#private::Listed::listed(&#dims))
+                    },
+                );
+                let keep = keepdim.map_or_else(
+                    || quote!(false),
+                    |at| {
+                        let keep = &names[at];
+                        quote!(#keep)
+                    },
+                );
+                let dtype =
+                    schema.argument("dtype").filter(|(_, dtype)| dtype.ty.required().kind == TypeKind::ScalarType);
+                let dtype = dtype.map_or_else(
+                    || quote!(::core::option::Option::None),
+                    |(at, _)| {
+                        let dtype = &names[at];
+                        quote!(::core::convert::From::from(#dtype))
+                    },
+                );
+                let plan = quote!(#private::reduction(#this, #first, #dims, #keep, #dtype));
+                (quote!(#runtime::Reduced), plan)
+            }
+            Shape::Product(letters) => (quote!(()), self.product(letters, &names, &this)),
+        };
+        let fresh = match shape {
+            Shape::Pointwise { operands, .. } if operands.iter().all(|&at| types[at].text() == "&Tensor") => {
+                let tensors = operands.iter().map(|&at| &names[at]);
+                quote! {
+                    Self::__check(#(#names),*)?;
+                    #private::fresh_pointwise::<Self, _>(__device, [#(#tensors),*])
+                }
+            }
+            _ => quote! {
+                let #runtime::Plan { value: __value, outputs: [__spec] } = Self::plan(#(#names),*)?;
+                ::core::result::Result::Ok((__value, [__spec.on(__device)?]))
+            },
+        };
+        let condition = match &self.check {
+            Some(check) => quote!(::core::result::Result::map_err(#check, ::core::convert::Into::into)),
+            None => quote!(::core::result::Result::Ok(())),
+        };
+        let outline = if self.check.is_some() {
+            quote! {
+                let __operator = <#operator as #runtime::Operation>::operator();
+                let [#(#names),*] = __arguments else {
+                    return ::core::result::Result::Err(#private::too_few_arguments(__operator, __arguments.len()));
+                };
+                #(let #names = #private::argument::<#owned>(__operator, #names, #positions)?;)*
+                ::core::result::Result::Ok(Self::plan(#(#names),*)?.outputs.into())
+            }
+        } else {
+            quote!(#private::outline(<#operator as #runtime::Operation>::operator(), __arguments))
+        };
+        Some(quote! {
+            #[allow(dead_code, unused_variables, unused_lifetimes, clippy::all, clippy::pedantic, non_local_definitions)]
+            const _: () = {
+                impl #operator {
+                    /// What a call with these arguments gives, and what its kernels get to know about them.
+                    #[inline]
+                    pub fn plan<'a>(#(#names: #shared),*) -> #runtime::Result<#runtime::Plan<#value>> {
+                        Self::__check(#(#names),*)?;
+                        #plan
+                    }
+
+                    #[doc(hidden)]
+                    #[inline(always)]
+                    pub fn __check<'a>(#(#names: #shared),*) -> #runtime::Result<()> {
+                        #condition
+                    }
+
+                    #[doc(hidden)]
+                    #[inline(always)]
+                    pub fn __fresh<'a>(
+                        __device: #runtime::Device,
+                        #(#names: #shared),*
+                    ) -> #runtime::Result<(#value, [#runtime::Tensor; 1])> {
+                        #fresh
+                    }
+                }
+
+                impl #runtime::Planned for #operator {
+                    type Value<'a> = #value;
+
+                    fn outline(
+                        __arguments: &mut [#runtime::Value],
+                    ) -> #runtime::Result<::std::vec::Vec<#runtime::Spec>> {
+                        #outline
+                    }
+                }
+            };
+        })
+    }
+
+    /// The plan of a product: the sizes of tensors that fit are taken from patterns; the runtime says what is wrong with all others.
+    fn product(&self, letters: &str, names: &[Ident], operator: &TokenStream) -> TokenStream {
+        let runtime = &self.runtime;
+        let (inputs, output) = letters.split_once("->").unwrap_or((letters, ""));
+        let words: Vec<&str> = inputs.split(',').collect();
+        let tensors = &names[..words.len()];
+        let size = |word: usize, at: usize| format_ident!("__size{word}_{at}");
+        let first = |letter: char| {
+            words.iter().enumerate().find_map(|(word, letters)| letters.find(letter).map(|at| size(word, at)))
+        };
+        let patterns = words.iter().enumerate().map(|(word, letters)| {
+            let sizes = (0..letters.len()).map(|at| size(word, at));
+            quote!(&[#(#sizes),*])
+        });
+        let again = words.iter().enumerate().flat_map(|(word, letters)| {
+            let one = move |(at, letter)| (size(word, at), letter);
+            letters.chars().enumerate().map(one)
+        });
+        let again = again.filter_map(|(size, letter)| {
+            first(letter).filter(|first| *first != size).map(|first| quote!(&& #first == #size))
+        });
+        let one = &tensors[0];
+        let same = tensors[1..].iter().map(|tensor| quote!(&& #tensor.dtype() == #one.dtype()));
+        let result = output.chars().filter_map(first);
+        quote! {
+            if let (#(#patterns,)*) = (#(#tensors.sizes(),)*) && true #(#again)* #(#same)* {
+                let __spec = #runtime::Spec::contiguous(#one.dtype(), &[#(#result),*]);
+                return ::core::result::Result::Ok(#runtime::Plan::new((), [__spec]));
+            }
+            #runtime::__private::product(#operator, &[#(#tensors),*])
         }
     }
 }

@@ -20,10 +20,18 @@ const DTYPES: [(&str, &str); 7] = [
     ("index", "Index"),
 ];
 
+/// The words for dtypes that are computed in, and the dtypes that stand for each.
+const COMPUTED: [(&str, &[&str]); 4] = [
+    ("floating", &["f32", "f64"]),
+    ("integral", &["i64"]),
+    ("complex", &["c64", "c128"]),
+    ("all", &["f32", "f64", "i64", "c64", "c128"]),
+];
+
 /// A shape word without mistakes.
 #[derive(Clone)]
 pub(super) enum Shape {
-    Pointwise { operands: Vec<usize>, dtype: &'static str },
+    Pointwise { operands: Vec<usize>, dtype: &'static str, dtypes: Vec<&'static str> },
     Reduce { dims: Option<usize>, keepdim: Option<usize>, dtype: &'static str },
     Product(String),
 }
@@ -45,11 +53,20 @@ pub(super) fn check(attribute: &Attribute, schema: &Schema, errors: &mut Errors)
         },
     };
     let Some(shape) = &attribute.shape else {
-        if let Some(word) = &attribute.dtype {
-            errors.at(word, "`dtype` belongs to a shape word; write `shape = pointwise` too");
+        let options = [
+            attribute.dtype.as_ref().map(|word| ("dtype", word)),
+            attribute.dtypes.as_ref().map(|dtypes| ("dtypes", &dtypes.option)),
+            attribute.check.as_ref().map(|check| ("check", &check.option)),
+        ];
+        for (option, word) in options.into_iter().flatten() {
+            errors.at(word, format!("`{option}` belongs to a shape word; write `shape = pointwise` too"));
         }
         return None;
     };
+    if let (Some(dtypes), ShapeWord::Reduce { .. } | ShapeWord::Product(_)) = (&attribute.dtypes, shape) {
+        errors.at(&dtypes.option, "`dtypes` says what an elementwise operator computes in; leave it out");
+    }
+    let dtypes = attribute.dtypes.as_ref().map(|dtypes| computed(&dtypes.words, errors)).unwrap_or_default();
     if let [ret] = &schema.returns[..]
         && ret.ty.kind == TypeKind::Tensor
     {
@@ -61,11 +78,11 @@ pub(super) fn check(attribute: &Attribute, schema: &Schema, errors: &mut Errors)
     Some(match shape {
         ShapeWord::Pointwise { operands } if operands.is_empty() => {
             let tensors = (0..schema.arguments.len()).filter(|&i| is_tensor(&schema.arguments[i]));
-            Shape::Pointwise { operands: tensors.collect(), dtype }
+            Shape::Pointwise { operands: tensors.collect(), dtype, dtypes }
         }
         ShapeWord::Pointwise { operands } => {
             let operands: Option<Vec<usize>> = operands.iter().map(|name| position(name, schema, errors)).collect();
-            Shape::Pointwise { operands: operands?, dtype }
+            Shape::Pointwise { operands: operands?, dtype, dtypes }
         }
         ShapeWord::Reduce { dims } => {
             let keepdim = schema.arguments.iter().position(|argument| argument.name == "keepdim");
@@ -81,6 +98,25 @@ pub(super) fn check(attribute: &Attribute, schema: &Schema, errors: &mut Errors)
             Shape::Product(text)
         }
     })
+}
+
+/// The dtypes that words stand for, by their names in Rust.
+fn computed(words: &[Ident], errors: &mut Errors) -> Vec<&'static str> {
+    let mut dtypes = Vec::new();
+    for word in words {
+        match COMPUTED.iter().find(|(name, _)| word == name) {
+            Some((_, all)) => dtypes.extend(*all),
+            None => {
+                let known = COMPUTED.map(|(name, _)| name);
+                let hint = match dispatch_schema::suggest(&word.to_string(), known) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("they are {}", known.join(", ")),
+                };
+                errors.at(word, format!("`{word}` is no kind of dtypes; {hint}"));
+            }
+        }
+    }
+    dtypes
 }
 
 fn word(shape: &ShapeWord) -> TokenStream {
@@ -146,9 +182,18 @@ impl Definition {
         };
         let shape = match &self.shape {
             None => return quote!(::core::option::Option::None),
-            Some(Shape::Pointwise { operands, dtype }) => {
+            Some(Shape::Pointwise { operands, dtype, dtypes }) => {
                 let dtype = promotion(dtype);
-                quote!(Pointwise { operands: &[#(#operands),*], dtype: #dtype })
+                let dtypes = dtypes.iter().map(|name| Ident::new(&name.to_uppercase(), Span::call_site()));
+                let names = operands.iter().map(|&at| &self.schema.arguments[at].name);
+                quote! {
+                    Pointwise {
+                        operands: &[#(#operands),*],
+                        names: &[#(#names),*],
+                        dtype: #dtype,
+                        dtypes: &[#(#runtime::DType::#dtypes),*],
+                    }
+                }
             }
             Some(Shape::Reduce { dims, keepdim, dtype }) => {
                 let (dims, keepdim, dtype) = (option(dims), option(keepdim), promotion(dtype));

@@ -1,13 +1,14 @@
 //! A kernel whose first parameter is `plan`: it gets the plan of the call and the memory of the results, and serves every form of its
 //! operator.
 
+mod engine;
 mod forms;
 
 use dispatch_schema::TypeKind;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{ReturnType, Signature};
+use syn::{Path, ReturnType, Signature};
 
 use super::{Checked, dtypes, is_key_set};
 use crate::errors::Errors;
@@ -32,7 +33,7 @@ pub(super) fn expand(checked: &Checked) -> TokenStream {
     }
 }
 
-/// The outputs of a kernel.
+/// What a kernel writes its results to.
 enum Outputs {
     /// There are no results, or the kernel makes them.
     None,
@@ -76,8 +77,7 @@ impl Outputs {
 struct Kernel<'a> {
     checked: &'a Checked,
     outputs: Outputs,
-    plan: Parameter,
-    out: Option<Parameter>,
+    body: Body<'a>,
     /// The arguments that the kernel names, by position.
     named: Vec<(Parameter, usize)>,
     takes_keys: bool,
@@ -87,10 +87,47 @@ struct Kernel<'a> {
     keys: Ident,
 }
 
+/// What a kernel does.
+enum Body<'a> {
+    /// It computes, given its plan and its outputs.
+    Serves { plan: Parameter, out: Option<Parameter> },
+    /// It says what becomes of elements, and an engine computes.
+    Engine { engine: &'a Path, operands: &'a [usize] },
+}
+
 fn check<'a>(checked: &'a Checked, errors: &mut Errors) -> Option<Kernel<'a>> {
-    let Checked { schema, signature, contract, flags } = checked;
-    let (operator, name) = (&schema.name, &signature.ident);
+    let Checked { schema, signature, flags, .. } = checked;
+    let outputs = Outputs::of(checked);
     let mut parameters = signature::parameters(signature);
+    let body = match &flags.engine {
+        Some(engine) => engine::check(checked, engine, errors)?,
+        None => check_served(checked, &outputs, &mut parameters, errors)?,
+    };
+    let takes_keys = parameters.last().is_some_and(|parameter| is_key_set(&parameter.ty));
+    if takes_keys {
+        parameters.pop();
+    }
+    let found = named_arguments("kernel", &signature.ident, &parameters, schema, errors);
+    let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
+    if let (Some(by), true) = (&flags.by, errors.is_empty()) {
+        let named: Vec<RustType> = found.iter().map(|&at| types[at].clone()).collect();
+        dtypes::check_chooser(by, signature, &parameters, &named, errors);
+    }
+    let arguments = (0..types.len()).map(|i| Ident::new(&format!("argument{i}"), Span::mixed_site())).collect();
+    let named = parameters.into_iter().zip(found).collect();
+    let keys = Ident::new("keys", Span::mixed_site());
+    Some(Kernel { checked, outputs, body, named, takes_keys, types, arguments, keys })
+}
+
+/// The plan and the outputs of a kernel that takes a plan. They leave its other parameters.
+fn check_served<'a>(
+    checked: &Checked,
+    outputs: &Outputs,
+    parameters: &mut Vec<Parameter>,
+    errors: &mut Errors,
+) -> Option<Body<'a>> {
+    let Checked { schema, signature, contract, .. } = checked;
+    let (operator, name) = (&schema.name, &signature.ident);
     let plan = parameters.remove(0);
     if !contract.planned {
         let message = format!(
@@ -100,8 +137,7 @@ fn check<'a>(checked: &'a Checked, errors: &mut Errors) -> Option<Kernel<'a>> {
         errors.at(&plan.whole, message);
         return None;
     }
-    let outputs = Outputs::of(checked);
-    let out = match (&outputs, parameters.first()) {
+    let out = match (outputs, parameters.first()) {
         (Outputs::None, _) => None,
         // A pattern takes several outputs apart: `[values, indices]: [&mut Tensor; 2]`.
         (_, Some(out)) if is_called(out, "out") || out.name.is_none() => Some(parameters.remove(0)),
@@ -115,34 +151,22 @@ fn check<'a>(checked: &'a Checked, errors: &mut Errors) -> Option<Kernel<'a>> {
             return None;
         }
     };
-    let takes_keys = parameters.last().is_some_and(|parameter| is_key_set(&parameter.ty));
-    if takes_keys {
-        parameters.pop();
-    }
-    let found = named_arguments("kernel", name, &parameters, schema, errors);
-    let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
-    if let (Some(by), true) = (&flags.by, errors.is_empty()) {
-        let named: Vec<RustType> = found.iter().map(|&at| types[at].clone()).collect();
-        dtypes::check_chooser(by, signature, &parameters, &named, errors);
-    }
-    let arguments = (0..types.len()).map(|i| Ident::new(&format!("argument{i}"), Span::mixed_site())).collect();
-    let named = parameters.into_iter().zip(found).collect();
-    let keys = Ident::new("keys", Span::mixed_site());
-    Some(Kernel { checked, outputs, plan, out, named, takes_keys, types, arguments, keys })
+    Some(Body::Serves { plan, out })
 }
 
 impl Kernel<'_> {
     /// The kernel with every type checked: once, whatever the number of forms.
     fn serve(&self) -> TokenStream {
         let Self { checked, keys, .. } = self;
+        let Body::Serves { plan, out } = &self.body else { return TokenStream::new() };
         let Checked { flags, signature, .. } = checked;
         let operator = &flags.operator;
         let plan_type = quote!(&<#operator as __r::Planned>::Value<'_>);
-        let (user, span) = (without_lifetimes(&self.plan.ty), here(self.plan.ty.span()));
+        let (user, span) = (without_lifetimes(&plan.ty), here(plan.ty.span()));
         let mut taken =
             quote_spanned!(span=> let __plan = <#user as __p::TakesPlan<#operator, #plan_type>>::taken(__plan););
         let out_type = self.outputs.tokens();
-        if let Some(out) = &self.out {
+        if let Some(out) = out {
             let want = self.outputs.text();
             taken.extend(self.taken(out, &want, &out_type, &quote!(__out), "the output", &quote!(TakesOut<#operator,)));
         }
@@ -202,7 +226,7 @@ impl Kernel<'_> {
     fn call_of(&self, function: &TokenStream, result: &TokenStream) -> TokenStream {
         let Self { checked, keys, .. } = self;
         let operator = &checked.flags.operator;
-        let out = self.out.as_ref().map(|_| quote!(__out,));
+        let out = matches!(self.body, Body::Serves { out: Some(_), .. }).then(|| quote!(__out,));
         let arguments = self.named.iter().map(|&(_, at)| &self.arguments[at]);
         let keys = self.takes_keys.then_some(keys);
         let returns = match &checked.signature.output {

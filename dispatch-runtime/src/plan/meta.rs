@@ -4,11 +4,11 @@ use dispatch_schema::TypeKind;
 
 use super::all_on;
 use crate::device::Device;
-use crate::error::{BadArgument, Error, ErrorKind, Result};
+use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
 use crate::key_set::KeySet;
 use crate::operator::{Operator, too_few_arguments};
-use crate::shape::on_meta;
 use crate::stack::Stack;
+use crate::tensor::Tensor;
 use crate::value::Value;
 
 /// Checks the arguments by the operator's plan, and makes results without memory.
@@ -49,11 +49,20 @@ fn no_outline(operator: &Operator) -> Error {
     ErrorKind::NoShape { operator: operator.name() }.into()
 }
 
-fn check_on_meta(operator: &Operator, arguments: &[Value]) -> Result<(), BadArgument> {
+pub(crate) fn check_on_meta(operator: &Operator, arguments: &[Value]) -> Result<(), BadArgument> {
     for (position, argument) in arguments.iter().enumerate() {
         for tensor in argument.tensors() {
             on_meta(tensor).map_err(|problem| BadArgument::new(operator.argument_name(position), problem))?;
         }
     }
     Ok(())
+}
+
+/// Makes sure that a tensor can be computed with on Meta: it is there, or is a single element that could be a number.
+pub(crate) fn on_meta(tensor: &Tensor) -> Result<(), Problem> {
+    if tensor.device() == Device::META || tensor.geometry().rank() == 0 {
+        Ok(())
+    } else {
+        Err(Problem::Device { found: tensor.device(), expected: Device::META })
+    }
 }

@@ -6,6 +6,10 @@
 
 mod checks;
 mod meta;
+mod of_call;
+mod pointwise;
+mod product;
+mod reduction;
 mod target;
 
 use crate::device::Device;
@@ -17,6 +21,10 @@ use crate::value::Value;
 
 pub use checks::{Plans, PlansList, TakesOut, TakesPlan};
 pub use meta::meta_planned;
+pub(crate) use meta::{check_on_meta, on_meta};
+pub use pointwise::{Part, Pointwise, fresh_pointwise, pointwise};
+pub use product::product;
+pub use reduction::{DimFlags, Listed, Reduced, reduced_dims, reduced_sizes, reduction};
 pub use target::{Target, Tensors, Writes, check_outputs_apart, place};
 
 /// A value for the kernels of an operator, and a description of its `N` results.

@@ -4,7 +4,7 @@ use crate::device::Device;
 use crate::error::{BadArgument, Problem, Result};
 use crate::rust_operator::assign;
 use crate::spec::Spec;
-use crate::tensor::Tensor;
+use crate::tensor::{Storage, Tensor};
 
 /// An output that the caller brings, and the tensor that the kernel writes in its place.
 pub struct Target<'a> {
@@ -13,6 +13,26 @@ pub struct Target<'a> {
     fitted: Option<Tensor>,
     /// The tensor that the kernel writes, if that is not the caller's memory.
     fresh: Option<Tensor>,
+    _write: Option<Write>,
+}
+
+/// A write to memory that others may have seen, on a device that runs behind the CPU.
+struct Write(Storage);
+
+impl Write {
+    fn begin(tensor: &Tensor) -> Result<Self> {
+        let storage = tensor.storage().clone();
+        tensor.device().available_memory()?.note_write(&storage)?;
+        storage.bump_version();
+        Ok(Self(storage))
+    }
+}
+
+impl Drop for Write {
+    fn drop(&mut self) {
+        // The beginning succeeded, and the kernel has reported what went wrong since.
+        let _ = self.0.device().available_memory().and_then(|memory| memory.note_write(&self.0));
+    }
 }
 
 /// The outputs that a kernel can write directly, beside those that are as its plan says.
@@ -64,8 +84,11 @@ impl<'a> Target<'a> {
         let is_direct = (writes.in_place || !is_input)
             && (writes.converts || written.dtype() == spec.dtype)
             && (writes.strided || has_strides);
+        // On the CPU, the kernel's own guard says that it writes.
+        let behind = ![Device::CPU, Device::META].contains(&written.device());
+        let write = if is_direct && behind { Some(Write::begin(written)?) } else { None };
         let fresh = if is_direct { None } else { Some(spec.clone().on(written.device())?) };
-        Ok(Self { bound: tensor, fitted, fresh })
+        Ok(Self { bound: tensor, fitted, fresh, _write: write })
     }
 
     /// The tensor that the kernel writes.
@@ -77,7 +100,7 @@ impl<'a> Target<'a> {
     /// Gives the caller what the kernel wrote.
     #[inline]
     pub fn finish(self) -> Result<()> {
-        let Self { bound, fitted, fresh } = self;
+        let Self { bound, fitted, fresh, _write } = self;
         if let Some(mut fitted) = fitted {
             if let Some(fresh) = fresh {
                 assign(&mut fitted, &fresh)?;

@@ -115,7 +115,7 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
     pub fn take(
         written_names: &[&'static str; W],
         written: [&'a mut Tensor; W],
-        read_names: &[&'static str; R],
+        read_names: &[&'static str],
         read: [&'a Tensor; R],
     ) -> Result<Self> {
         let mut alone = [false; W];
@@ -132,7 +132,7 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
     }
 
     #[inline(always)]
-    fn enter(&mut self, alone: &[bool; W], written: &[&'static str; W], read: &[&'static str; R]) -> Result<()> {
+    fn enter(&mut self, alone: &[bool; W], written: &[&'static str; W], read: &[&'static str]) -> Result<()> {
         for (i, &alone) in alone.iter().enumerate() {
             self.enter_written(i, alone).map_err(|problem| problem.of(i, written, written))?;
         }
@@ -253,7 +253,7 @@ impl<'a, const R: usize> Operands<'a, 1, R> {
     pub fn in_place(
         name: &'static str,
         tensor: &'a mut Tensor,
-        read_names: &[&'static str; R],
+        read_names: &[&'static str],
         read: impl FnOnce(&'a Tensor) -> [&'a Tensor; R],
     ) -> Result<Self> {
         // Whoever `read` is may keep the reference and clone the handle, so nobody is alone here.

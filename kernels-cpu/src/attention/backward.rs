@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use aten::Attention;
 use dispatch_runtime::Operands;
 use dispatch_runtime::prelude::*;
 
@@ -18,28 +19,24 @@ use crate::softmax::total;
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CPU)]
 #[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn attention_backward(
+    plan: &Attention,
+    [grad_query, grad_key, grad_value]: [&mut Tensor; 3],
     grad_out: &Tensor,
     query: &Tensor,
     key: &Tensor,
     value: &Tensor,
     out: &Tensor,
     logsumexp: &Tensor,
-    dropout_p: f64,
     is_causal: bool,
     attn_mask: Option<&Tensor>,
-    scale: Option<f64>,
-) -> Result<(Tensor, Tensor, Tensor)> {
-    let specs = aten::check_attention_backward(grad_out, query, key, value, out, logsumexp, dropout_p, attn_mask)?;
-    let [grad_query, grad_key, grad_value] = specs.map(|spec| spec.on(query.device()));
-    let (mut grad_query, mut grad_key, mut grad_value) = (grad_query?, grad_key?, grad_value?);
+) -> Result<()> {
     // Of sizes that no element bounds there may be any number.
-    if [&grad_query, &grad_key, &grad_value].iter().all(|gradient| gradient.geometry().count() == 0) {
-        return Ok((grad_query, grad_key, grad_value));
+    if [query, key, value].iter().all(|tensor| tensor.geometry().count() == 0) {
+        return Ok(());
     }
-    let scale = scale.unwrap_or_else(|| aten::one_over_root(query.sizes()));
     let operands = Operands::take(
         &["grad_query", "grad_key", "grad_value"],
-        [&mut grad_query, &mut grad_key, &mut grad_value],
+        [grad_query, grad_key, grad_value],
         &["grad_out", "query", "key", "value", "out", "logsumexp", "attn_mask"],
         [grad_out, query, key, value, out, logsumexp, attn_mask.unwrap_or(query)],
     )?;
@@ -50,7 +47,7 @@ fn attention_backward(
                 query: Side::of(first),
                 key: Side::of(keys),
                 mask: attn_mask.map(|_| Side::stretched(mask, &products_of(query, key))),
-                scale: T::of(scale),
+                scale: T::of(plan.scale),
                 is_causal,
             },
             value: Side::of(values),
@@ -60,10 +57,8 @@ fn attention_backward(
             gradients: [Side::of(&written[0]), Side::of(&written[1]), Side::of(&written[2])],
         };
         task.run();
-        Ok::<_, Error>(())
-    })?;
-    drop(operands);
-    Ok((grad_query, grad_key, grad_value))
+        Ok(())
+    })
 }
 
 struct Task<'a, T> {

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use aten::Attention;
 use dispatch_runtime::Operands;
 use dispatch_runtime::prelude::*;
 
@@ -15,20 +16,17 @@ use crate::pool;
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu, CPU)]
 fn attention(
+    plan: &Attention,
+    [output, sums]: [&mut Tensor; 2],
     query: &Tensor,
     key: &Tensor,
     value: &Tensor,
-    dropout_p: f64,
     is_causal: bool,
     attn_mask: Option<&Tensor>,
-    scale: Option<f64>,
-) -> Result<(Tensor, Tensor)> {
-    let (output, sums) = aten::attention_specs(query, key, value, dropout_p, attn_mask)?;
-    let (mut output, mut sums) = (output.on(query.device())?, sums.on(query.device())?);
-    let scale = scale.unwrap_or_else(|| aten::one_over_root(query.sizes()));
+) -> Result<()> {
     let operands = Operands::take(
         &["output", "logsumexp"],
-        [&mut output, &mut sums],
+        [output, sums],
         &["query", "key", "value", "attn_mask"],
         [query, key, value, attn_mask.unwrap_or(query)],
     )?;
@@ -39,7 +37,7 @@ fn attention(
                 query: Side::of(first),
                 key: Side::of(keys),
                 mask: attn_mask.map(|_| Side::stretched(mask, &products_of(query, key))),
-                scale: T::of(scale),
+                scale: T::of(plan.scale),
                 is_causal,
             },
             value: Side::of(values),
@@ -47,10 +45,8 @@ fn attention(
             logs: Side::of(logs),
         };
         task.run();
-        Ok::<_, Error>(())
-    })?;
-    drop(operands);
-    Ok((output, sums))
+        Ok(())
+    })
 }
 
 /// The sizes of all the products.

@@ -16,7 +16,6 @@ fn threshold(p: f64) -> u64 {
 }
 
 fn coins(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
-    aten::check_chance(this, p)?;
     let limit = threshold(p);
     filled::<u8, 4>(this, generator, |words, _| {
         let mut rows = [[0; GROUP]; 4];
@@ -33,26 +32,24 @@ fn coins(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()>
 }
 
 #[op_impl(aten::bernoulli_p, CPU)]
-fn bernoulli_p(this: &Tensor, p: f64, generator: Option<&Generator>) -> Result<Tensor> {
-    let mut made = Spec::pointwise(&[this], this.dtype())?.on(this.device())?;
-    coins(&mut made, p, generator)?;
-    Ok(made)
+fn bernoulli_p(_plan: &(), out: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
+    coins(out, p, generator)
 }
 
 #[op_impl(aten::bernoulli__float, CPU)]
-fn bernoulli_float_(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
+fn bernoulli_float_(_plan: &(), this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
     coins(this, p, generator)
 }
 
-fn coins_of(this: &mut Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<()> {
-    aten::check_chances(this, p)?;
-    let mut chances = Spec::contiguous(DType::F64, this.sizes()).on(this.device())?;
+#[op_impl(aten::bernoulli_tensor, CPU, in_place, strided)]
+fn bernoulli_tensor(_plan: &(), out: &mut Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    let mut chances = Spec::contiguous(DType::F64, out.sizes()).on(Device::CPU)?;
     copy_called("p", &mut chances, p)?;
     let chances = chances.read::<f64>()?;
     if let Some(bad) = chances.iter().find(|chance| !(0.0..=1.0).contains(*chance)) {
         return Err(BadArgument::value("p", bad, "between 0 and 1").into());
     }
-    filled::<u8, 4>(this, generator, |words, at| {
+    filled::<u8, 4>(out, generator, |words, at| {
         let mut rows = [[0; GROUP]; 4];
         let coins = rows.as_flattened_mut().iter_mut().zip(words.as_flattened());
         for ((to, word), chance) in coins.zip(&chances[at..]) {
@@ -60,16 +57,4 @@ fn coins_of(this: &mut Tensor, p: &Tensor, generator: Option<&Generator>) -> Res
         }
         rows
     })
-}
-
-#[op_impl(aten::bernoulli_tensor, CPU)]
-fn bernoulli_tensor(this: &Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
-    let mut made = Spec::pointwise(&[this], this.dtype())?.on(this.device())?;
-    coins_of(&mut made, p, generator)?;
-    Ok(made)
-}
-
-#[op_impl(aten::bernoulli__tensor, CPU)]
-fn bernoulli_tensor_(this: &mut Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<()> {
-    coins_of(this, p, generator)
 }

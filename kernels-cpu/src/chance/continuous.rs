@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 
 use aten::GROUP;
 
-use super::{Words, filled, fillers};
+use super::{Words, filled};
 use crate::math::{Real, vectorised};
 
 /// Numbers that words become.
@@ -97,25 +97,16 @@ macro_rules! by_precision {
     };
 }
 
-fillers! {
-    uniform uniform_(from: f64, to: f64) => evenly;
-    exponential exponential_(lambd: f64) => waits;
-    cauchy cauchy_(median: f64, sigma: f64) => ratios;
-    log_normal log_normal_(mean: f64, std: f64) => logarithmic;
-    geometric geometric_(p: f64) => tries;
-}
-
 #[op_impl(aten::normal_, CPU)]
-fn normal_(this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
-    aten::check_normal(this, std)?;
+fn normal_(_plan: &(), this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
     // The two parts of a complex number have half of the variance each.
     let std = if this.dtype().is_complex() { std * std::f64::consts::FRAC_1_SQRT_2 } else { std };
     by_precision!(normal(this, generator, mean, std, false))
 }
 
-fn logarithmic(this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
-    aten::check_log_normal(this, std)?;
-    by_precision!(normal(this, generator, mean, std, true))
+#[op_impl(aten::log_normal, CPU, in_place, strided)]
+fn log_normal(_plan: &(), out: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
+    by_precision!(normal(out, generator, mean, std, true))
 }
 
 /// By the method of Box and Muller: the words of a block make a radius and an angle, and those make two numbers.
@@ -149,9 +140,9 @@ fn normal<T: Drawn, const N: usize>(
     })
 }
 
-fn evenly(this: &mut Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
-    aten::check_uniform(this, from, to)?;
-    by_precision!(uniform_of(this, generator, from, to))
+#[op_impl(aten::uniform, CPU, in_place, strided)]
+fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
+    by_precision!(uniform_of(out, generator, from, to))
 }
 
 fn uniform_of<T: Drawn, const N: usize>(
@@ -178,9 +169,9 @@ fn uniform_of<T: Drawn, const N: usize>(
     })
 }
 
-fn waits(this: &mut Tensor, lambd: f64, generator: Option<&Generator>) -> Result<()> {
-    aten::check_exponential(this, lambd)?;
-    by_precision!(exponential_of(this, generator, lambd))
+#[op_impl(aten::exponential, CPU, in_place, strided)]
+fn exponential(_plan: &(), out: &mut Tensor, lambd: f64, generator: Option<&Generator>) -> Result<()> {
+    by_precision!(exponential_of(out, generator, lambd))
 }
 
 pub(super) fn exponential_of<T: Drawn, const N: usize>(
@@ -197,9 +188,9 @@ pub(super) fn exponential_of<T: Drawn, const N: usize>(
     })
 }
 
-fn ratios(this: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
-    aten::check_cauchy(this, sigma)?;
-    by_precision!(cauchy_of(this, generator, median, sigma))
+#[op_impl(aten::cauchy, CPU, in_place, strided)]
+fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
+    by_precision!(cauchy_of(out, generator, median, sigma))
 }
 
 fn cauchy_of<T: Drawn, const N: usize>(
@@ -220,11 +211,11 @@ fn cauchy_of<T: Drawn, const N: usize>(
     })
 }
 
-fn tries(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
-    aten::check_geometric(this, p)?;
+#[op_impl(aten::geometric, CPU, in_place, strided)]
+fn geometric(_plan: &(), out: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
     // Counts go far beyond what single precision holds in a row.
     let scale = (-p).ln_1p().recip();
-    filled::<f64, 2>(this, generator, |words, _| {
+    filled::<f64, 2>(out, generator, |words, _| {
         rows(
             #[inline(always)]
             |row, at| (Real::log(<f64 as Drawn>::open(words, row, at)) * scale).ceil().max(1.0),

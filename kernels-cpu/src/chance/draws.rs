@@ -8,8 +8,14 @@ use super::on_cpu;
 use crate::moves::packed;
 
 #[op_impl(aten::multinomial, CPU)]
-fn multinomial(this: &Tensor, num_samples: i64, replacement: bool, generator: Option<&Generator>) -> Result<Tensor> {
-    let mut out = aten::multinomial_spec(this, num_samples, replacement)?.on(this.device())?;
+fn multinomial(
+    _plan: &(),
+    out: &mut Tensor,
+    this: &Tensor,
+    num_samples: i64,
+    replacement: bool,
+    generator: Option<&Generator>,
+) -> Result<()> {
     let generator = on_cpu(generator)?;
     let weights = packed(this, DType::F64)?;
     let weights = weights.read::<f64>()?;
@@ -39,7 +45,7 @@ fn multinomial(this: &Tensor, num_samples: i64, replacement: bool, generator: Op
             first(to, weights, times);
         }
     }
-    Ok(out)
+    Ok(())
 }
 
 /// A size, of which only that of an empty tensor is zero.

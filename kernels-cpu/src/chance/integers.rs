@@ -3,39 +3,23 @@
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
-use aten::GROUP;
+use aten::{GROUP, Integers};
 
-use super::{Words, filled, fillers, on_cpu};
+use super::{Words, filled, on_cpu};
 use crate::math::vectorised;
-
-fillers! {
-    random random_() => all;
-    random_from random__from(from: i64, to: Option<i64>) => between;
-    random_to random__to(to: i64) => below;
-}
-
-fn all(this: &mut Tensor, generator: Option<&Generator>) -> Result<()> {
-    let (first, last) = aten::all_integers(this)?;
-    spread(this, first, last, generator)
-}
-
-fn between(this: &mut Tensor, from: i64, to: Option<i64>, generator: Option<&Generator>) -> Result<()> {
-    let (first, last) = aten::integers_between(this, from, to)?;
-    spread(this, first, last, generator)
-}
-
-fn below(this: &mut Tensor, to: i64, generator: Option<&Generator>) -> Result<()> {
-    between(this, 0, Some(to), generator)
-}
 
 /// Up to this many different numbers a word each is even enough.
 const NARROW: u64 = 1 << 28;
 
-fn spread(this: &mut Tensor, first: i64, last: i64, generator: Option<&Generator>) -> Result<()> {
+#[op_impl(aten::random, CPU, in_place, strided)]
+#[op_impl(aten::random_from, CPU, in_place, strided)]
+#[op_impl(aten::random_to, CPU, in_place, strided)]
+fn integers(plan: &Integers, out: &mut Tensor, generator: Option<&Generator>) -> Result<()> {
+    let Integers { first, last } = *plan;
     let beyond = last.wrapping_sub(first).cast_unsigned();
     let different = u128::from(beyond) + 1;
     if beyond < NARROW {
-        filled::<i64, 4>(this, generator, |words, _| {
+        filled::<i64, 4>(out, generator, |words, _| {
             let mut rows = [[0; GROUP]; 4];
             vectorised(
                 #[inline(always)]
@@ -48,7 +32,7 @@ fn spread(this: &mut Tensor, first: i64, last: i64, generator: Option<&Generator
             rows
         })
     } else {
-        filled::<i64, 2>(this, generator, |words, _| {
+        filled::<i64, 2>(out, generator, |words, _| {
             wide(words).map(|row| {
                 row.map(|word| {
                     let offset = ((u128::from(word) * different) >> 64) as u64;
@@ -68,10 +52,8 @@ fn wide(words: &Words) -> [[u64; GROUP]; 2] {
 }
 
 /// The order that is left when every position in turn is swapped with a random one that is not before it.
-#[op_impl(aten::randperm_generator_out, CPU)]
-fn randperm(n: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
-    aten::check_randperm(n, out.dtype())?;
-    Spec::contiguous(out.dtype(), &[n]).fit("out", out)?;
+#[op_impl(aten::randperm_generator, CPU)]
+fn randperm(_plan: &(), out: &mut Tensor, n: i64, generator: Option<&Generator>) -> Result<()> {
     let generator = on_cpu(generator)?;
     let mut numbers = Spec::contiguous(DType::I64, &[n]).on(Device::CPU)?;
     filled::<i64, 2>(&mut numbers, Some(&generator), |words, _| wide(words).map(|row| row.map(u64::cast_signed)))?;

@@ -8,44 +8,38 @@ use crate::elementwise::elementwise;
 use crate::moves::copy_called;
 use crate::special::{beta_follows, by_three, by_two, gamma_follows};
 
-#[op_impl(aten::poisson, CPU)]
-fn poisson(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
-    let mut made = aten::shaped_spec(this)?.on(this.device())?;
-    let rates = numbers("self", this, made.sizes())?;
+#[op_impl(aten::poisson, CPU, strided)]
+fn poisson(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    let rates = numbers("self", this, out.sizes())?;
     if let Some(bad) = rates.iter().find(|rate| rate.is_nan() || **rate < 0.0) {
         return Err(BadArgument::value("self", bad, "zero or more").into());
     }
-    drawn(&mut made, generator, |stream, i| stream.poisson(rates[i]))?;
-    Ok(made)
+    drawn(out, generator, |stream, i| stream.poisson(rates[i]))
 }
 
-#[op_impl(aten::binomial, CPU)]
-fn binomial(count: &Tensor, prob: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
-    let mut made = aten::binomial_spec(count, prob)?.on(count.device())?;
-    let (counts, chances) = (numbers("count", count, made.sizes())?, numbers("prob", prob, made.sizes())?);
-    drawn(&mut made, generator, |stream, i| stream.binomial(counts[i].floor(), chances[i]))?;
-    Ok(made)
+#[op_impl(aten::binomial, CPU, strided)]
+fn binomial(_plan: &(), out: &mut Tensor, count: &Tensor, prob: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    let (counts, chances) = (numbers("count", count, out.sizes())?, numbers("prob", prob, out.sizes())?);
+    drawn(out, generator, |stream, i| stream.binomial(counts[i].floor(), chances[i]))
 }
 
-#[op_impl(aten::_standard_gamma, CPU)]
-fn standard_gamma(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
-    let mut made = aten::shaped_spec(this)?.on(this.device())?;
-    let shapes = numbers("self", this, made.sizes())?;
+#[op_impl(aten::_standard_gamma, CPU, strided)]
+fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    let shapes = numbers("self", this, out.sizes())?;
     // Where a dtype would lose a number to zero, it is the least that is not.
     let least = if this.dtype() == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
-    drawn(&mut made, generator, |stream, i| {
+    drawn(out, generator, |stream, i| {
         if shapes[i] == 0.0 {
             return 0.0;
         }
         let number = stream.gamma(shapes[i]);
         if number < least { least } else { number }
-    })?;
-    Ok(made)
+    })
 }
 
 elementwise! {
-    _standard_gamma_grad - _standard_gamma_grad_out [f32 f64] (this, output) => |[shape, x]| by_two(shape, x, gamma_follows);
-    _dirichlet_grad - _dirichlet_grad_out [f32 f64] (x, alpha, total) => |[x, alpha, total]| by_three(x, alpha, total, beta_follows);
+    _standard_gamma_grad => |[shape, x]| by_two(shape, x, gamma_follows);
+    _dirichlet_grad => |[x, alpha, total]| by_three(x, alpha, total, beta_follows);
 }
 
 /// The numbers that shape each element.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use aten::{Convolution, Window};
+use aten::Window;
 use dispatch_runtime::Tensor;
 
 use super::field::Pass;
@@ -39,15 +39,21 @@ fn three(numbers: &[i64], before: usize) -> [usize; 3] {
 }
 
 impl Moves {
-    pub(super) fn of(found: &Convolution, input: &Tensor, weight: &Tensor, transposed: bool, groups: i64) -> Self {
-        let (input, output) = (input.sizes(), &found.sizes);
+    /// A window over the sides of a convolution, given the sizes of its input and output.
+    pub(super) fn of(
+        window: &Window,
+        [input, output]: [&[i64]; 2],
+        weight: &Tensor,
+        transposed: bool,
+        groups: i64,
+    ) -> Self {
         let (large, small) = if transposed { (&output[2..], &input[2..]) } else { (&input[2..], &output[2..]) };
         Self {
             batch: size(input[0]),
             groups: size(groups),
             channels: size(weight.sizes()[1]),
             filters: size(weight.sizes()[0] / groups),
-            ..Self::window(&found.window, large, small)
+            ..Self::window(window, large, small)
         }
     }
 

@@ -227,10 +227,9 @@ impl Fusible {
 /// A kernel of the CPU's with the rule of how its arguments are bound to its loop: the kernel, and then
 /// `|this: &Tensor, min: Option<&Tensor>| ..`. A composite that is defined with its operator is only named: `aten::name by composite`.
 macro_rules! fusible {
-    (#[op_impl(aten::$name:ident, CPU)] fn $kernel:ident $arguments:tt -> Result<Tensor> { $($body:tt)+ } $($rule:tt)+) => {
-        #[allow(clippy::used_underscore_binding, reason = "what a definition takes and a loop does not need")]
-        #[::dispatch_runtime::op_impl(aten::$name, CPU)]
-        fn $kernel $arguments -> ::dispatch_runtime::Result<::dispatch_runtime::Tensor> { $($body)+ }
+    (#[op_impl(aten::$name:ident, $($flags:tt)+)] fn $kernel:ident $arguments:tt -> Result<()> { $($body:tt)+ } $($rule:tt)+) => {
+        #[::dispatch_runtime::op_impl(aten::$name, $($flags)+)]
+        fn $kernel $arguments -> ::dispatch_runtime::Result<()> { $($body)+ }
 
         $crate::elementwise::fusible! {
             @rule $name
@@ -241,11 +240,13 @@ macro_rules! fusible {
     (aten::$name:ident by $kernel:ident $($rule:tt)+) => {
         $crate::elementwise::fusible! { @rule $name ($crate::elementwise::Kernel::Composite(stringify!($kernel))) $($rule)+ }
     };
-    (@rule $name:ident $kernel:tt |$($argument:ident: $ty:ty),+| $body:expr) => {
+    (@rule $name:ident $kernel:tt $(let $loops:ident = $function:ident;)? |$($argument:ident: $ty:ty),+| $body:expr) => {
         const _: () = {
             static __FUSIBLE: $crate::elementwise::Fusible = $crate::elementwise::Fusible::new(
                 $kernel,
                 |arguments| {
+                    // An argument may be called as its operator is.
+                    $(let $loops = $function;)?
                     let [$($argument),+] = arguments else { return None };
                     $(let $argument: $ty = ::dispatch_runtime::Argument::from_value($argument)?;)+
                     $body

@@ -4,14 +4,14 @@
 //! and the gradients of two-dimensional grids from differences of neighbours.
 
 use aten::{Between, Sampling};
-use dispatch_runtime::Spec;
+use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
 use super::GRAIN;
 use super::along::{Along, Sampler};
 use super::coordinate::Coordinate;
 use crate::numbers::usized;
-use crate::packed::{filled, packed};
+use crate::packed::{count, fill, packed};
 use crate::pool::Lines;
 
 /// How many neighbouring places PyTorch's vectors of narrow numbers hold. It adds the first element of each to the gradient of an
@@ -71,15 +71,21 @@ fn narrowed<T: Coordinate>(elements: &[T::Packed]) -> Vec<T> {
     elements.iter().map(|&element| T::of(element)).collect()
 }
 
-pub(super) fn sampled<T: Coordinate>(input: &Tensor, grid: &Tensor, sampling: &Sampling) -> Result<Tensor> {
+pub(super) fn sampled<T: Coordinate>(
+    sampling: &Sampling,
+    out: &mut Tensor,
+    input: &Tensor,
+    grid: &Tensor,
+) -> Result<()> {
     let (image, grid) = (packed::<T::Packed>(input)?, narrowed::<T>(&packed(grid)?));
     let sampler = Sampler::new(sampling, input);
     let (channels, area) = (usized(input.sizes()[1]), sampler.area());
     // The taps of a row are added up before rows are.
     let row = if sampling.between == Between::Cubic { 4 } else { sampler.each };
-    filled(&Spec::contiguous(input.dtype(), &sampling.sizes), |out: &mut [T::Packed]| {
-        let width = usized(sampling.sizes.last().copied().unwrap_or(0));
-        let places = usized(aten::element_count(&sampling.sizes[2..]));
+    let sizes = Dims::from_slice(out.sizes());
+    fill(out, |out: &mut [T::Packed]| {
+        let width = usized(sizes.last().copied().unwrap_or(0));
+        let places = count(&sizes[2..]);
         let batches = out.chunks_mut(channels * places).zip(image.chunks(channels * area));
         for ((out, image), grid) in batches.zip(grid.chunks(places * sampler.sizes.len())) {
             let taps = taps(&sampler, grid);
@@ -102,19 +108,18 @@ pub(super) fn sampled<T: Coordinate>(input: &Tensor, grid: &Tensor, sampling: &S
 }
 
 pub(super) fn gradients<T: Coordinate>(
+    sampling: &Sampling,
+    [of_input, of_grid]: [&mut Tensor; 2],
     grad_output: &Tensor,
     input: &Tensor,
     grid: &Tensor,
-    sampling: &Sampling,
-    output_mask: &[bool],
-) -> Result<(Tensor, Tensor)> {
-    let [of_input, of_grid] = sampling.gradients(grad_output, input, grid, output_mask)?;
+) -> Result<()> {
     let grads = narrowed::<T>(&packed(grad_output)?);
     let coordinates = narrowed::<T>(&packed(grid)?);
     let sampler = Sampler::new(sampling, input);
     let (channels, area, rank) = (usized(input.sizes()[1]), sampler.area(), sampler.sizes.len());
-    let places = usized(aten::element_count(&sampling.sizes[2..]));
-    let of_input = filled(&of_input, |out: &mut [T::Packed]| {
+    let places = count(&grad_output.sizes()[2..]);
+    fill(of_input, |out: &mut [T::Packed]| {
         out.fill(T::near(0.0).packed());
         for (batch, out) in out.chunks_mut((channels * area).max(1)).enumerate() {
             let taps = taps(&sampler, &coordinates[batch * places * rank..][..places * rank]);
@@ -125,7 +130,7 @@ pub(super) fn gradients<T: Coordinate>(
         Ok(())
     })?;
     let image = packed::<T::Packed>(input)?;
-    let of_grid = filled(&of_grid, |out: &mut [T::Packed]| {
+    fill(of_grid, |out: &mut [T::Packed]| {
         Lines::new(out, rank).each(GRAIN.div_ceil(channels.max(1) * sampler.each), |number, out| {
             let (batch, spot) = (number / places, number % places);
             let place = place(&sampler, &coordinates[number * rank..][..rank]);
@@ -139,8 +144,7 @@ pub(super) fn gradients<T: Coordinate>(
             }
         });
         Ok(())
-    })?;
-    Ok((of_input, of_grid))
+    })
 }
 
 /// Adds the gradients of one plane of the result to that of the image.

@@ -4,7 +4,7 @@
 //! which that grows with the coordinate; over all dimensions these are multiplied. The same taps give the gradients of image and grid.
 
 use aten::Sampling;
-use dispatch_runtime::Spec;
+use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
 use super::GRAIN;
@@ -12,7 +12,7 @@ use super::along::Sampler;
 use super::coordinate::Coordinate;
 use crate::compute::Compute;
 use crate::numbers::usized;
-use crate::packed::{filled, packed};
+use crate::packed::{count, fill, packed};
 use crate::pool::Lines;
 
 /// An element of an image, its weight, and by how much that grows with each coordinate. One beside the image is nowhere.
@@ -53,15 +53,18 @@ fn taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
     taps
 }
 
-pub(super) fn sampled<T: Coordinate + Compute>(input: &Tensor, grid: &Tensor, sampling: &Sampling) -> Result<Tensor> {
+pub(super) fn sampled<T: Coordinate + Compute>(
+    sampling: &Sampling,
+    out: &mut Tensor,
+    input: &Tensor,
+    grid: &Tensor,
+) -> Result<()> {
     let (image, grid, sampler) = (packed::<T>(input)?, packed::<T>(grid)?, Sampler::new(sampling, input));
     let (channels, area) = (usized(input.sizes()[1]), sampler.area());
-    filled(&Spec::contiguous(input.dtype(), &sampling.sizes), |out: &mut [T]| {
-        let width = usized(sampling.sizes.last().copied().unwrap_or(0));
-        let places = usized(aten::element_count(&sampling.sizes[2..]));
-        if out.is_empty() {
-            return Ok(());
-        }
+    let sizes = Dims::from_slice(out.sizes());
+    fill(out, |out: &mut [T]| {
+        let width = usized(sizes.last().copied().unwrap_or(0));
+        let places = count(&sizes[2..]);
         let batches = out.chunks_mut(channels * places).zip(image.chunks(channels * area));
         for ((out, image), grid) in batches.zip(grid.chunks(places * sampler.sizes.len())) {
             let taps = taps(&sampler, grid);
@@ -79,20 +82,19 @@ pub(super) fn sampled<T: Coordinate + Compute>(input: &Tensor, grid: &Tensor, sa
 }
 
 pub(super) fn gradients<T: Coordinate + Compute>(
+    sampling: &Sampling,
+    [of_input, of_grid]: [&mut Tensor; 2],
     grad_output: &Tensor,
     input: &Tensor,
     grid: &Tensor,
-    sampling: &Sampling,
-    output_mask: &[bool],
-) -> Result<(Tensor, Tensor)> {
-    let [of_input, of_grid] = sampling.gradients(grad_output, input, grid, output_mask)?;
+) -> Result<()> {
     let (slopes, image, coordinates) = (packed::<T>(grad_output)?, packed::<T>(input)?, packed::<T>(grid)?);
     let sampler = Sampler::new(sampling, input);
     let (channels, area, rank) = (usized(input.sizes()[1]), sampler.area(), sampler.sizes.len());
-    let places = usized(aten::element_count(&sampling.sizes[2..]));
+    let places = count(&grad_output.sizes()[2..]);
     let taps = |batch: usize| taps(&sampler, &coordinates[batch * places * rank..][..places * rank]);
     let zero = T::near(0.0);
-    let of_input = filled(&of_input, |out: &mut [T]| {
+    fill(of_input, |out: &mut [T]| {
         out.fill(zero);
         for (batch, out) in out.chunks_mut((channels * area).max(1)).enumerate() {
             let taps = taps(batch);
@@ -109,7 +111,7 @@ pub(super) fn gradients<T: Coordinate + Compute>(
         }
         Ok(())
     })?;
-    let of_grid = filled(&of_grid, |out: &mut [T]| {
+    fill(of_grid, |out: &mut [T]| {
         for (batch, out) in out.chunks_mut((places * rank).max(1)).enumerate() {
             let taps = taps(batch);
             Lines::new(out, rank).each(GRAIN.div_ceil(channels.max(1) * sampler.each), |place, out| {
@@ -125,6 +127,5 @@ pub(super) fn gradients<T: Coordinate + Compute>(
             });
         }
         Ok(())
-    })?;
-    Ok((of_input, of_grid))
+    })
 }

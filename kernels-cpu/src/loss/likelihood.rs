@@ -2,22 +2,16 @@
 #![expect(unsafe_code, reason = "lines of one result, each written by one thread")]
 
 use aten::{Likelihood, Reduction};
-use dispatch_runtime::{Arithmetic, BadArgument, Operation, Problem, Result, Spec, Tensor, op_impl};
+use dispatch_runtime::{Arithmetic, BadArgument, Problem, Result, Tensor, op_impl};
 
 use crate::compute::Fraction;
 use crate::numbers::{elements, usized, write};
+use crate::packed::fill;
 use crate::pool::{self, Lines};
 use crate::reduce::computed;
 
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 15;
-
-/// A fresh tensor of these numbers.
-fn of_numbers(values: &[f64], spec: Spec, like: &Tensor) -> Result<Tensor> {
-    let mut out = spec.on(like.device())?;
-    write(&mut out, values)?;
-    Ok(out)
-}
 
 /// The true classes, as positions to pick from, with their weights; what is ignored has none.
 fn picks(likelihood: &Likelihood, target: &Tensor, weight: Option<&Tensor>, ignored: i64) -> Result<Vec<(i64, f64)>> {
@@ -41,50 +35,58 @@ fn index(likelihood: &Likelihood, this: &Tensor, picks: &[(i64, f64)]) -> Result
     Ok(Tensor::from_vec(picks.iter().map(|pick| pick.0).collect::<Vec<_>>(), &sizes)?)
 }
 
+#[op_impl(aten::nll_loss_forward, CPU)]
+#[op_impl(aten::nll_loss2d_forward, CPU)]
 fn forward(
+    plan: &Likelihood,
+    [output, total_weight]: [&mut Tensor; 2],
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
-    ignored: i64,
-    likelihood: &Likelihood,
-) -> Result<(Tensor, Tensor)> {
-    let picks = picks(likelihood, target, weight, ignored)?;
-    let dim = i64::from(likelihood.dim == 1);
-    let picked = if likelihood.classes == 0 {
+    ignore_index: i64,
+) -> Result<()> {
+    let picks = picks(plan, target, weight, ignore_index)?;
+    let dim = i64::from(plan.dim == 1);
+    let picked = if plan.classes == 0 {
         vec![0.0; picks.len()]
     } else {
-        elements::<f64>(&aten::gather(this, dim, &index(likelihood, this, &picks)?, false)?)?
+        elements::<f64>(&aten::gather(this, dim, &index(plan, this, &picks)?, false)?)?
     };
     let losses = picked.into_iter().zip(&picks).map(|(x, &(_, weight))| if weight == 0.0 { 0.0 } else { -x * weight });
     let total: f64 = picks.iter().map(|pick| pick.1).sum();
-    let (losses, total) = match likelihood.reduction {
+    let (losses, total) = match plan.reduction {
         Reduction::None => (losses.collect(), 0.0),
         Reduction::Sum => (vec![losses.sum()], total),
         Reduction::Mean => (vec![losses.sum::<f64>() / total], total),
     };
-    let output = of_numbers(&losses, Spec::contiguous(this.dtype(), &likelihood.sizes), this)?;
-    Ok((output, of_numbers(&[total], Spec::contiguous(this.dtype(), &[]), this)?))
+    write(output, &losses)?;
+    write(total_weight, &[total])
 }
 
-fn backward<O: Operation>(
-    [grad_output, this, target, total_weight]: [&Tensor; 4],
+#[op_impl(aten::nll_loss_backward, CPU)]
+#[op_impl(aten::nll_loss2d_backward, CPU)]
+fn backward(
+    plan: &Likelihood,
+    out: &mut Tensor,
+    grad_output: &Tensor,
+    this: &Tensor,
+    target: &Tensor,
     weight: Option<&Tensor>,
-    ignored: i64,
-    likelihood: &Likelihood,
-) -> Result<Tensor> {
-    likelihood.check_gradient(grad_output, total_weight)?;
-    let picks = picks(likelihood, target, weight, ignored)?;
+    ignore_index: i64,
+    total_weight: &Tensor,
+) -> Result<()> {
+    let picks = picks(plan, target, weight, ignore_index)?;
     let grads = elements::<f64>(grad_output)?;
-    let scale = match likelihood.reduction {
+    let scale = match plan.reduction {
         Reduction::Mean => elements::<f64>(total_weight)?.first().map_or(1.0, |total| total.recip()),
         _ => 1.0,
     };
     let at = |i: usize| grads.get(i).or_else(|| grads.first()).copied().unwrap_or(0.0);
     // Classes are as many elements apart as places share them.
-    let apart = aten::element_count(&this.sizes()[likelihood.dim + 1..]);
-    let (apart, area) = (usized(apart), usized(apart * likelihood.classes));
-    computed!(O, this.dtype(), T: [f32, f64] => {
-        crate::packed::filled(&Spec::contiguous(this.dtype(), this.sizes()), |out: &mut [T]| {
+    let apart = aten::element_count(&this.sizes()[plan.dim + 1..]);
+    let (apart, area) = (usized(apart), usized(apart * plan.classes));
+    computed!(aten::nll_loss_backward, this.dtype(), T: [f32, f64] => {
+        fill(out, |out: &mut [T]| {
             let items = Lines::new(out, area);
             pool::over(0..items.len(), GRAIN.div_ceil(area.max(1)), |pieces| {
                 for number in pieces {
@@ -102,54 +104,4 @@ fn backward<O: Operation>(
             Ok(())
         })
     })
-}
-
-#[op_impl(aten::nll_loss_forward, CPU)]
-fn nll_loss_forward(
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    reduction: i64,
-    ignore_index: i64,
-) -> Result<(Tensor, Tensor)> {
-    forward(this, target, weight, ignore_index, &Likelihood::new(this, target, weight, reduction, 1)?)
-}
-
-#[op_impl(aten::nll_loss2d_forward, CPU)]
-fn nll_loss2d_forward(
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    reduction: i64,
-    ignore_index: i64,
-) -> Result<(Tensor, Tensor)> {
-    forward(this, target, weight, ignore_index, &Likelihood::new(this, target, weight, reduction, 2)?)
-}
-
-#[op_impl(aten::nll_loss_backward, CPU)]
-fn nll_loss_backward(
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    reduction: i64,
-    ignore_index: i64,
-    total_weight: &Tensor,
-) -> Result<Tensor> {
-    let likelihood = Likelihood::new(this, target, weight, reduction, 1)?;
-    backward::<aten::nll_loss_backward>([grad_output, this, target, total_weight], weight, ignore_index, &likelihood)
-}
-
-#[op_impl(aten::nll_loss2d_backward, CPU)]
-fn nll_loss2d_backward(
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    reduction: i64,
-    ignore_index: i64,
-    total_weight: &Tensor,
-) -> Result<Tensor> {
-    let likelihood = Likelihood::new(this, target, weight, reduction, 2)?;
-    backward::<aten::nll_loss2d_backward>([grad_output, this, target, total_weight], weight, ignore_index, &likelihood)
 }

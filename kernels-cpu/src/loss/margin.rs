@@ -1,10 +1,10 @@
 //! Losses of classes by how far the true ones stand out: every line by itself, in double precision.
 
 use aten::{Margins, Reduction};
-use dispatch_runtime::{BadArgument, Problem, Result, Scalar, Spec, Tensor, op_impl};
+use dispatch_runtime::{BadArgument, Problem, Result, Scalar, Tensor, op_impl};
 
-use crate::numbers::elements;
-use crate::packed::{filled, packed};
+use crate::numbers::{elements, write};
+use crate::packed::{fill, packed};
 use crate::pool::Lines;
 
 /// Elements that are worth a thread.
@@ -12,13 +12,18 @@ const GRAIN: usize = 1 << 13;
 
 /// What becomes of the loss of every line, which `loss` says without its division by the classes.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn forward(this: &Tensor, margins: &Margins, loss: impl Fn(usize, &[f64]) -> f64 + Sync) -> Result<Tensor> {
+fn forward(
+    margins: &Margins,
+    out: &mut Tensor,
+    this: &Tensor,
+    loss: impl Fn(usize, &[f64]) -> f64 + Sync,
+) -> Result<()> {
     let rows = packed::<f64>(this)?;
     let mut losses = vec![0.0; margins.lines];
     Lines::new(&mut losses, 1).each(GRAIN.div_ceil(margins.classes), |line, to| {
         to.fill(loss(line, &rows[line * margins.classes..][..margins.classes]) / margins.classes as f64);
     });
-    filled(&Spec::contiguous(this.dtype(), &margins.sizes), |out: &mut [f64]| {
+    fill(out, |out: &mut [f64]| {
         match margins.reduction {
             Reduction::None => out.copy_from_slice(&losses),
             Reduction::Sum => out.fill(losses.iter().sum()),
@@ -31,16 +36,16 @@ fn forward(this: &Tensor, margins: &Margins, loss: impl Fn(usize, &[f64]) -> f64
 /// The gradient of every line, which `slopes` adds to zeros without the gradient of its loss.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
 fn backward(
+    margins: &Margins,
+    out: &mut Tensor,
     grad_output: &Tensor,
     this: &Tensor,
-    margins: &Margins,
     slopes: impl Fn(usize, &[f64], &mut [f64]) + Sync,
-) -> Result<Tensor> {
-    margins.check_gradient(grad_output)?;
+) -> Result<()> {
     let (rows, grads) = (packed::<f64>(this)?, elements::<f64>(grad_output)?);
     let shared = if margins.reduction == Reduction::Mean { margins.lines.max(1) } else { 1 };
     let scale = ((shared * margins.classes) as f64).recip();
-    filled(&Spec::contiguous(this.dtype(), this.sizes()), |out: &mut [f64]| {
+    fill(out, |out: &mut [f64]| {
         Lines::new(out, margins.classes).each(GRAIN.div_ceil(margins.classes), |line, out| {
             out.fill(0.0);
             slopes(line, &rows[line * margins.classes..][..margins.classes], out);
@@ -94,16 +99,16 @@ fn class_of(class: i64, margins: &Margins) -> Result<usize> {
 
 #[op_impl(aten::multi_margin_loss, CPU)]
 fn multi_margin_loss(
+    plan: &Margins,
+    out: &mut Tensor,
     this: &Tensor,
     target: &Tensor,
     p: Scalar,
     margin: Scalar,
     weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Tensor> {
-    let margins = Margins::of_one(this, target, [p, margin], weight, reduction)?;
-    let one = One::of(target, p, margin, weight, &margins)?;
-    forward(this, &margins, |line, row| {
+) -> Result<()> {
+    let one = One::of(target, p, margin, weight, plan)?;
+    forward(plan, out, this, |line, row| {
         let losses = one.others(line, row).map(|(_, into)| if one.squared { into * into } else { into });
         losses.sum::<f64>() * one.weight(line)
     })
@@ -111,17 +116,17 @@ fn multi_margin_loss(
 
 #[op_impl(aten::multi_margin_loss_backward, CPU)]
 fn multi_margin_loss_backward(
+    plan: &Margins,
+    out: &mut Tensor,
     grad_output: &Tensor,
     this: &Tensor,
     target: &Tensor,
     p: Scalar,
     margin: Scalar,
     weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Tensor> {
-    let margins = Margins::of_one(this, target, [p, margin], weight, reduction)?;
-    let one = One::of(target, p, margin, weight, &margins)?;
-    backward(grad_output, this, &margins, |line, row, out| {
+) -> Result<()> {
+    let one = One::of(target, p, margin, weight, plan)?;
+    backward(plan, out, grad_output, this, |line, row, out| {
         for (at, into) in one.others(line, row) {
             let slope = one.weight(line) * if one.squared { 2.0 * into } else { 1.0 };
             out[at] += slope;
@@ -141,40 +146,39 @@ fn several(target: &Tensor, margins: &Margins) -> Result<Vec<Vec<usize>>> {
 }
 
 #[op_impl(aten::multilabel_margin_loss_forward, CPU)]
-fn multilabel_margin_loss_forward(this: &Tensor, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)> {
-    let margins = Margins::of_several(this, target, reduction)?;
-    let several = several(target, &margins)?;
-    let mut is_target = vec![0.0; margins.lines * margins.classes];
+fn multilabel_margin_loss_forward(
+    plan: &Margins,
+    [output, is_target]: [&mut Tensor; 2],
+    this: &Tensor,
+    target: &Tensor,
+) -> Result<()> {
+    let several = several(target, plan)?;
+    let mut marks = vec![0.0; plan.lines * plan.classes];
     for (line, classes) in several.iter().enumerate() {
-        classes.iter().for_each(|class| is_target[line * margins.classes + class] = 1.0);
+        classes.iter().for_each(|class| marks[line * plan.classes + class] = 1.0);
     }
-    let output = forward(this, &margins, |line, row| {
-        let others = || row.iter().zip(&is_target[line * margins.classes..]).filter(|other| *other.1 == 0.0);
+    forward(plan, output, this, |line, row| {
+        let others = || row.iter().zip(&marks[line * plan.classes..]).filter(|other| *other.1 == 0.0);
         let of_class = |&class: &usize| others().map(|(x, _)| (1.0 - row[class] + x).max(0.0)).sum::<f64>();
         several[line].iter().map(of_class).sum()
     })?;
-    let is_target = filled(&Spec::contiguous(this.dtype(), target.sizes()), |out: &mut [f64]| {
-        out.copy_from_slice(&is_target);
-        Ok(())
-    })?;
-    Ok((output, is_target))
+    write(is_target, &marks)
 }
 
 #[op_impl(aten::multilabel_margin_loss_backward, CPU)]
 fn multilabel_margin_loss_backward(
+    plan: &Margins,
+    out: &mut Tensor,
     grad_output: &Tensor,
     this: &Tensor,
     target: &Tensor,
-    reduction: i64,
     is_target: &Tensor,
-) -> Result<Tensor> {
-    let margins = Margins::of_several(this, target, reduction)?;
-    aten::check_true("is_target", is_target, target)?;
-    let (several, is_target) = (several(target, &margins)?, packed::<f64>(is_target)?);
-    backward(grad_output, this, &margins, |line, row, out| {
+) -> Result<()> {
+    let (several, is_target) = (several(target, plan)?, packed::<f64>(is_target)?);
+    backward(plan, out, grad_output, this, |line, row, out| {
         for &class in &several[line] {
             for (at, x) in row.iter().enumerate() {
-                if is_target[line * margins.classes + at] == 0.0 && 1.0 - row[class] + x > 0.0 {
+                if is_target[line * plan.classes + at] == 0.0 && 1.0 - row[class] + x > 0.0 {
                     out[at] += 1.0;
                     out[class] -= 1.0;
                 }

@@ -7,24 +7,26 @@ use dispatch_runtime::{BadArgument, Bool, DType, Operation, Promotion, Result, S
 
 use super::reduced;
 use crate::compute::Fraction;
-use crate::elementwise::{Lanes, fresh, loops, part};
+use crate::elementwise::{Lanes, fresh, loops, part, part_into};
 use crate::math::Real;
 use crate::reduce::{Fold, computed, folded};
 
-/// A loss of two tensors: what each element's is, and what becomes of them.
-fn loss<O: Operation>(
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
-    loops: impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]>,
-) -> Result<Tensor> {
-    aten::loss_spec(this, target, reduction)?;
-    reduced(part::<O, _>(Promotion::Common, [this, target], &loops)?, reduction)
+/// Computes a loss, given the loss of each element.
+fn loss<O: Operation, const N: usize>(
+    reduction: Reduction,
+    out: &mut Tensor,
+    inputs: [&Tensor; N],
+    loops: impl Fn(DType, &mut Lanes<'_, N>) -> Result<(), &'static [DType]>,
+) -> Result<()> {
+    if reduction == Reduction::None {
+        return part_into::<O, _>(Promotion::Common, out, inputs, &loops);
+    }
+    reduced(out, &part::<O, _>(Promotion::Common, inputs, &loops)?, reduction)
 }
 
 #[op_impl(aten::mse_loss, CPU)]
-fn mse_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
-    loss::<aten::mse_loss>(this, target, reduction, loops!([f32 f64] |[x, y]| (x - y) * (x - y)))
+fn mse_loss(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Tensor) -> Result<()> {
+    loss::<aten::mse_loss, _>(*plan, out, [this, target], loops!([f32 f64] |[x, y]| (x - y) * (x - y)))
 }
 
 #[op_impl(aten::mse_loss_backward, CPU)]
@@ -40,9 +42,8 @@ fn scaled<T: Fraction>(x: T, scale: f64) -> T {
 }
 
 #[op_impl(aten::smooth_l1_loss, CPU)]
-fn smooth_l1_loss(this: &Tensor, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor> {
-    aten::check_width("beta", beta, 0.0)?;
-    loss::<aten::smooth_l1_loss>(this, target, reduction, loops!([f32 f64] |[x, y]| smooth(x - y, beta)))
+fn smooth_l1_loss(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Tensor, beta: f64) -> Result<()> {
+    loss::<aten::smooth_l1_loss, _>(*plan, out, [this, target], loops!([f32 f64] |[x, y]| smooth(x - y, beta)))
 }
 
 #[inline(always)]
@@ -77,10 +78,8 @@ fn smooth_slope<T: Fraction>(off: T, beta: f64) -> T {
 }
 
 #[op_impl(aten::huber_loss, CPU)]
-fn huber_loss(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
-    let dtype = aten::check_huber(this, target, delta)?;
-    let loss = loss::<aten::huber_loss>(this, target, reduction, loops!([f32 f64] |[x, y]| huber(x - y, delta)))?;
-    aten::to_dtype(&loss, dtype, false, false, None)
+fn huber_loss(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Tensor, delta: f64) -> Result<()> {
+    loss::<aten::huber_loss, _>(*plan, out, [this, target], loops!([f32 f64] |[x, y]| huber(x - y, delta)))
 }
 
 #[inline(always)]
@@ -123,14 +122,17 @@ fn weights(tensor: Option<&Tensor>, dtype: DType) -> Result<Tensor> {
 }
 
 #[op_impl(aten::binary_cross_entropy, CPU)]
-fn binary_cross_entropy(this: &Tensor, target: &Tensor, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor> {
-    aten::check_entropy(this, target, [("weight", weight), ("pos_weight", None)])?;
-    let dtype = aten::loss_spec(this, target, reduction)?.0.dtype;
+fn binary_cross_entropy(
+    plan: &Reduction,
+    out: &mut Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+) -> Result<()> {
     check_probabilities(this)?;
-    let weight = weights(weight, dtype)?;
+    let weight = weights(weight, out.dtype())?;
     let loops = loops!([f32 f64] |[x, y, weight]| entropy(x, y) * weight);
-    let losses = part::<aten::binary_cross_entropy, _>(Promotion::Common, [this, target, &weight], &loops)?;
-    reduced(losses, reduction)
+    loss::<aten::binary_cross_entropy, _>(*plan, out, [this, target, &weight], loops)
 }
 
 /// Whether any element is no probability.
@@ -191,18 +193,17 @@ fn entropy<T: Fraction>(x: T, y: T) -> T {
 
 #[op_impl(aten::binary_cross_entropy_backward, CPU)]
 fn binary_cross_entropy_backward(
+    plan: &f64,
+    out: &mut Tensor,
     grad_output: &Tensor,
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Tensor> {
-    let dtype = aten::entropy_gradient_spec(grad_output, this, target, weight, reduction)?.dtype;
-    let scale = Reduction::of(reduction)?.scale(this);
-    let (grad, weight) = (weights(Some(grad_output), dtype)?, weights(weight, dtype)?);
+) -> Result<()> {
+    let (scale, grad, weight) = (*plan, weights(Some(grad_output), out.dtype())?, weights(weight, out.dtype())?);
     let loops = loops!([f32 f64] |[grad, x, y, weight]| scaled(entropy_slope(x, y) * weight, scale) * grad);
     let inputs = [&grad, this, target, &weight];
-    part::<aten::binary_cross_entropy_backward, _>(Promotion::Common, inputs, &loops)
+    part_into::<aten::binary_cross_entropy_backward, _>(Promotion::Common, out, inputs, &loops)
 }
 
 #[inline(always)]
@@ -212,23 +213,20 @@ fn entropy_slope<T: Fraction>(x: T, y: T) -> T {
 
 #[op_impl(aten::binary_cross_entropy_with_logits, CPU)]
 fn binary_cross_entropy_with_logits(
+    plan: &Reduction,
+    out: &mut Tensor,
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
     pos_weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Tensor> {
-    aten::check_entropy(this, target, [("weight", weight), ("pos_weight", pos_weight)])?;
+) -> Result<()> {
     if weight.is_none() && pos_weight.is_none() {
         let loops = loops!([f32 f64] |[x, y]| logit_entropy(x, y, 1.0));
-        return loss::<aten::binary_cross_entropy_with_logits>(this, target, reduction, loops);
+        return loss::<aten::binary_cross_entropy_with_logits, _>(*plan, out, [this, target], loops);
     }
-    let dtype = aten::loss_spec(this, target, reduction)?.0.dtype;
-    let (weight, positive) = (weights(weight, dtype)?, weights(pos_weight, dtype)?);
+    let (weight, positive) = (weights(weight, out.dtype())?, weights(pos_weight, out.dtype())?);
     let loops = loops!([f32 f64] |[x, y, weight, positive]| logit_entropy(x, y, positive) * weight);
-    let inputs = [this, target, &weight, &positive];
-    let losses = part::<aten::binary_cross_entropy_with_logits, _>(Promotion::Common, inputs, &loops)?;
-    reduced(losses, reduction)
+    loss::<aten::binary_cross_entropy_with_logits, _>(*plan, out, [this, target, &weight, &positive], loops)
 }
 
 #[inline(always)]

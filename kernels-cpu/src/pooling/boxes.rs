@@ -1,6 +1,6 @@
 //! Parts of an image.
 
-use aten::Pooling;
+use aten::Window;
 
 /// Where a part begins and ends in one dimension, and how many elements count, those of the padding among them.
 #[derive(Clone, Copy)]
@@ -34,9 +34,9 @@ const WHOLE: Span = Span { start: 0, end: 1, counts: 1 };
 
 impl Boxes {
     /// What is under a window at each of its places.
-    pub(super) fn of_window(pooling: &Pooling, sizes: &[i64]) -> Self {
-        let (window, rank) = (&pooling.window, pooling.window.kernel.len());
-        let (images, results) = (&sizes[sizes.len() - rank..], &pooling.sizes[sizes.len() - rank..]);
+    pub(super) fn of_window(window: &Window, sizes: &[i64], results: &[i64]) -> Self {
+        let rank = window.kernel.len();
+        let (images, results) = (&sizes[sizes.len() - rank..], &results[sizes.len() - rank..]);
         let mut boxes =
             Self { spans: [vec![WHOLE], vec![WHOLE], vec![WHOLE]], image: [1; 3], step: [1; 3], divisor: None };
         for dim in 0..rank {

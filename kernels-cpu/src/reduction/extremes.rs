@@ -1,9 +1,9 @@
 //! The largest and the smallest, where they are, and what is true.
 
-use dispatch_runtime::{Bool, DType, Element, Operation, Result, Spec, Tensor, op_impl, operands, reduced_dims};
+use dispatch_runtime::{Bool, Element, Operation, Reduced, Result, Spec, Tensor, op_impl, operands};
 
 use crate::math::vectorised;
-use crate::reduce::{Fold, computed, dropped, folded, kept_sizes, lines};
+use crate::reduce::{Fold, computed, fold_into, kept, lines};
 
 /// A number that can be compared; what is not a number wins every comparison.
 pub(crate) trait Ordered: Element + PartialOrd {
@@ -89,40 +89,38 @@ impl<T: Ordered + Sync, F: Fn(T, T) -> T + Sync> Fold for Extreme<T, F> {
     }
 }
 
-fn extreme<O: Operation>(this: &Tensor, dim: &[i64], keepdim: bool, largest: bool) -> Result<Tensor> {
-    aten::extreme_spec(this, dim, keepdim)?;
-    let gone = reduced_dims(this.sizes().len(), dim, "dim")?;
+fn extreme<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
     computed!(O, this.dtype(), T: [f32, f64, i64] => if largest {
-        folded(this, &gone, keepdim, this.dtype(), &Extreme(T::LOWEST, larger))
+        fold_into(out, this, &plan.gone, &Extreme(T::LOWEST, larger))
     } else {
-        folded(this, &gone, keepdim, this.dtype(), &Extreme(T::HIGHEST, smaller))
+        fold_into(out, this, &plan.gone, &Extreme(T::HIGHEST, smaller))
     })
 }
 
 #[op_impl(aten::amax, CPU)]
-fn amax(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
-    extreme::<aten::amax>(this, dim, keepdim, true)
+fn amax(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    extreme::<aten::amax>(plan, out, this, true)
 }
 
 #[op_impl(aten::amin, CPU)]
-fn amin(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
-    extreme::<aten::amin>(this, dim, keepdim, false)
+fn amin(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    extreme::<aten::amin>(plan, out, this, false)
 }
 
 #[op_impl(aten::aminmax, CPU)]
-fn aminmax(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    let extreme = |largest| extreme::<aten::aminmax>(this, dim.as_slice(), keepdim, largest);
-    Ok((extreme(false)?, extreme(true)?))
+fn aminmax(plan: &Reduced, [least, most]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    extreme::<aten::aminmax>(plan, least, this, false)?;
+    extreme::<aten::aminmax>(plan, most, this, true)
 }
 
 #[op_impl(aten::max, CPU)]
-fn max(this: &Tensor) -> Result<Tensor> {
-    extreme::<aten::max>(this, &[], false, true)
+fn max(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    extreme::<aten::max>(plan, out, this, true)
 }
 
 #[op_impl(aten::min, CPU)]
-fn min(this: &Tensor) -> Result<Tensor> {
-    extreme::<aten::min>(this, &[], false, false)
+fn min(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    extreme::<aten::min>(plan, out, this, false)
 }
 
 /// The extreme element of a line and the first place where it is: found apart, because each is a packed loop.
@@ -153,46 +151,44 @@ pub(crate) fn find<T: Ordered>(line: &[T], begin: T, choose: impl Fn(T, T) -> T)
 }
 
 /// The extremes of all lines, and their places.
-fn selected<O: Operation>(this: &Tensor, gone: &[bool], keepdim: bool, largest: bool) -> Result<(Tensor, Tensor)> {
-    let sizes = kept_sizes(this.sizes(), gone, true);
-    let mut values = Spec::contiguous(this.dtype(), &sizes).on(this.device())?;
-    let mut indices = Spec::contiguous(DType::I64, &sizes).on(this.device())?;
+fn selected<O: Operation>(
+    plan: &Reduced,
+    [values, indices]: [&mut Tensor; 2],
+    this: &Tensor,
+    largest: bool,
+) -> Result<()> {
+    let (mut values, mut indices) = (kept(values, this, &plan.gone)?, kept(indices, this, &plan.gone)?);
     let operands = operands!(write values, indices; read this)?;
     computed!(O, this.dtype(), T: [f32, f64, i64] => {
-        lines(gone, &operands, |_, [line]: [&[T]; 1], [value]: [&mut [T]; 1], [index]: [&mut [i64]; 1]| {
+        lines(&plan.gone, &operands, |_, [line]: [&[T]; 1], [value]: [&mut [T]; 1], [index]: [&mut [i64]; 1]| {
             let (best, at) = if largest { find(line, T::LOWEST, larger) } else { find(line, T::HIGHEST, smaller) };
             value[0] = best;
             index[0] = i64::try_from(at).unwrap_or(i64::MAX);
         });
         Ok(())
-    })?;
-    drop(operands);
-    Ok((dropped(values, gone, keepdim)?, dropped(indices, gone, keepdim)?))
-}
-
-fn selected_along<O: Operation>(this: &Tensor, dim: &[i64], keepdim: bool, largest: bool) -> Result<(Tensor, Tensor)> {
-    aten::extreme_spec(this, dim, keepdim)?;
-    selected::<O>(this, &reduced_dims(this.sizes().len(), dim, "dim")?, keepdim, largest)
+    })
 }
 
 #[op_impl(aten::max_dim, CPU)]
-fn max_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    selected_along::<aten::max_dim>(this, &[dim], keepdim, true)
+fn max_dim(plan: &Reduced, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    selected::<aten::max_dim>(plan, out, this, true)
 }
 
 #[op_impl(aten::min_dim, CPU)]
-fn min_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    selected_along::<aten::min_dim>(this, &[dim], keepdim, false)
+fn min_dim(plan: &Reduced, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    selected::<aten::min_dim>(plan, out, this, false)
 }
 
 #[op_impl(aten::argmax, CPU)]
-fn argmax(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
-    Ok(selected_along::<aten::argmax>(this, dim.as_slice(), keepdim, true)?.1)
+fn argmax(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let mut values = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
+    selected::<aten::argmax>(plan, [&mut values, out], this, true)
 }
 
 #[op_impl(aten::argmin, CPU)]
-fn argmin(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
-    Ok(selected_along::<aten::argmin>(this, dim.as_slice(), keepdim, false)?.1)
+fn argmin(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let mut values = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
+    selected::<aten::argmin>(plan, [&mut values, out], this, false)
 }
 
 /// Whether any element is true, or, of the negated, whether none is false.
@@ -237,37 +233,32 @@ impl Fold for Truth {
     }
 }
 
-fn truth(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, all: bool) -> Result<Tensor> {
-    let (gone, spec) = aten::truth_spec(this, dim, keepdim)?;
-    folded(this, &gone, keepdim, spec.dtype, &Truth { all })
-}
-
 #[op_impl(aten::any, CPU)]
-fn any(this: &Tensor) -> Result<Tensor> {
-    truth(this, None, false, false)
+fn any(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into(out, this, &plan.gone, &Truth { all: false })
 }
 
 #[op_impl(aten::any_dim, CPU)]
-fn any_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor> {
-    truth(this, Some(&[dim]), keepdim, false)
+fn any_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into(out, this, &plan.gone, &Truth { all: false })
 }
 
 #[op_impl(aten::any_dims, CPU)]
-fn any_dims(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
-    truth(this, dim, keepdim, false)
+fn any_dims(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into(out, this, &plan.gone, &Truth { all: false })
 }
 
 #[op_impl(aten::all, CPU)]
-fn all(this: &Tensor) -> Result<Tensor> {
-    truth(this, None, false, true)
+fn all(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into(out, this, &plan.gone, &Truth { all: true })
 }
 
 #[op_impl(aten::all_dim, CPU)]
-fn all_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor> {
-    truth(this, Some(&[dim]), keepdim, true)
+fn all_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into(out, this, &plan.gone, &Truth { all: true })
 }
 
 #[op_impl(aten::all_dims, CPU)]
-fn all_dims(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
-    truth(this, dim, keepdim, true)
+fn all_dims(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into(out, this, &plan.gone, &Truth { all: true })
 }

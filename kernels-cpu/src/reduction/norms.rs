@@ -2,14 +2,12 @@
 
 use std::marker::PhantomData;
 
-use dispatch_runtime::{
-    Arithmetic, Complex32, Complex64, DType, Element, Result, Scalar, Spec, Tensor, op_impl, operands, reduced_dims,
-};
+use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element, Reduced, Result, Scalar, Tensor, op_impl, operands};
 
 use super::extremes::{Ordered, larger, smaller};
 use crate::compute::Compute;
 use crate::math::{Real, vectorised};
-use crate::reduce::{Fold, computed, dropped, folded, kept_sizes, lines};
+use crate::reduce::{Fold, computed, fold_into, kept, lines};
 use crate::softmax::{self, Fraction};
 
 /// A number with a magnitude.
@@ -112,36 +110,20 @@ where
 }
 
 #[op_impl(aten::linalg_vector_norm, CPU)]
-fn linalg_vector_norm(
-    this: &Tensor,
-    ord: Scalar,
-    dim: Option<&[i64]>,
-    keepdim: bool,
-    dtype: Option<DType>,
-) -> Result<Tensor> {
-    let (computed, spec) = aten::norm_spec(this, ord, dim, keepdim, dtype)?;
-    let gone = reduced_dims(this.sizes().len(), dim.unwrap_or(&[]), "dim")?;
-    let order = aten::norm_order(this, ord, &gone, spec.dtype);
-    computed!(aten::linalg_vector_norm, computed, T: [f32, f64, Complex32, Complex64] =>
-        normed::<T>(this, &gone, keepdim, spec.dtype, order))
+fn linalg_vector_norm(plan: &aten::Norm, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    computed!(aten::linalg_vector_norm, plan.computed, T: [f32, f64, Complex32, Complex64] =>
+        norm::<T>(out, this, &plan.gone, plan.order))
 }
 
-fn normed<T: Magnitude + Sync>(
-    this: &Tensor,
-    gone: &[bool],
-    keepdim: bool,
-    dtype: DType,
-    order: f64,
-) -> Result<Tensor> {
+fn norm<T: Magnitude + Sync>(out: &mut Tensor, this: &Tensor, gone: &[bool], order: f64) -> Result<()> {
     let (zero, one) = (T::narrow(0.0), T::narrow(1.0));
     let sum = |a: f64, b: f64| a + b;
     macro_rules! norm {
         ($begin:expr, $root:expr, $add:expr, $join:expr) => {
-            folded(
+            fold_into(
+                out,
                 this,
                 gone,
-                keepdim,
-                dtype,
                 &Norm::<T, _, _> { begin: $begin, add: $add, join: $join, root: $root, of: PhantomData },
             )
         };
@@ -160,22 +142,19 @@ fn normed<T: Magnitude + Sync>(
 }
 
 #[op_impl(aten::logsumexp, CPU)]
-fn logsumexp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
-    let gone = reduced_dims(this.sizes().len(), dim, "dim")?;
-    let dtype = this.dtype().to_floating();
-    if dtype.is_complex() {
-        return complex_log_sum_exp(this, dim, keepdim);
+fn logsumexp(plan: &Reduced, out: &mut Tensor, this: &Tensor, dim: &[i64], keepdim: bool) -> Result<()> {
+    if out.dtype().is_complex() {
+        return aten::copy_(out, &complex_log_sum_exp(this, dim, keepdim)?, false);
     }
-    let mut out = Spec::contiguous(dtype, &kept_sizes(this.sizes(), &gone, true)).on(this.device())?;
+    let dtype = out.dtype();
+    let mut out = kept(out, this, &plan.gone)?;
     let operands = operands!(write out; read this)?;
     computed!(aten::logsumexp, dtype, T: [f32, f64] => {
-        lines(&gone, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+        lines(&plan.gone, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             out[0] = log_sum_exp(line);
         });
         Ok(())
-    })?;
-    drop(operands);
-    dropped(out, &gone, keepdim)
+    })
 }
 
 /// The part that can overflow is the real one.

@@ -2,12 +2,10 @@
 
 use std::marker::PhantomData;
 
-use dispatch_runtime::{
-    Arithmetic, Bool, Complex32, Complex64, DType, Element, Promotion, Result, Scalar, Tensor, op_impl, reduced_dims,
-};
+use dispatch_runtime::{Arithmetic, Bool, Complex32, Complex64, Reduced, Result, Scalar, Tensor, op_impl};
 
 use crate::compute::Compute;
-use crate::reduce::{Fold, MOST_IN_A_LANE, computed, folded};
+use crate::reduce::{Fold, MOST_IN_A_LANE, computed, fold_into};
 
 /// What sums of this type are kept in.
 pub(crate) trait Wide: Compute {
@@ -214,77 +212,73 @@ impl Fold for Count {
     }
 }
 
-/// The dimensions that go; all where none is listed.
-fn gone(this: &Tensor, dim: Option<&[i64]>) -> Result<Vec<bool>> {
-    Ok(reduced_dims(this.sizes().len(), dim.unwrap_or(&[]), "dim")?)
-}
-
 /// Sums over dimensions, divided by a number.
-pub(crate) fn summed(this: &Tensor, gone: &[bool], keepdim: bool, dtype: DType, count: f64) -> Result<Tensor> {
-    computed!(aten::sum, dtype, T: [f32, f64, i64, Complex32, Complex64] =>
-        folded(this, gone, keepdim, dtype, &Sum::<T> { count, of: PhantomData }))
+pub(crate) fn sum_over(out: &mut Tensor, this: &Tensor, gone: &[bool], count: f64) -> Result<()> {
+    computed!(aten::sum, out.dtype(), T: [f32, f64, i64, Complex32, Complex64] =>
+        fold_into(out, this, gone, &Sum::<T> { count, of: PhantomData }))
 }
 
-fn multiplied(this: &Tensor, gone: &[bool], keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-    let dtype = aten::sum_dtype(this, dtype);
-    computed!(aten::prod, dtype, T: [f32, f64, i64, Complex32, Complex64] =>
-        folded(this, gone, keepdim, dtype, &Product::<T>(PhantomData)))
+/// Sums all elements into a single one, divided by a number.
+pub(crate) fn sum_into(out: &mut Tensor, this: &Tensor, count: f64) -> Result<()> {
+    sum_over(out, this, &vec![true; this.sizes().len()], count)
 }
 
 #[op_impl(aten::sum, CPU)]
-fn sum(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-    summed(this, &gone(this, None)?, false, aten::sum_dtype(this, dtype), 1.0)
+fn sum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    sum_over(out, this, &plan.gone, 1.0)
 }
 
 #[op_impl(aten::sum_dim_intlist, CPU)]
-fn sum_dim(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-    summed(this, &gone(this, dim)?, keepdim, aten::sum_dtype(this, dtype), 1.0)
+fn sum_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    sum_over(out, this, &plan.gone, 1.0)
 }
 
 #[op_impl(aten::nansum, CPU)]
-fn nansum(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-    let dtype = dtype.unwrap_or_else(|| Promotion::Sum.of(&[this]));
-    let gone = gone(this, dim)?;
-    if dtype.is_integral() {
-        return summed(this, &gone, keepdim, dtype, 1.0);
+fn nansum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    if out.dtype().is_integral() {
+        return sum_over(out, this, &plan.gone, 1.0);
     }
-    computed!(aten::nansum, dtype, T: [f32, f64] => folded(this, &gone, keepdim, dtype, &SumOfNumbers::<T>(PhantomData)))
+    computed!(aten::nansum, out.dtype(), T: [f32, f64] =>
+        fold_into(out, this, &plan.gone, &SumOfNumbers::<T>(PhantomData)))
 }
 
 #[op_impl(aten::mean, CPU)]
-fn mean(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-    mean_dim(this, None, false, dtype)
+fn mean(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    sum_over(out, this, &plan.gone, reduced_count(this, &plan.gone))
 }
 
 #[op_impl(aten::mean_dim, CPU)]
-fn mean_dim(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-    let dtype = aten::mean_spec(this, dim, keepdim, dtype)?.dtype;
-    let gone = gone(this, dim)?;
-    summed(this, &gone, keepdim, dtype, reduced_count(this, &gone))
+fn mean_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    sum_over(out, this, &plan.gone, reduced_count(this, &plan.gone))
 }
 
 /// How many elements become one.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-pub(crate) fn reduced_count(this: &Tensor, gone: &[bool]) -> f64 {
+fn reduced_count(this: &Tensor, gone: &[bool]) -> f64 {
     this.sizes().iter().zip(gone).filter(|(_, gone)| **gone).map(|(&size, _)| size as f64).product()
 }
 
+fn multiply(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    computed!(aten::prod, out.dtype(), T: [f32, f64, i64, Complex32, Complex64] =>
+        fold_into(out, this, &plan.gone, &Product::<T>(PhantomData)))
+}
+
 #[op_impl(aten::prod, CPU)]
-fn prod(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-    multiplied(this, &gone(this, None)?, false, dtype)
+fn prod(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    multiply(plan, out, this)
 }
 
 #[op_impl(aten::prod_dim_int, CPU)]
-fn prod_dim(this: &Tensor, dim: i64, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-    multiplied(this, &gone(this, Some(&[dim]))?, keepdim, dtype)
+fn prod_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    multiply(plan, out, this)
 }
 
 #[op_impl(aten::count_nonzero, CPU)]
-fn count_nonzero(this: &Tensor, dim: Option<i64>) -> Result<Tensor> {
-    folded(this, &gone(this, Some(dim.as_slice()))?, false, i64::DTYPE, &Count)
+fn count_nonzero(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into(out, this, &plan.gone, &Count)
 }
 
 #[op_impl(aten::count_nonzero_dim_intlist, CPU)]
-fn count_nonzero_dims(this: &Tensor, dim: &[i64]) -> Result<Tensor> {
-    folded(this, &gone(this, Some(dim))?, false, i64::DTYPE, &Count)
+fn count_nonzero_dims(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into(out, this, &plan.gone, &Count)
 }

@@ -1,11 +1,10 @@
 //! Variances and standard deviations.
 
-use dispatch_runtime::{
-    Complex32, Complex64, Element, Operation, Result, Scalar, Spec, Tensor, op_impl, operands, reduced_dims,
-};
+use aten::Moments;
+use dispatch_runtime::{Complex32, Complex64, Element, Operation, Result, Spec, Tensor, op_impl, operands};
 
 use crate::math::vectorised;
-use crate::reduce::{computed, dropped, kept_sizes, lines};
+use crate::reduce::{computed, kept, lines};
 
 /// A number whose distance from a mean is measured in double precision.
 pub(crate) trait Spread: Element {
@@ -82,51 +81,40 @@ fn each<T: Spread>(line: &[T], from: [f64; 2], f: impl Fn([f64; 2]) -> [f64; 2])
     )
 }
 
-fn variances<O: Operation>(
-    this: &Tensor,
-    dim: Option<&[i64]>,
-    correction: Option<Scalar>,
-    keepdim: bool,
-    root: bool,
-) -> Result<(Tensor, Tensor)> {
-    let (var_spec, mean_spec) = aten::var_specs(this, dim, keepdim)?;
-    let gone = reduced_dims(this.sizes().len(), dim.unwrap_or(&[]), "dim")?;
-    let correction = aten::correction_of(correction)?;
-    let sizes = kept_sizes(this.sizes(), &gone, true);
-    let mut var = Spec::contiguous(var_spec.dtype, &sizes).on(this.device())?;
-    let mut mean = Spec::contiguous(mean_spec.dtype, &sizes).on(this.device())?;
+fn variances<O: Operation>(plan: &Moments, [var, mean]: [&mut Tensor; 2], this: &Tensor, root: bool) -> Result<()> {
+    let (mut var, mut mean) = (kept(var, this, &plan.gone)?, kept(mean, this, &plan.gone)?);
     let operands = operands!(write var, mean; read this)?;
     computed!(O, this.dtype(), T: [f32, f64, Complex32, Complex64] => {
-        lines(&gone, &operands, |_, [line]: [&[T]; 1], [var]: [&mut [<T as Spread>::Real]; 1], [mean]: [&mut [T]; 1]| {
+        lines(&plan.gone, &operands, |_, [line]: [&[T]; 1], [var]: [&mut [<T as Spread>::Real]; 1], [mean]: [&mut [T]; 1]| {
             let (center, squares) = spread(line);
             #[expect(clippy::cast_precision_loss, reason = "a variance is rounded")]
-            let value = squares / (line.len() as f64 - correction).max(0.0);
+            let value = squares / (line.len() as f64 - plan.correction).max(0.0);
             let value = if line.is_empty() { f64::NAN } else { value };
             var[0] = T::real(if root { value.sqrt() } else { value });
             mean[0] = T::of(center);
         });
         Ok(())
-    })?;
-    drop(operands);
-    Ok((dropped(var, &gone, keepdim)?, dropped(mean, &gone, keepdim)?))
+    })
 }
 
 #[op_impl(aten::var_correction, CPU)]
-fn var(this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<Tensor> {
-    Ok(variances::<aten::var_correction>(this, dim, correction, keepdim, false)?.0)
+fn var(plan: &Moments, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let mut mean = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
+    variances::<aten::var_correction>(plan, [out, &mut mean], this, false)
 }
 
 #[op_impl(aten::std_correction, CPU)]
-fn std(this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<Tensor> {
-    Ok(variances::<aten::std_correction>(this, dim, correction, keepdim, true)?.0)
+fn std(plan: &Moments, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let mut mean = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
+    variances::<aten::std_correction>(plan, [out, &mut mean], this, true)
 }
 
 #[op_impl(aten::var_mean_correction, CPU)]
-fn var_mean(this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    variances::<aten::var_mean_correction>(this, dim, correction, keepdim, false)
+fn var_mean(plan: &Moments, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    variances::<aten::var_mean_correction>(plan, out, this, false)
 }
 
 #[op_impl(aten::std_mean_correction, CPU)]
-fn std_mean(this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    variances::<aten::std_mean_correction>(this, dim, correction, keepdim, true)
+fn std_mean(plan: &Moments, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    variances::<aten::std_mean_correction>(plan, out, this, true)
 }

@@ -1,37 +1,15 @@
 //! Elements that meet, and how they are made one.
 
+use aten::Reduce;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Complex32, Complex64, Geometry, Spec};
+use dispatch_runtime::{Complex32, Complex64, Geometry, Spec};
 
-use super::{copied, repeated};
+use super::repeated;
 use crate::compute::Compute;
 use crate::convert::computed_in;
 use crate::factory::fill;
 use crate::gather::put_combined;
-use crate::moves::{Axis, Step, combined, packed};
-
-/// How an element that is there and one that comes are made one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reduce {
-    Sum,
-    Product,
-    Mean,
-    Greatest,
-    Least,
-}
-
-impl Reduce {
-    pub(super) fn parse(word: &str) -> Result<Self, BadArgument> {
-        Ok(match word {
-            "sum" | "add" => Self::Sum,
-            "prod" | "multiply" => Self::Product,
-            "mean" => Self::Mean,
-            "amax" => Self::Greatest,
-            "amin" => Self::Least,
-            _ => return Err(BadArgument::value("reduce", word, "`sum`, `prod`, `mean`, `amax` or `amin`")),
-        })
-    }
-}
+use crate::moves::{Axis, Step, combined, copy, packed};
 
 /// What reductions do besides arithmetic.
 pub(super) trait Reducible: Compute {
@@ -106,33 +84,34 @@ impl Way<'_> {
     }
 }
 
-/// The tensor, laid out as `spec` says, with elements of `from`, which is [`ready`], made one with its own.
+/// Writes the elements of `this`, made one with those of `from`, which is [`ready`].
 pub(super) fn reduced(
+    out: &mut Tensor,
     this: &Tensor,
     from: &Tensor,
     way: &Way<'_>,
     how: Reduce,
     include: bool,
-    spec: Spec,
-) -> Result<Tensor> {
-    if this.dtype().is_complex() && matches!(how, Reduce::Greatest | Reduce::Least) {
-        return Err(BadArgument::dtype("self", this.dtype(), "real, as complex numbers have no order").into());
+) -> Result<()> {
+    let computed = computed_in(out.dtype());
+    if out.dtype() != computed {
+        let mut sum = Spec { dtype: computed, geometry: out.geometry().clone().at(0) }.on(out.device())?;
+        reduced(&mut sum, this, from, way, how, include)?;
+        return copy(out, &sum);
     }
-    let computed = computed_in(this.dtype());
-    let mut sum = copied(this, Spec { dtype: computed, geometry: spec.geometry.clone() })?;
+    copy(out, this)?;
     match computed {
-        DType::F32 => reduce::<f32>(&mut sum, from, way, how, include)?,
-        DType::F64 => reduce::<f64>(&mut sum, from, way, how, include)?,
-        DType::C64 => reduce::<Complex32>(&mut sum, from, way, how, include)?,
-        DType::C128 => reduce::<Complex64>(&mut sum, from, way, how, include)?,
-        _ => reduce::<i64>(&mut sum, from, way, how, include)?,
+        DType::F32 => reduce::<f32>(out, from, way, how, include),
+        DType::F64 => reduce::<f64>(out, from, way, how, include),
+        DType::C64 => reduce::<Complex32>(out, from, way, how, include),
+        DType::C128 => reduce::<Complex64>(out, from, way, how, include),
+        _ => reduce::<i64>(out, from, way, how, include),
     }
-    if spec.dtype == computed { Ok(sum) } else { copied(&sum, spec) }
 }
 
-/// The tensor plus elements of `from`, which is [`ready`], along a walk.
-pub(crate) fn summed(this: &Tensor, from: &Tensor, axes: &[Axis], spec: Spec) -> Result<Tensor> {
-    reduced(this, from, &Way::Along(axes), Reduce::Sum, true, spec)
+/// Writes the sums of the elements of `this` and those of `from`, which is [`ready`], along a walk.
+pub(crate) fn summed(out: &mut Tensor, this: &Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
+    reduced(out, this, from, &Way::Along(axes), Reduce::Sum, true)
 }
 
 /// The tensor itself if it is of a type that loops compute in, or else a copy that is.
@@ -158,12 +137,13 @@ fn reduce<T: Reducible>(out: &mut Tensor, from: &Tensor, way: &Way<'_>, how: Red
         Reduce::Least => way.combine(out, from, T::lesser)?,
     }
     if how == Reduce::Mean {
-        let mut counts = Spec { dtype: DType::I64, geometry: out.geometry().clone() }.on(out.device())?;
+        let mut counts = Spec { dtype: DType::I64, geometry: out.geometry().clone().at(0) }.on(out.device())?;
         fill(&mut counts, Scalar::Int(i64::from(include)))?;
         way.combine_one(&mut counts, 1_i64, i64::wrapping_add)?;
         // Both are laid out alike, without gaps.
         let row = Geometry::contiguous(&[out.geometry().count()]);
-        let (mut out, counts) = (out.restride(row.clone())?, counts.restride(row)?);
+        let mut out = out.restride(row.clone().at(out.geometry().offset()))?;
+        let counts = counts.restride(row)?;
         let (mut out, counts) = (out.write::<T>()?, counts.read::<i64>()?);
         let shared = out.iter_mut().zip(counts.iter()).filter(|(_, count)| **count > 1);
         shared.for_each(|(sum, &count)| *sum = sum.shared(count));

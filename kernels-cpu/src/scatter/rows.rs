@@ -1,48 +1,44 @@
 //! Elements put where a list, or several, say along dimensions.
 
+use aten::{AddAt, Indexed, ReduceAt};
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Complex32, Complex64, Spec};
+use dispatch_runtime::{Complex32, Complex64, Spec};
 
-use super::reduce::{Reduce, Reducible, Way, ready, reduced, summed};
-use super::{copied, list_of, one, rows};
+use super::reduce::{Reducible, Way, ready, reduced, summed};
+use super::{list_of, one, rows};
 use crate::compute::Compute;
 use crate::convert::computed_in;
-use crate::factory::fill;
-use crate::index::{Lists, Negative, inside, positions};
-use crate::moves::{Axis, Step, along, copy_called, packed};
+use crate::index::{Lists, Negative, inside, positions, sizes_or_one};
+use crate::moves::{Axis, Step, along, copy, copy_called, packed};
 use crate::numbers::{times, usized};
 
 #[op_impl(aten::index_copy, CPU)]
-fn index_copy(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Tensor> {
-    let (spec, at) = aten::index_from_spec(this, dim, index, source)?;
-    let list = list_of(this, at, index, Negative::IsOutside)?;
-    let mut out = copied(this, spec)?;
-    let axes = rows(source, at, &list, out.strides());
-    along(&mut out, source, &axes)?;
-    Ok(out)
+fn index_copy(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
+    let list = list_of(this, *plan, index, Negative::IsOutside)?;
+    copy(out, this)?;
+    let axes = rows(source, *plan, &list, out.strides());
+    along(out, source, &axes)
 }
 
 #[op_impl(aten::index_add, CPU)]
-fn index_add(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<Tensor> {
-    let (spec, at) = aten::index_from_spec(this, dim, index, source)?;
-    alpha.check_fits("alpha", this.dtype())?;
-    let alpha = aten::number_in(this.dtype(), alpha);
-    let list = list_of(this, at, index, Negative::IsOutside)?;
+fn index_add(plan: &AddAt, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
+    let list = list_of(this, plan.dim, index, Negative::IsOutside)?;
     let computed = computed_in(this.dtype());
-    let scaled = if alpha == Scalar::Int(1) {
+    let scaled = if plan.alpha == Scalar::Int(1) {
         ready(source)?
     } else {
         let mut scaled = packed(source, computed)?;
         match computed {
-            DType::F32 => scale::<f32>(&mut scaled, alpha)?,
-            DType::F64 => scale::<f64>(&mut scaled, alpha)?,
-            DType::C64 => scale::<Complex32>(&mut scaled, alpha)?,
-            DType::C128 => scale::<Complex64>(&mut scaled, alpha)?,
-            _ => scale::<i64>(&mut scaled, alpha)?,
+            DType::F32 => scale::<f32>(&mut scaled, plan.alpha)?,
+            DType::F64 => scale::<f64>(&mut scaled, plan.alpha)?,
+            DType::C64 => scale::<Complex32>(&mut scaled, plan.alpha)?,
+            DType::C128 => scale::<Complex64>(&mut scaled, plan.alpha)?,
+            _ => scale::<i64>(&mut scaled, plan.alpha)?,
         }
         scaled
     };
-    summed(this, &scaled, &rows(&scaled, at, &list, spec.geometry.strides()), spec.clone())
+    let axes = rows(&scaled, plan.dim, &list, out.strides());
+    summed(out, this, &scaled, &axes)
 }
 
 fn scale<T: Compute>(tensor: &mut Tensor, by: Scalar) -> Result<()> {
@@ -53,30 +49,26 @@ fn scale<T: Compute>(tensor: &mut Tensor, by: Scalar) -> Result<()> {
 
 #[op_impl(aten::index_reduce, CPU)]
 fn index_reduce(
+    plan: &ReduceAt,
+    out: &mut Tensor,
     this: &Tensor,
-    dim: i64,
     index: &Tensor,
     source: &Tensor,
-    reduce: &str,
     include_self: bool,
-) -> Result<Tensor> {
-    aten::check_index_reduce(reduce)?;
-    let (spec, at) = aten::index_from_spec(this, dim, index, source)?;
-    let how = Reduce::parse(reduce)?;
-    let list = list_of(this, at, index, Negative::IsOutside)?;
+) -> Result<()> {
+    let list = list_of(this, plan.dim, index, Negative::IsOutside)?;
     let source = ready(source)?;
-    let axes = rows(&source, at, &list, spec.geometry.strides());
-    reduced(this, &source, &Way::Along(&axes), how, include_self, spec)
+    let axes = rows(&source, plan.dim, &list, out.strides());
+    reduced(out, this, &source, &Way::Along(&axes), plan.reduce, include_self)
 }
 
-fn filled(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
-    let (spec, at) = aten::index_fill_spec(this, dim, index)?;
-    aten::check_index_fill(this, value)?;
-    let list = list_of(this, at, index, Negative::Wraps)?;
-    let mut out = copied(this, spec)?;
-    let axes = aten::sizes_or_one(this).iter().enumerate().map(|(dim, &size)| {
+#[op_impl(aten::index_fill_int_scalar, CPU)]
+fn index_fill(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
+    let list = list_of(this, *plan, index, Negative::Wraps)?;
+    copy(out, this)?;
+    let axes = sizes_or_one(this).iter().enumerate().map(|(dim, &size)| {
         let stride = out.strides().get(dim).copied().unwrap_or(1);
-        let (size, to) = if dim == at {
+        let (size, to) = if dim == *plan {
             let count = i64::try_from(list.len()).unwrap_or(i64::MAX);
             (count, Step::Table(list.iter().map(|position| position * stride).collect()))
         } else {
@@ -85,70 +77,64 @@ fn filled(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tens
         Axis { size, to, from: Step::Stride(0) }
     });
     let axes: Vec<Axis> = axes.collect();
-    along(&mut out, &one(value, this.dtype())?, &axes)?;
-    Ok(out)
-}
-
-#[op_impl(aten::index_fill_int_scalar, CPU)]
-fn index_fill_int_scalar(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
-    filled(this, dim, index, value)
-}
-
-#[op_impl(aten::index_fill_int_tensor, CPU)]
-fn index_fill_int_tensor(this: &Tensor, dim: i64, index: &Tensor, value: &Tensor) -> Result<Tensor> {
-    aten::one("value", value)?;
-    filled(this, dim, index, aten::number_of(value)?)
+    along(out, &one(value, this.dtype())?, &axes)
 }
 
 #[op_impl(aten::index_put, CPU)]
-fn index_put(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor, accumulate: bool) -> Result<Tensor> {
-    aten::check_values(this, values)?;
-    let lists = Lists::of(this, indices)?;
-    aten::check_broadcasts("values", values, &lists.indexed.sizes)?;
-    let spread = *values.sizes() != *lists.indexed.sizes || !values.geometry().is_contiguous();
+fn index_put(plan: &Indexed, out: &mut Tensor, this: &Tensor, values: &Tensor, accumulate: bool) -> Result<()> {
+    let spread = *values.sizes() != *plan.sizes || !values.geometry().is_contiguous();
     let values = if spread {
-        let mut wide = Spec::contiguous(this.dtype(), &lists.indexed.sizes).on(this.device())?;
+        let mut wide = Spec::contiguous(this.dtype(), &plan.sizes).on(this.device())?;
         copy_called("values", &mut wide, values)?;
         wide
     } else {
         values.clone()
     };
-    let spec = Spec::pointwise(&[this], this.dtype())?;
-    let steps = lists.steps(0..lists.count(), this.sizes(), spec.geometry.strides())?;
+    let lists = Lists::of(plan)?;
+    let steps = lists.steps(0..lists.count(), this.sizes(), out.strides())?;
     let axes: Vec<Axis> = steps.into_iter().map(|(size, to, from)| Axis { size, to, from }).collect();
     if accumulate {
-        return summed(this, &ready(&values)?, &axes, spec);
+        return summed(out, this, &ready(&values)?, &axes);
     }
-    let mut out = copied(this, spec)?;
-    along(&mut out, &values, &axes)?;
-    Ok(out)
+    copy(out, this)?;
+    along(out, &values, &axes)
 }
 
 #[op_impl(aten::put, CPU)]
-fn put_flat(this: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor> {
-    let spec = aten::put_spec(this, index, source)?;
+fn put_flat(
+    _plan: &(),
+    out: &mut Tensor,
+    this: &Tensor,
+    index: &Tensor,
+    source: &Tensor,
+    accumulate: bool,
+) -> Result<()> {
     let mut list = positions(index)?;
     inside("index", &mut list, this.geometry().count(), Negative::Wraps)?;
     let axes = [Axis { size: index.geometry().count(), to: Step::Table(list), from: Step::Stride(1) }];
     let source = packed(source, source.dtype())?;
+    // Positions count elements side by side.
+    let is_row = out.geometry().is_contiguous();
+    let mut row = if is_row { out.clone() } else { Spec::contiguous(this.dtype(), this.sizes()).on(this.device())? };
     if accumulate {
-        let row = summed(this, &ready(&source)?, &axes, Spec::contiguous(this.dtype(), this.sizes()))?;
-        return if row.strides() == spec.geometry.strides() { Ok(row) } else { copied(&row, spec) };
+        summed(&mut row, this, &ready(&source)?, &axes)?;
+    } else {
+        copy(&mut row, this)?;
+        along(&mut row, &source, &axes)?;
     }
-    let mut row = packed(this, this.dtype())?;
-    along(&mut row, &source, &axes)?;
-    copied(&row, spec)
+    if is_row { Ok(()) } else { copy(out, &row) }
 }
 
 #[op_impl(aten::embedding_dense_backward, CPU)]
 fn embedding_dense_backward(
+    _plan: &(),
+    out: &mut Tensor,
     grad_output: &Tensor,
     indices: &Tensor,
     num_weights: i64,
     padding_idx: i64,
     scale_grad_by_freq: bool,
-) -> Result<Tensor> {
-    let spec = aten::embedding_backward_spec(grad_output, indices, num_weights)?;
+) -> Result<()> {
     let mut list = positions(indices)?;
     inside("indices", &mut list, num_weights, Negative::IsOutside)?;
     let width = grad_output.sizes().last().copied().unwrap_or(0);
@@ -158,21 +144,19 @@ fn embedding_dense_backward(
     } else {
         packed(grad_output, computed)?
     };
-    match computed {
-        DType::F64 | DType::F32 if !scale_grad_by_freq => {}
-        DType::F64 => weigh::<f64>(&mut grads, &list, num_weights)?,
-        DType::F32 => weigh::<f32>(&mut grads, &list, num_weights)?,
-        other => return Err(BadArgument::dtype("grad_output", other, "floating").into()),
+    if scale_grad_by_freq {
+        match computed {
+            DType::F64 => weigh::<f64>(&mut grads, &list, num_weights)?,
+            _ => weigh::<f32>(&mut grads, &list, num_weights)?,
+        }
     }
-    let mut zeros = Spec::contiguous(grad_output.dtype(), &[num_weights, width]).on(grad_output.device())?;
-    fill(&mut zeros, Scalar::Int(0))?;
     // Padding has no gradient.
     let known = (0..).zip(&list).filter(|(_, row)| **row != padding_idx);
     let (from, to): (Vec<i64>, Vec<i64>) = known.map(|(i, row): (i64, _)| (i * width, row * width)).unzip();
     let size = i64::try_from(to.len()).unwrap_or(i64::MAX);
     let rows = Axis { size, to: Step::Table(to), from: Step::Table(from) };
     let columns = Axis { size: width, to: Step::Stride(1), from: Step::Stride(1) };
-    summed(&zeros, &grads, &[rows, columns], spec)
+    summed(out, &one(Scalar::Int(0), computed)?, &grads, &[rows, columns])
 }
 
 /// Shares gradients among the positions that have the same row.

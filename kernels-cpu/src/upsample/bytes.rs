@@ -3,26 +3,23 @@
 //! Weights are rounded to as many bits as leave the largest within 15, and what lies across is rounded to bytes before what lies down
 //! is added up: that is what PyTorch does, and an image shows it.
 
-use dispatch_runtime::Spec;
+use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
 use super::GRAIN;
 use super::taps::{Taps, Way};
-use crate::packed::{filled, packed};
+use crate::packed::{fill, packed};
 use crate::pool::{self, Lines};
 
 /// The image in other sizes; both are of two dimensions, and begin with batch and channels.
 pub(super) fn resize(
     this: &Tensor,
-    spec: &Spec,
+    out: &mut Tensor,
     (way, align_corners): (Way, bool),
     scales: &[Option<f64>; 2],
-) -> Result<Tensor> {
-    let (elements, from, to) = (packed::<i32>(this)?, this.sizes(), spec.geometry.sizes());
-    filled(spec, |out: &mut [i32]| {
-        if out.is_empty() {
-            return Ok(());
-        }
+) -> Result<()> {
+    let (elements, from, to) = (packed::<i32>(this)?, this.sizes(), Dims::from_slice(out.sizes()));
+    fill(out, |out: &mut [i32]| {
         let whole = |at: usize| -> Result<Whole> {
             let taps = Taps::<f64>::new(way, align_corners, false, from[at + 2], to[at + 2], scales[at])?;
             Ok(Whole::of(&taps))

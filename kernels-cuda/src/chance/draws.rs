@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, Spec};
 
 use super::filled;
-use crate::copying::packed;
+use crate::copying::{packed, write};
 use crate::fault::Site;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
@@ -49,16 +49,21 @@ impl Rows {
 }
 
 #[op_impl(aten::multinomial, CUDA)]
-fn multinomial(this: &Tensor, num_samples: i64, replacement: bool, generator: Option<&Generator>) -> Result<Tensor> {
-    let spec = aten::multinomial_spec(this, num_samples, replacement)?;
+fn multinomial(
+    _plan: &(),
+    out: &mut Tensor,
+    this: &Tensor,
+    num_samples: i64,
+    replacement: bool,
+    generator: Option<&Generator>,
+) -> Result<()> {
     let weights = packed(this, DType::F64)?;
     if replacement {
-        let mut out = spec.on(this.device())?;
-        again(&mut out, &weights, num_samples, generator)?;
-        return Ok(out);
+        return again(out, &weights, num_samples, generator);
     }
     let positions = once(&weights, num_samples, generator)?;
-    Ok(positions.restride(Geometry::contiguous(spec.geometry.sizes()))?)
+    let _writing = Launch::on(out)?.writing(out)?;
+    write(out, &positions.restride(Geometry::contiguous(out.sizes()))?)
 }
 
 /// Where numbers fall among the running sums of the weights.
@@ -82,7 +87,7 @@ fn once(weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result
         let arguments = (to, stream, launch.place(weights)?, Rows::of(weights, launch));
         Ok(launch.run(&DRAWS, "once", &[], grid, arguments)?)
     })?;
-    let (first, positions) = Ranks::along(&times, -1, false)?.first(samples)?;
+    let (first, positions) = Ranks::along(&times, times.sizes().len().saturating_sub(1), false)?.first(samples)?;
     let launch = Launch::on(&first)?;
     let rows = Rows::of(weights, launch);
     launch.run(&DRAWS, "weighed", &[], Grid::cover(rows.count), (launch.place(&first)?, samples, rows))?;

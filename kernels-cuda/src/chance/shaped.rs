@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use super::filled;
 use crate::copying::stretched;
 use crate::kernel::Kernel;
-use crate::number::{FLOATING, is_single};
+use crate::number::FLOATING;
 use crate::picks::site;
 
 kernel! {
@@ -18,44 +18,37 @@ kernel! {
     }) };
 }
 
-#[op_impl(aten::poisson, CUDA)]
-fn poisson(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
-    let mut made = aten::shaped_spec(this)?.on(this.device())?;
-    let (rates, dtype, site) = (stretched(this, &made, DType::F64)?, this.dtype(), site!("aten::poisson", "self"));
-    filled(&mut made, generator, 1, |launch, grid, to, stream| {
+#[op_impl(aten::poisson, CUDA, strided)]
+fn poisson(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    let (rates, dtype, site) = (stretched(this, out, DType::F64)?, out.dtype(), site!("aten::poisson", "self"));
+    filled(out, generator, 1, |launch, grid, to, stream| {
         let arguments = (to, stream, launch.place(&rates)?, site, launch.faults());
         Ok(launch.run(&SHAPED, "poissons", &[dtype], grid, arguments)?)
-    })?;
-    Ok(made)
+    })
 }
 
-#[op_impl(aten::binomial, CUDA)]
-fn binomial(count: &Tensor, prob: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
-    let on = if is_single(count) { prob } else { count };
-    let mut made = aten::binomial_spec(count, prob)?.on(on.device())?;
-    let [counts, chances] = [count, prob].map(|tensor| stretched(tensor, &made, DType::F64));
-    let (counts, chances, dtype) = (counts?, chances?, made.dtype());
-    filled(&mut made, generator, 1, |launch, grid, to, stream| {
+#[op_impl(aten::binomial, CUDA, strided)]
+fn binomial(_plan: &(), out: &mut Tensor, count: &Tensor, prob: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    let (counts, chances) = (stretched(count, out, DType::F64)?, stretched(prob, out, DType::F64)?);
+    let dtype = out.dtype();
+    filled(out, generator, 1, |launch, grid, to, stream| {
         let arguments = (to, stream, launch.place(&counts)?, launch.place(&chances)?);
         Ok(launch.run(&SHAPED, "binomials", &[dtype], grid, arguments)?)
-    })?;
-    Ok(made)
+    })
 }
 
-#[op_impl(aten::_standard_gamma, CUDA)]
-fn standard_gamma(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
-    let mut made = aten::shaped_spec(this)?.on(this.device())?;
-    let (shapes, dtype) = (stretched(this, &made, DType::F64)?, this.dtype());
+#[op_impl(aten::_standard_gamma, CUDA, strided)]
+fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    let (shapes, dtype) = (stretched(this, out, DType::F64)?, out.dtype());
     // Where a dtype would lose a number to zero, it is the least that is not.
     let least = if dtype == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
-    filled(&mut made, generator, 1, |launch, grid, to, stream| {
+    filled(out, generator, 1, |launch, grid, to, stream| {
         Ok(launch.run(&SHAPED, "gammas", &[dtype], grid, (to, stream, launch.place(&shapes)?, least))?)
-    })?;
-    Ok(made)
+    })
 }
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    _standard_gamma_grad - _standard_gamma_grad_out [F32 F64] (this, output) => |shape, x| "return C(gamma_follows(double(shape), double(x)));";
-    _dirichlet_grad - _dirichlet_grad_out [F32 F64] (x, alpha, total) => |x, weight, total| "return C(beta_follows(double(x), double(weight), double(total)));";
+    _standard_gamma_grad => |shape, x| "return C(gamma_follows(double(shape), double(x)));";
+    _dirichlet_grad => |x, weight, total| "return C(beta_follows(double(x), double(weight), double(total)));";
 });

@@ -7,9 +7,12 @@
 /// As for `elementwise!`.
 macro_rules! loops {
     (unsafe { $($loops:ident $name:ident [$($ty:ident)+] $([$mark:ident $operand:literal])* |$($element:ident),+ $(; $($number:ident),+)?| $body:literal;)* }) => {
-        $(loops! { $loops $name [$($ty)+] [$($mark $operand)*] [$($element)+] [$($($number)+)?] [$($element)+] $body, dispatch_runtime::Promotion::Common })*
+        $(loops! {
+            $loops $name &[$(dispatch_runtime::DType::$ty),+], [$($mark $operand)*] [$($element)+] [$($($number)+)?] [$($element)+] $body,
+            dispatch_runtime::Promotion::Common
+        })*
     };
-    ($loops:ident $name:ident [$($ty:ident)+] [$($mark:ident $marked:literal)*] [$($operand:ident)+] $numbers:tt $elements:tt $body:literal, $promotion:expr) => {
+    ($loops:ident $name:ident $computes:expr, [$($mark:ident $marked:literal)*] [$($operand:ident)+] $numbers:tt $elements:tt $body:literal, $promotion:expr) => {
         static $loops: $crate::elementwise::Loops = $crate::elementwise::Loops {
             // SAFETY: `Loops` are launched by elementwise.rs alone, which gives places inside of the operands. The rest of the text says
             // what becomes of their elements, and those who invoke this macro with `unsafe` promise that it does nothing else.
@@ -20,7 +23,7 @@ macro_rules! loops {
                     |instances| $loops.instances([$(stringify!($operand)),+].len(), const { $promotion }, instances),
                 )
             },
-            computes: &[$(dispatch_runtime::DType::$ty),+],
+            computes: $computes,
             marks: &[$(loops!(@mark $mark $marked)),*],
         };
         $crate::known!($loops.kernel);
@@ -40,64 +43,59 @@ macro_rules! loops {
     (@plus $any:ident) => { " + 1" };
 }
 
-/// Elementwise operators, a line each: the names of its three forms (`-` for one that it lacks), the types that it computes in, its
-/// arguments - tensors, then numbers - and what becomes of elements `C` on their way to a result of `O`, in C++. `if check` calls a function with the arguments
-/// beforehand; `[truth 0]` says that the first tensor is of booleans whatever the others are, `[divisor 1]` that integers are
-/// divided by the second, `[keeps 1]` that it is used as the number that the CPU knows.
+/// Kernels of elementwise operators, a line each: the operator, options, and what becomes of elements `C` on their way to a result of
+/// `O`, in C++. `by` chooses among loops by the operator's arguments instead. The definition says the rest.
+///
+/// `[few]` adds a loop for numbers of few bits; `[truth 0]` says that the first tensor is of booleans whatever the others are,
+/// `[divisor 1]` that integers are divided by the second, `[keeps 1]` that it is used as the number that the CPU knows.
 ///
 /// # Safety
 ///
 /// The C++ of a line computes a value from its arguments: it ends, and touches no memory.
 macro_rules! elementwise {
-    (unsafe { $($name:ident $in_place:tt $out:tt $types:tt $arguments:tt $(if $check:path)? $([$mark:ident $operand:literal])* => |$($element:ident),+| $body:literal;)* }) => {
-        $(const _: () = { elementwise! { @one $name $in_place $out $types $arguments $arguments [$($check)?] [$($mark $operand)*] [$($element)+] $body } };)*
+    (unsafe { $($name:ident $([$($option:tt)+])* => $(by $loops:block)? $(|$($element:ident),+| $body:literal)?;)* }) => {
+        $(dispatch_runtime::op_row! {
+            aten::$name => line, [$([$($option)+])*] [$(by $loops)? $(|$($element),+| $body)?]
+        })*
     };
-    (@one $name:ident $in_place:tt $out:tt [$($ty:ident)+] $arguments:tt
-        ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt $mark:tt $elements:tt $body:literal
+}
+
+/// The kernel of one line.
+macro_rules! line {
+    ($name:ident $all:tt $operands:tt [$($ty:ty),+] [$($options:tt)*] $body:tt) => {
+        line! { @options [$($options)*] $name $all $operands [$(<$ty as dispatch_runtime::Element>::DTYPE),+] [] $body }
+    };
+    (@options [[few] $($options:tt)*] $name:ident $all:tt $operands:tt [$($dtype:expr),+] $marks:tt $body:tt) => {
+        line! { @options [$($options)*] $name $all $operands [$($dtype),+, dispatch_runtime::DType::I32] $marks $body }
+    };
+    (@options [[$mark:ident $operand:literal] $($options:tt)*] $name:ident $all:tt $operands:tt $dtypes:tt [$($marks:tt)*] $body:tt) => {
+        line! { @options [$($options)*] $name $all $operands $dtypes [$($marks)* $mark $operand] $body }
+    };
+    (@options [] $name:ident { $($argument:ident: $ty:ty),+ } $operands:tt $dtypes:tt [] [by $loops:block]) => {
+        #[allow(unused_variables, clippy::unnecessary_wraps, reason = "not all look at arguments")]
+        #[dispatch_runtime::op_impl(aten::$name, CUDA, engine = $crate::elementwise)]
+        fn $name($($argument: $ty),+) -> dispatch_runtime::Result<$crate::elementwise::Bound> { $loops }
+    };
+    (@options [] $name:ident { $($argument:ident: $ty:ty),+ } ($($tensor:ident),+; $($number:ident),*) [$($dtype:expr),+] $marks:tt
+        [|$($element:ident),+| $body:literal]
     ) => {
-        loops! { LOOPS $name [$($ty)+] $mark [$first $($rest)*] [$($($number)+)?] $elements $body, $crate::elementwise::promotion::<aten::$name>() }
-        elementwise! { @fresh $name $arguments $check }
-        elementwise! { @in_place $name $in_place $arguments $check }
-        elementwise! { @out $name $out $arguments $check }
-    };
-    (@check [] $($argument:ident),*) => {};
-    (@check [$check:path] $($argument:ident),*) => { $check($($argument),*)?; };
-    (@numbers $($number:expr),*) => { &[$(dispatch_runtime::Scalar::from($number)),*] };
-    (@fresh $name:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt) => {
-        #[allow(clippy::used_underscore_binding, reason = "what a definition takes and a loop does not need")]
-        #[dispatch_runtime::op_impl(aten::$name, CUDA)]
-        fn $name(
-            $first: &dispatch_runtime::Tensor $(, $rest: &dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?
-        ) -> dispatch_runtime::Result<dispatch_runtime::Tensor> {
-            elementwise! { @check $check $first $(, $rest)* $($(, $number)+)? }
-            $crate::elementwise::fresh::<aten::$name, _>(&LOOPS, [$first $(, $rest)*], elementwise!(@numbers $($($number),+)?))
-        }
-    };
-    (@in_place $name:ident - $arguments:tt $check:tt) => {};
-    (@in_place $name:ident $in_place:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt) => {
-        #[allow(non_snake_case, reason = "it is called as its operator is")]
-        #[dispatch_runtime::op_impl(aten::$in_place, CUDA)]
-        fn $in_place(
-            $first: &mut dispatch_runtime::Tensor $(, $rest: &dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?
-        ) -> dispatch_runtime::Result<()> {
-            elementwise! { @check $check $first $(, $rest)* $($(, $number)+)? }
-            $crate::elementwise::in_place::<aten::$name, aten::$in_place, _>(
-                &LOOPS,
-                $first,
-                [None $(, Some($rest))*],
-                elementwise!(@numbers $($($number),+)?),
-            )
-        }
-    };
-    (@out $name:ident - $arguments:tt $check:tt) => {};
-    (@out $name:ident $out:ident ($first:ident $(, $rest:ident)* $(; $($number:ident: $number_ty:ty),+)?) $check:tt) => {
-        #[dispatch_runtime::op_impl(aten::$out, CUDA)]
-        fn $out(
-            $first: &dispatch_runtime::Tensor $(, $rest: &dispatch_runtime::Tensor)* $($(, $number: $number_ty)+)?,
-            out: &mut dispatch_runtime::Tensor
-        ) -> dispatch_runtime::Result<()> {
-            elementwise! { @check $check $first $(, $rest)* $($(, $number)+)? }
-            $crate::elementwise::into::<aten::$name, _>(&LOOPS, out, [$first $(, $rest)*], elementwise!(@numbers $($($number),+)?))
-        }
+        const _: () = {
+            const DTYPES: &[dispatch_runtime::DType] = &[$($dtype),+];
+
+            loops! {
+                LOOPS $name
+                {
+                    const REAL: [dispatch_runtime::DType; $crate::elementwise::count_real(DTYPES)] = $crate::elementwise::real(DTYPES);
+                    &REAL
+                },
+                $marks [$($tensor)+] [$($number)*] [$($element)+] $body, $crate::elementwise::promotion::<aten::$name>()
+            }
+
+            #[allow(unused_variables, clippy::unnecessary_wraps, reason = "not all look at arguments")]
+            #[dispatch_runtime::op_impl(aten::$name, CUDA, engine = $crate::elementwise)]
+            fn $name($($argument: $ty),+) -> dispatch_runtime::Result<$crate::elementwise::Bound> {
+                Ok(LOOPS.with(&[$(dispatch_runtime::Scalar::from($number)),*]))
+            }
+        };
     };
 }

@@ -4,7 +4,7 @@
 use aten::{Likelihood, Reduction};
 use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl};
 
-use crate::copying::packed;
+use crate::copying::{packed, write};
 use crate::fault::Site;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place};
@@ -46,7 +46,7 @@ struct Picked {
 
 impl Picked {
     fn of(
-        name: &'static str,
+        [lines, images]: [&'static str; 2],
         this: &Tensor,
         target: &Tensor,
         weight: Option<&Tensor>,
@@ -61,7 +61,7 @@ impl Picked {
             apart: this.sizes()[likelihood.dim + 1..].iter().product(),
             ignored,
             dtype: target.dtype() as i32,
-            site: Site::of(name, "target"),
+            site: Site::of(if this.sizes().len() == 4 { images } else { lines }, "target"),
             fault: launch.faults(),
         };
         Ok(Self { launch, target: packed(target, target.dtype())?, weight, picks })
@@ -73,21 +73,24 @@ impl Picked {
     }
 }
 
+#[op_impl(aten::nll_loss_forward, CUDA)]
+#[op_impl(aten::nll_loss2d_forward, CUDA)]
 fn forward(
-    name: &'static str,
+    plan: &Likelihood,
+    [output, total]: [&mut Tensor; 2],
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
-    ignored: i64,
-    likelihood: &Likelihood,
-) -> Result<(Tensor, Tensor)> {
-    let output = Spec::contiguous(this.dtype(), &likelihood.sizes).on(this.device())?;
-    let total = aten::full(&[], 0.into(), Some(this.dtype()), None, Some(this.device()), None)?;
-    let picked = Picked::of(name, this, target, weight, ignored, likelihood)?;
+    ignore_index: i64,
+) -> Result<()> {
+    let _writing = [Launch::on(output)?.writing(output)?, Launch::on(total)?.writing(total)?];
+    let picked =
+        Picked::of(["aten::nll_loss_forward", "aten::nll_loss2d_forward"], this, target, weight, ignore_index, plan)?;
     let (this, launch, dtypes) = (packed(this, this.dtype())?, picked.launch, [this.dtype()]);
     let ((target, weight), picks, from) = (picked.places()?, picked.picks, launch.place(&this)?);
-    let to = launch.place(&output)?;
-    if likelihood.reduction == Reduction::None {
+    let to = launch.place(output)?;
+    if plan.reduction == Reduction::None {
+        write(total, &Tensor::number(0.into()))?;
         let arguments = (from, target, weight, to, Place::NULL, picks);
         launch.run(&LOSS, "picked", &dtypes, Grid::cover(picks.count), arguments)?;
     } else {
@@ -98,82 +101,34 @@ fn forward(
         let sums = launch.place(&partials)?;
         let arguments = (from, target, weight, Place::NULL, sums, picks);
         launch.run(&LOSS, "picked", &dtypes, Grid::new(blocks, 256), arguments)?;
-        let mean = i32::from(likelihood.reduction == Reduction::Mean);
-        let arguments = (sums, blocks, to, launch.place(&total)?, mean);
+        let mean = i32::from(plan.reduction == Reduction::Mean);
+        let arguments = (sums, blocks, to, launch.place(total)?, mean);
         launch.run(&LOSS, "together", &dtypes, Grid::new(1, 256), arguments)?;
     }
-    Ok((output, total))
-}
-
-fn backward(
-    name: &'static str,
-    [grad_output, this, target, total_weight]: [&Tensor; 4],
-    weight: Option<&Tensor>,
-    ignored: i64,
-    likelihood: &Likelihood,
-) -> Result<Tensor> {
-    likelihood.check_gradient(grad_output, total_weight)?;
-    let out = aten::full(this.sizes(), 0.into(), Some(this.dtype()), None, Some(this.device()), None)?;
-    let picked = Picked::of(name, this, target, weight, ignored, likelihood)?;
-    let (grad, total) = (packed(grad_output, this.dtype())?, packed(total_weight, this.dtype())?);
-    let (launch, (target, weight), picks) = (picked.launch, picked.places()?, picked.picks);
-    let total = if likelihood.reduction == Reduction::Mean { launch.place(&total)? } else { Place::NULL };
-    let one = i32::from(likelihood.reduction != Reduction::None);
-    let arguments = (launch.place(&out)?, target, weight, launch.place(&grad)?, total, picks, one);
-    launch.run(&LOSS, "picked_backward", &[this.dtype()], Grid::cover(picks.count), arguments)?;
-    Ok(out)
-}
-
-#[op_impl(aten::nll_loss_forward, CUDA)]
-fn nll_loss_forward(
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    reduction: i64,
-    ignore_index: i64,
-) -> Result<(Tensor, Tensor)> {
-    let likelihood = Likelihood::new(this, target, weight, reduction, 1)?;
-    forward("aten::nll_loss_forward", this, target, weight, ignore_index, &likelihood)
-}
-
-#[op_impl(aten::nll_loss2d_forward, CUDA)]
-fn nll_loss2d_forward(
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    reduction: i64,
-    ignore_index: i64,
-) -> Result<(Tensor, Tensor)> {
-    let likelihood = Likelihood::new(this, target, weight, reduction, 2)?;
-    forward("aten::nll_loss2d_forward", this, target, weight, ignore_index, &likelihood)
+    Ok(())
 }
 
 #[op_impl(aten::nll_loss_backward, CUDA)]
-fn nll_loss_backward(
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    reduction: i64,
-    ignore_index: i64,
-    total_weight: &Tensor,
-) -> Result<Tensor> {
-    let likelihood = Likelihood::new(this, target, weight, reduction, 1)?;
-    let tensors = [grad_output, this, target, total_weight];
-    backward("aten::nll_loss_backward", tensors, weight, ignore_index, &likelihood)
-}
-
 #[op_impl(aten::nll_loss2d_backward, CUDA)]
-fn nll_loss2d_backward(
+fn backward(
+    plan: &Likelihood,
+    out: &mut Tensor,
     grad_output: &Tensor,
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
-    reduction: i64,
     ignore_index: i64,
     total_weight: &Tensor,
-) -> Result<Tensor> {
-    let likelihood = Likelihood::new(this, target, weight, reduction, 2)?;
-    let tensors = [grad_output, this, target, total_weight];
-    backward("aten::nll_loss2d_backward", tensors, weight, ignore_index, &likelihood)
+) -> Result<()> {
+    let _writing = Launch::on(out)?.writing(out)?;
+    write(out, &Tensor::number(0.into()))?;
+    let picked =
+        Picked::of(["aten::nll_loss_backward", "aten::nll_loss2d_backward"], this, target, weight, ignore_index, plan)?;
+    let (grad, total) = (packed(grad_output, this.dtype())?, packed(total_weight, this.dtype())?);
+    let (launch, (target, weight), picks) = (picked.launch, picked.places()?, picked.picks);
+    let total = if plan.reduction == Reduction::Mean { launch.place(&total)? } else { Place::NULL };
+    let one = i32::from(plan.reduction != Reduction::None);
+    let arguments = (launch.place(out)?, target, weight, launch.place(&grad)?, total, picks, one);
+    launch.run(&LOSS, "picked_backward", &[this.dtype()], Grid::cover(picks.count), arguments)?;
+    Ok(())
 }

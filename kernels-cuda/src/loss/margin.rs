@@ -5,7 +5,7 @@ use dispatch_runtime::{DType, Result, Scalar, Spec, Tensor, op_impl};
 
 use super::likelihood::LOSS;
 use super::reduced;
-use crate::copying::packed;
+use crate::copying::{packed, write};
 use crate::fault::Site;
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
@@ -67,34 +67,37 @@ impl Taken {
         Grid::of(self.given.lines.unsigned_abs(), 256)
     }
 
-    /// What becomes of the losses of lines. `is_target` is written where it is given.
-    fn forward(&self, margins: &Margins, is_target: Option<&Tensor>) -> Result<Tensor> {
+    /// Computes the losses of lines and reduces them. `is_target` is written if it is given.
+    fn forward(&self, margins: &Margins, out: &mut Tensor, is_target: Option<&Tensor>) -> Result<()> {
         let dtype = class(self.this.dtype()).unwrap_or(DType::F32);
         let losses = Spec::contiguous(dtype, &[self.given.lines]).on(self.this.device())?;
+        let _writing = is_target.map(|marks| self.launch.writing(marks)).transpose()?;
         let marks = is_target.map(|marks| self.launch.place(marks)).transpose()?.unwrap_or(Place::NULL);
         let (from, target, weight) = self.places()?;
         let arguments = (from, target, weight, self.launch.place(&losses)?, marks, self.given);
         self.launch.run(&LOSS, "margin", &[self.this.dtype()], self.grid(), arguments)?;
         // The mean of none is nothing, and no number divided by zero.
-        let reduction = if margins.lines == 0 { Reduction::Sum } else { margins.reduction };
-        let whole = margins.reduction == Reduction::None;
-        let result = if whole { losses } else { reduced(losses, reduction)? };
-        packed(&aten::view(&result, &margins.sizes)?, self.this.dtype())
+        match if margins.lines == 0 { Reduction::Sum } else { margins.reduction } {
+            Reduction::None => {
+                let _writing = self.launch.writing(out)?;
+                write(out, &aten::view(&losses, out.sizes())?)
+            }
+            reduction => reduced(out, &losses, reduction),
+        }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-    fn backward(&self, grad_output: &Tensor, margins: &Margins) -> Result<Tensor> {
-        margins.check_gradient(grad_output)?;
-        let out = Spec::contiguous(self.this.dtype(), self.this.sizes()).on(self.this.device())?;
+    fn backward(&self, margins: &Margins, out: &mut Tensor, grad_output: &Tensor) -> Result<()> {
+        let _writing = self.launch.writing(out)?;
         let shared = if margins.reduction == Reduction::Mean { margins.lines.max(1) } else { 1 };
         let scale = ((shared * margins.classes) as f64).recip();
         let grad = packed(grad_output, self.this.dtype())?;
         let one = i32::from(grad.geometry().count() == 1);
         let (from, target, weight) = self.places()?;
         let arguments =
-            (from, target, weight, self.launch.place(&grad)?, self.launch.place(&out)?, self.given, scale, one);
+            (from, target, weight, self.launch.place(&grad)?, self.launch.place(out)?, self.given, scale, one);
         self.launch.run(&LOSS, "margin_backward", &[self.this.dtype()], self.grid(), arguments)?;
-        Ok(out)
+        Ok(())
     }
 }
 
@@ -104,54 +107,53 @@ fn number(scalar: Scalar) -> f64 {
 
 #[op_impl(aten::multi_margin_loss, CUDA)]
 fn multi_margin_loss(
+    plan: &Margins,
+    out: &mut Tensor,
     this: &Tensor,
     target: &Tensor,
     p: Scalar,
     margin: Scalar,
     weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Tensor> {
-    let margins = Margins::of_one(this, target, [p, margin], weight, reduction)?;
+) -> Result<()> {
     let numbers = [number(p), number(margin)];
-    Taken::of("aten::multi_margin_loss", [this, target], weight, numbers, false, &margins)?.forward(&margins, None)
+    Taken::of("aten::multi_margin_loss", [this, target], weight, numbers, false, plan)?.forward(plan, out, None)
 }
 
 #[op_impl(aten::multi_margin_loss_backward, CUDA)]
 fn multi_margin_loss_backward(
+    plan: &Margins,
+    out: &mut Tensor,
     grad_output: &Tensor,
     this: &Tensor,
     target: &Tensor,
     p: Scalar,
     margin: Scalar,
     weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Tensor> {
-    let margins = Margins::of_one(this, target, [p, margin], weight, reduction)?;
+) -> Result<()> {
     let numbers = [number(p), number(margin)];
-    let taken = Taken::of("aten::multi_margin_loss_backward", [this, target], weight, numbers, false, &margins)?;
-    taken.backward(grad_output, &margins)
+    let taken = Taken::of("aten::multi_margin_loss_backward", [this, target], weight, numbers, false, plan)?;
+    taken.backward(plan, out, grad_output)
 }
 
 #[op_impl(aten::multilabel_margin_loss_forward, CUDA)]
-fn multilabel_margin_loss_forward(this: &Tensor, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)> {
-    let margins = Margins::of_several(this, target, reduction)?;
-    let is_target = Spec::contiguous(this.dtype(), target.sizes()).on(this.device())?;
+fn multilabel_margin_loss_forward(
+    plan: &Margins,
+    [output, is_target]: [&mut Tensor; 2],
+    this: &Tensor,
+    target: &Tensor,
+) -> Result<()> {
     let name = "aten::multilabel_margin_loss_forward";
-    let taken = Taken::of(name, [this, target], None, [1.0, 1.0], true, &margins)?;
-    Ok((taken.forward(&margins, Some(&is_target))?, is_target))
+    Taken::of(name, [this, target], None, [1.0, 1.0], true, plan)?.forward(plan, output, Some(&*is_target))
 }
 
 #[op_impl(aten::multilabel_margin_loss_backward, CUDA)]
 fn multilabel_margin_loss_backward(
+    plan: &Margins,
+    out: &mut Tensor,
     grad_output: &Tensor,
     this: &Tensor,
     target: &Tensor,
-    reduction: i64,
-    is_target: &Tensor,
-) -> Result<Tensor> {
-    let margins = Margins::of_several(this, target, reduction)?;
-    aten::check_true("is_target", is_target, target)?;
+) -> Result<()> {
     let name = "aten::multilabel_margin_loss_backward";
-    let taken = Taken::of(name, [this, target], None, [1.0, 1.0], true, &margins)?;
-    taken.backward(grad_output, &margins)
+    Taken::of(name, [this, target], None, [1.0, 1.0], true, plan)?.backward(plan, out, grad_output)
 }

@@ -6,7 +6,7 @@ use dispatch_runtime::{DType, Operation, Promotion, Result, Scalar, Tensor, op_i
 
 use super::reduced;
 use crate::copying::packed;
-use crate::elementwise::{Loops, fresh, part};
+use crate::elementwise::{Loops, fresh, part, part_into};
 use crate::fault::Site;
 use crate::kernel::Kernel;
 use crate::launch::Launch;
@@ -32,33 +32,34 @@ loops!(unsafe {
 "return ((C(1) - y) * x - log_sigmoid(x) * ((positive - C(1)) * y + C(1))) * weight;";
 });
 
-/// A loss of two tensors: what each element's is, and what becomes of them.
-fn loss<O: Operation>(
+/// Computes a loss, given the loops for the loss of each element.
+fn loss<O: Operation, const N: usize>(
+    reduction: Reduction,
     loops: &'static Loops,
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
+    out: &mut Tensor,
+    inputs: [&Tensor; N],
     numbers: &[Scalar],
-) -> Result<Tensor> {
-    let (_, reduction) = aten::loss_spec(this, target, reduction)?;
-    reduced(part::<O, _>(Promotion::Common, loops, [this, target], numbers)?, reduction)
+) -> Result<()> {
+    if reduction == Reduction::None {
+        return part_into::<O, _>(Promotion::Common, loops, out, inputs, numbers);
+    }
+    reduced(out, &part::<O, _>(Promotion::Common, loops, inputs, numbers)?, reduction)
 }
 
 #[op_impl(aten::mse_loss, CUDA)]
-fn mse_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
-    loss::<aten::mse_loss>(&SQUARE, this, target, reduction, &[])
+fn mse_loss(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Tensor) -> Result<()> {
+    loss::<aten::mse_loss, _>(*plan, &SQUARE, out, [this, target], &[])
 }
 
 #[op_impl(aten::mse_loss_backward, CUDA)]
 fn mse_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let scale = 2.0 * Reduction::of(reduction)?.scale(this);
-    fresh::<aten::mse_loss_backward, _>(&SQUARE_SLOPE, [grad_output, this, target], &[scale.into()])
+    fresh::<aten::mse_loss_backward, _>([grad_output, this, target], &SQUARE_SLOPE.with(&[scale.into()]))
 }
 
 #[op_impl(aten::smooth_l1_loss, CUDA)]
-fn smooth_l1_loss(this: &Tensor, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor> {
-    aten::check_width("beta", beta, 0.0)?;
-    loss::<aten::smooth_l1_loss>(&SMOOTH, this, target, reduction, &[beta.into()])
+fn smooth_l1_loss(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Tensor, beta: f64) -> Result<()> {
+    loss::<aten::smooth_l1_loss, _>(*plan, &SMOOTH, out, [this, target], &[beta.into()])
 }
 
 #[op_impl(aten::smooth_l1_loss_backward, CUDA)]
@@ -70,14 +71,12 @@ fn smooth_l1_loss_backward(
     beta: f64,
 ) -> Result<Tensor> {
     let numbers = [Reduction::of(reduction)?.scale(this).into(), beta.into()];
-    fresh::<aten::smooth_l1_loss_backward, _>(&SMOOTH_SLOPE, [grad_output, this, target], &numbers)
+    fresh::<aten::smooth_l1_loss_backward, _>([grad_output, this, target], &SMOOTH_SLOPE.with(&numbers))
 }
 
 #[op_impl(aten::huber_loss, CUDA)]
-fn huber_loss(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
-    let dtype = aten::check_huber(this, target, delta)?;
-    let loss = loss::<aten::huber_loss>(&HUBER, this, target, reduction, &[delta.into()])?;
-    aten::to_dtype(&loss, dtype, false, false, None)
+fn huber_loss(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Tensor, delta: f64) -> Result<()> {
+    loss::<aten::huber_loss, _>(*plan, &HUBER, out, [this, target], &[delta.into()])
 }
 
 #[op_impl(aten::huber_loss_backward, CUDA)]
@@ -89,13 +88,13 @@ fn huber_loss_backward(
     delta: f64,
 ) -> Result<Tensor> {
     let numbers = [Reduction::of(reduction)?.scale(this).into(), delta.into()];
-    fresh::<aten::huber_loss_backward, _>(&HUBER_SLOPE, [grad_output, this, target], &numbers)
+    fresh::<aten::huber_loss_backward, _>([grad_output, this, target], &HUBER_SLOPE.with(&numbers))
 }
 
 #[op_impl(aten::soft_margin_loss_backward, CUDA)]
 fn soft_margin_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let scale = -Reduction::of(reduction)?.scale(this);
-    fresh::<aten::soft_margin_loss_backward, _>(&MARGIN_SLOPE, [grad_output, this, target], &[scale.into()])
+    fresh::<aten::soft_margin_loss_backward, _>([grad_output, this, target], &MARGIN_SLOPE.with(&[scale.into()]))
 }
 
 /// Weights in a dtype; one, where there are none.
@@ -133,41 +132,42 @@ fn check_probabilities(this: &Tensor) -> Result<()> {
 }
 
 #[op_impl(aten::binary_cross_entropy, CUDA)]
-fn binary_cross_entropy(this: &Tensor, target: &Tensor, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor> {
-    aten::check_entropy(this, target, [("weight", weight), ("pos_weight", None)])?;
-    let (spec, reduction) = aten::loss_spec(this, target, reduction)?;
+fn binary_cross_entropy(
+    plan: &Reduction,
+    out: &mut Tensor,
+    this: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+) -> Result<()> {
     check_probabilities(this)?;
-    let weight = weights(weight, spec.dtype)?;
-    let inputs = [this, target, &weight];
-    reduced(part::<aten::binary_cross_entropy, _>(Promotion::Common, &ENTROPY, inputs, &[])?, reduction)
+    let weight = weights(weight, out.dtype())?;
+    loss::<aten::binary_cross_entropy, _>(*plan, &ENTROPY, out, [this, target, &weight], &[])
 }
 
 #[op_impl(aten::binary_cross_entropy_backward, CUDA)]
 fn binary_cross_entropy_backward(
+    plan: &f64,
+    out: &mut Tensor,
     grad_output: &Tensor,
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Tensor> {
-    let dtype = aten::entropy_gradient_spec(grad_output, this, target, weight, reduction)?.dtype;
-    let scale = Reduction::of(reduction)?.scale(this);
-    let (grad, weight) = (weights(Some(grad_output), dtype)?, weights(weight, dtype)?);
-    let inputs = [&grad, this, target, &weight];
-    part::<aten::binary_cross_entropy_backward, _>(Promotion::Common, &ENTROPY_SLOPE, inputs, &[scale.into()])
+) -> Result<()> {
+    let (grad, weight) = (weights(Some(grad_output), out.dtype())?, weights(weight, out.dtype())?);
+    let (inputs, numbers) = ([&grad, this, target, &weight], [Scalar::Float(*plan)]);
+    part_into::<aten::binary_cross_entropy_backward, _>(Promotion::Common, &ENTROPY_SLOPE, out, inputs, &numbers)
 }
 
 #[op_impl(aten::binary_cross_entropy_with_logits, CUDA)]
 fn binary_cross_entropy_with_logits(
+    plan: &Reduction,
+    out: &mut Tensor,
     this: &Tensor,
     target: &Tensor,
     weight: Option<&Tensor>,
     pos_weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Tensor> {
-    aten::check_entropy(this, target, [("weight", weight), ("pos_weight", pos_weight)])?;
-    let (spec, reduction) = aten::loss_spec(this, target, reduction)?;
-    let (weight, positive) = (weights(weight, spec.dtype)?, weights(pos_weight, spec.dtype)?);
+) -> Result<()> {
+    let (weight, positive) = (weights(weight, out.dtype())?, weights(pos_weight, out.dtype())?);
     let inputs = [this, target, &weight, &positive];
-    reduced(part::<aten::binary_cross_entropy_with_logits, _>(Promotion::Common, &LOGITS, inputs, &[])?, reduction)
+    loss::<aten::binary_cross_entropy_with_logits, _>(*plan, &LOGITS, out, inputs, &[])
 }

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{DType, MemoryFormat, Operation, Result, Spec, Tensor, op_impl};
 
-use super::{NORMALIZATION, Taken, Vector, writing};
+use super::{NORMALIZATION, Taken, Vector};
 use crate::copying::write;
 use crate::launch::{Launch, Parameter, Place};
 use crate::machine::Grid;
@@ -84,7 +84,6 @@ fn normalized<O: Operation>(
     momentum: f64,
     eps: f64,
 ) -> Result<()> {
-    let _writing = writing([out, mean, rstd])?;
     let becomes = channels(input)?;
     let launch = Launch::on(&becomes)?;
     let vector = |tensor| Vector::of(launch, tensor);
@@ -198,7 +197,6 @@ fn batch_norm_backward(
     eps: f64,
     output_mask: &[bool],
 ) -> Result<()> {
-    let _writing = writing([of_input, of_weight, of_bias])?;
     let statistics = if train { [save_mean, save_invstd] } else { [running_mean, running_var] };
     let [Some(mean), Some(spread)] = statistics else { return Ok(()) };
     let becomes = channels(input)?;

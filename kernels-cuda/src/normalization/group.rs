@@ -3,7 +3,7 @@
 use aten::GroupNorm;
 use dispatch_runtime::{Result, Tensor, op_impl};
 
-use super::{Taken, forward, writing};
+use super::{Taken, forward};
 
 #[op_impl(aten::native_group_norm, CUDA)]
 #[expect(clippy::too_many_arguments, non_snake_case, reason = "the schema's")]
@@ -36,7 +36,6 @@ fn group_norm_backward(
     group: i64,
     output_mask: &[bool],
 ) -> Result<()> {
-    let _writing = writing([of_input, of_weight, of_bias])?;
     let taken = Taken::of(grad_out, input, [mean, rstd])?;
     if output_mask[0] {
         taken.input_gradient(weight, of_input, [group, plan.channels, HxW])?;

@@ -3,7 +3,7 @@
 use aten::LayerNorm;
 use dispatch_runtime::{Result, Tensor, op_impl};
 
-use super::{Taken, forward, writing};
+use super::{Taken, forward};
 
 #[op_impl(aten::native_layer_norm, CUDA)]
 fn layer_norm(
@@ -29,7 +29,6 @@ fn layer_norm_backward(
     weight: Option<&Tensor>,
     output_mask: &[bool],
 ) -> Result<()> {
-    let _writing = writing([of_input, of_weight, of_bias])?;
     let (taken, length) = (Taken::of(grad_out, input, [mean, rstd])?, plan.columns);
     if output_mask[0] {
         taken.input_gradient(weight, of_input, [1, length, 1])?;

@@ -1,9 +1,9 @@
 //! The largest and the smallest, where they are, and what is true.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, reduced_dims};
+use dispatch_runtime::{Reduced, Result, Spec, Tensor, op_impl};
 
-use crate::reduce::{Fold, fold, folded};
+use crate::reduce::{fold, folded};
 
 fold!(unsafe {
     // SAFETY: the expressions compute values from what they know.
@@ -20,108 +20,79 @@ fold!(unsafe {
     ALL "all" [F32 F64 I64] ordered false, "i32": "1", "total & (x != C(0))", "a & b" => "total", "0";
 });
 
-fn extreme<O: Operation>(fold: &'static Fold, this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
-    let spec = aten::extreme_spec(this, dim, keepdim)?;
-    let gone = reduced_dims(this.sizes().len(), dim, "dim")?;
-    let out = spec.on(this.device())?;
-    folded::<O>(fold, this, &gone, this.dtype(), [0.0; 2], &[&out])?;
-    Ok(out)
-}
-
-/// Two results: of this dtype the second.
-fn both<O: Operation>(
-    fold: &'static Fold,
-    this: &Tensor,
-    dim: &[i64],
-    keepdim: bool,
-    dtype: DType,
-) -> Result<(Tensor, Tensor)> {
-    let spec = aten::extreme_spec(this, dim, keepdim)?;
-    let gone = reduced_dims(this.sizes().len(), dim, "dim")?;
-    let second = Spec { dtype, ..spec.clone() }.on(this.device())?;
-    let first = spec.on(this.device())?;
-    folded::<O>(fold, this, &gone, this.dtype(), [0.0; 2], &[&first, &second])?;
-    Ok((first, second))
-}
-
 #[op_impl(aten::amax, CUDA)]
-fn amax(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
-    extreme::<aten::amax>(&LARGEST, this, dim, keepdim)
+fn amax(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::amax>(&LARGEST, this, &plan.gone, this.dtype(), [0.0; 2], &[out])
 }
 
 #[op_impl(aten::amin, CUDA)]
-fn amin(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
-    extreme::<aten::amin>(&SMALLEST, this, dim, keepdim)
+fn amin(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::amin>(&SMALLEST, this, &plan.gone, this.dtype(), [0.0; 2], &[out])
 }
 
 #[op_impl(aten::aminmax, CUDA)]
-fn aminmax(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    both::<aten::aminmax>(&RANGE, this, dim.as_slice(), keepdim, this.dtype())
+fn aminmax(plan: &Reduced, [first, second]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    folded::<aten::aminmax>(&RANGE, this, &plan.gone, this.dtype(), [0.0; 2], &[first, second])
 }
 
 #[op_impl(aten::max, CUDA)]
-fn max(this: &Tensor) -> Result<Tensor> {
-    extreme::<aten::max>(&LARGEST, this, &[], false)
+fn max(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::max>(&LARGEST, this, &plan.gone, this.dtype(), [0.0; 2], &[out])
 }
 
 #[op_impl(aten::min, CUDA)]
-fn min(this: &Tensor) -> Result<Tensor> {
-    extreme::<aten::min>(&SMALLEST, this, &[], false)
+fn min(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::min>(&SMALLEST, this, &plan.gone, this.dtype(), [0.0; 2], &[out])
 }
 
 #[op_impl(aten::max_dim, CUDA)]
-fn max_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    both::<aten::max_dim>(&FIRST_LARGEST, this, &[dim], keepdim, DType::I64)
+fn max_dim(plan: &Reduced, [first, second]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    folded::<aten::max_dim>(&FIRST_LARGEST, this, &plan.gone, this.dtype(), [0.0; 2], &[first, second])
 }
 
 #[op_impl(aten::min_dim, CUDA)]
-fn min_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    both::<aten::min_dim>(&FIRST_SMALLEST, this, &[dim], keepdim, DType::I64)
+fn min_dim(plan: &Reduced, [first, second]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    folded::<aten::min_dim>(&FIRST_SMALLEST, this, &plan.gone, this.dtype(), [0.0; 2], &[first, second])
 }
 
 #[op_impl(aten::argmax, CUDA)]
-fn argmax(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
-    Ok(both::<aten::argmax>(&FIRST_LARGEST, this, dim.as_slice(), keepdim, DType::I64)?.1)
+fn argmax(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let values = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
+    folded::<aten::argmax>(&FIRST_LARGEST, this, &plan.gone, this.dtype(), [0.0; 2], &[&values, out])
 }
 
 #[op_impl(aten::argmin, CUDA)]
-fn argmin(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
-    Ok(both::<aten::argmin>(&FIRST_SMALLEST, this, dim.as_slice(), keepdim, DType::I64)?.1)
-}
-
-fn truth<O: Operation>(fold: &'static Fold, this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
-    let (gone, spec) = aten::truth_spec(this, dim, keepdim)?;
-    let out = spec.on(this.device())?;
-    folded::<O>(fold, this, &gone, this.dtype(), [0.0; 2], &[&out])?;
-    Ok(out)
+fn argmin(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let values = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
+    folded::<aten::argmin>(&FIRST_SMALLEST, this, &plan.gone, this.dtype(), [0.0; 2], &[&values, out])
 }
 
 #[op_impl(aten::any, CUDA)]
-fn any(this: &Tensor) -> Result<Tensor> {
-    truth::<aten::any>(&ANY, this, None, false)
+fn any(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::any>(&ANY, this, &plan.gone, this.dtype(), [0.0; 2], &[out])
 }
 
 #[op_impl(aten::any_dim, CUDA)]
-fn any_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor> {
-    truth::<aten::any_dim>(&ANY, this, Some(&[dim]), keepdim)
+fn any_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::any_dim>(&ANY, this, &plan.gone, this.dtype(), [0.0; 2], &[out])
 }
 
 #[op_impl(aten::any_dims, CUDA)]
-fn any_dims(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
-    truth::<aten::any_dims>(&ANY, this, dim, keepdim)
+fn any_dims(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::any_dims>(&ANY, this, &plan.gone, this.dtype(), [0.0; 2], &[out])
 }
 
 #[op_impl(aten::all, CUDA)]
-fn all(this: &Tensor) -> Result<Tensor> {
-    truth::<aten::all>(&ALL, this, None, false)
+fn all(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::all>(&ALL, this, &plan.gone, this.dtype(), [0.0; 2], &[out])
 }
 
 #[op_impl(aten::all_dim, CUDA)]
-fn all_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor> {
-    truth::<aten::all_dim>(&ALL, this, Some(&[dim]), keepdim)
+fn all_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::all_dim>(&ALL, this, &plan.gone, this.dtype(), [0.0; 2], &[out])
 }
 
 #[op_impl(aten::all_dims, CUDA)]
-fn all_dims(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
-    truth::<aten::all_dims>(&ALL, this, dim, keepdim)
+fn all_dims(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::all_dims>(&ALL, this, &plan.gone, this.dtype(), [0.0; 2], &[out])
 }

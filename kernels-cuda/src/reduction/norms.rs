@@ -1,9 +1,10 @@
 //! Norms of vectors, and the logarithm of a sum of exponentials.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Result, Scalar, Spec, Tensor, op_impl, reduced_dims};
+use aten::Norm;
+use dispatch_runtime::{Reduced, Result, Tensor, op_impl};
 
-use crate::reduce::{fold, folded, kept_sizes};
+use crate::reduce::{fold, folded};
 
 fold!(unsafe {
     // SAFETY: the expressions compute values from what they know.
@@ -15,27 +16,11 @@ fold!(unsafe {
 });
 
 #[op_impl(aten::linalg_vector_norm, CUDA)]
-fn linalg_vector_norm(
-    this: &Tensor,
-    ord: Scalar,
-    dim: Option<&[i64]>,
-    keepdim: bool,
-    dtype: Option<DType>,
-) -> Result<Tensor> {
-    let (computed, spec) = aten::norm_spec(this, ord, dim, keepdim, dtype)?;
-    let gone = reduced_dims(this.sizes().len(), dim.unwrap_or(&[]), "dim")?;
-    let order = aten::norm_order(this, ord, &gone, spec.dtype);
-    let out = spec.on(this.device())?;
-    folded::<aten::linalg_vector_norm>(&NORM, this, &gone, computed, [order, 0.0], &[&out])?;
-    Ok(out)
+fn linalg_vector_norm(plan: &Norm, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::linalg_vector_norm>(&NORM, this, &plan.gone, plan.computed, [plan.order, 0.0], &[out])
 }
 
 #[op_impl(aten::logsumexp, CUDA)]
-fn logsumexp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
-    let gone = reduced_dims(this.sizes().len(), dim, "dim")?;
-    let dtype = this.dtype().to_floating();
-    let spec = Spec::contiguous(dtype, &kept_sizes(this.sizes(), &gone, keepdim));
-    let out = spec.on(this.device())?;
-    folded::<aten::logsumexp>(&EXPONENTIALS, this, &gone, dtype, [0.0; 2], &[&out])?;
-    Ok(out)
+fn logsumexp(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::logsumexp>(&EXPONENTIALS, this, &plan.gone, out.dtype(), [0.0; 2], &[out])
 }

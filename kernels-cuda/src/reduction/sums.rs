@@ -1,9 +1,9 @@
 //! Sums, means, products and counts.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, reduced_dims};
+use dispatch_runtime::{Operation, Reduced, Result, Tensor, op_impl};
 
-use crate::reduce::{Fold, fold, folded, kept_sizes};
+use crate::reduce::{Fold, fold, folded};
 
 fold!(unsafe {
     // SAFETY: the expressions compute values from what they know.
@@ -13,83 +13,63 @@ fold!(unsafe {
     COUNT "count_nonzero" [F32 F64 I64] ordered false, "i64": "0", "total + (x != C(0))", "a + b" => "total", "0";
 });
 
-/// The dimensions that go; all where none is listed.
-fn gone(this: &Tensor, dim: Option<&[i64]>) -> Result<Vec<bool>> {
-    Ok(reduced_dims(this.sizes().len(), dim.unwrap_or(&[]), "dim")?)
+fn fold_into<O: Operation>(fold: &'static Fold, plan: &Reduced, out: &Tensor, this: &Tensor, given: f64) -> Result<()> {
+    folded::<O>(fold, this, &plan.gone, out.dtype(), [given, 0.0], &[out])
 }
 
-fn one<O: Operation>(
-    fold: &'static Fold,
-    this: &Tensor,
-    dim: Option<&[i64]>,
-    keepdim: bool,
-    dtype: DType,
-    given: f64,
-) -> Result<Tensor> {
-    let gone = gone(this, dim)?;
-    let spec = Spec::contiguous(dtype, &kept_sizes(this.sizes(), &gone, keepdim));
-    let out = spec.on(this.device())?;
-    folded::<O>(fold, this, &gone, dtype, [given, 0.0], &[&out])?;
-    Ok(out)
+/// Sums all elements into a single one, divided by a number.
+pub(crate) fn sum_into(out: &Tensor, this: &Tensor, count: f64) -> Result<()> {
+    folded::<aten::sum>(&SUM, this, &vec![true; this.sizes().len()], out.dtype(), [count, 0.0], &[out])
+}
+
+/// How many elements become one.
+#[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+fn reduced_count(plan: &Reduced, this: &Tensor) -> f64 {
+    this.sizes().iter().zip(&plan.gone).filter(|(_, gone)| **gone).map(|(&size, _)| size as f64).product()
 }
 
 #[op_impl(aten::sum, CUDA)]
-fn sum(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-    sum_dim(this, None, false, dtype)
+fn sum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into::<aten::sum>(&SUM, plan, out, this, 1.0)
 }
 
 #[op_impl(aten::sum_dim_intlist, CUDA)]
-fn sum_dim(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-    one::<aten::sum>(&SUM, this, dim, keepdim, aten::sum_dtype(this, dtype), 1.0)
+fn sum_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into::<aten::sum>(&SUM, plan, out, this, 1.0)
 }
 
 #[op_impl(aten::nansum, CUDA)]
-fn nansum(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-    let dtype = aten::sum_dtype(this, dtype);
-    if dtype.is_integral() {
-        return one::<aten::nansum>(&SUM, this, dim, keepdim, dtype, 1.0);
-    }
-    one::<aten::nansum>(&SUM_OF_NUMBERS, this, dim, keepdim, dtype, 1.0)
+fn nansum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let fold = if out.dtype().is_integral() { &SUM } else { &SUM_OF_NUMBERS };
+    fold_into::<aten::nansum>(fold, plan, out, this, 1.0)
 }
 
 #[op_impl(aten::mean, CUDA)]
-fn mean(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-    mean_dim(this, None, false, dtype)
+fn mean(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into::<aten::sum>(&SUM, plan, out, this, reduced_count(plan, this))
 }
 
 #[op_impl(aten::mean_dim, CUDA)]
-#[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn mean_dim(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-    let dtype = aten::mean_spec(this, dim, keepdim, dtype)?.dtype;
-    let gone = gone(this, dim)?;
-    let count = this.sizes().iter().zip(&gone).filter(|(_, gone)| **gone).map(|(&size, _)| size as f64).product();
-    one::<aten::sum>(&SUM, this, dim, keepdim, dtype, count)
+fn mean_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into::<aten::sum>(&SUM, plan, out, this, reduced_count(plan, this))
 }
 
 #[op_impl(aten::prod, CUDA)]
-fn prod(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-    one::<aten::prod>(&PRODUCT, this, None, false, aten::sum_dtype(this, dtype), 1.0)
+fn prod(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into::<aten::prod>(&PRODUCT, plan, out, this, 1.0)
 }
 
 #[op_impl(aten::prod_dim_int, CUDA)]
-fn prod_dim(this: &Tensor, dim: i64, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-    one::<aten::prod>(&PRODUCT, this, Some(&[dim]), keepdim, aten::sum_dtype(this, dtype), 1.0)
-}
-
-fn counted<O: Operation>(this: &Tensor, dim: &[i64]) -> Result<Tensor> {
-    let gone = gone(this, Some(dim))?;
-    let spec = Spec::contiguous(DType::I64, &kept_sizes(this.sizes(), &gone, false));
-    let out = spec.on(this.device())?;
-    folded::<O>(&COUNT, this, &gone, this.dtype(), [0.0; 2], &[&out])?;
-    Ok(out)
+fn prod_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into::<aten::prod>(&PRODUCT, plan, out, this, 1.0)
 }
 
 #[op_impl(aten::count_nonzero, CUDA)]
-fn count_nonzero(this: &Tensor, dim: Option<i64>) -> Result<Tensor> {
-    counted::<aten::count_nonzero>(this, dim.as_slice())
+fn count_nonzero(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::count_nonzero>(&COUNT, this, &plan.gone, this.dtype(), [0.0; 2], &[out])
 }
 
 #[op_impl(aten::count_nonzero_dim_intlist, CUDA)]
-fn count_nonzero_dims(this: &Tensor, dim: &[i64]) -> Result<Tensor> {
-    counted::<aten::count_nonzero_dim_intlist>(this, dim)
+fn count_nonzero_dims(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    folded::<aten::count_nonzero_dim_intlist>(&COUNT, this, &plan.gone, this.dtype(), [0.0; 2], &[out])
 }

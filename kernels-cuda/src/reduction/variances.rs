@@ -1,7 +1,8 @@
 //! Variances and standard deviations, in one pass.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{Operation, Result, Scalar, Tensor, op_impl, reduced_dims};
+use aten::Moments;
+use dispatch_runtime::{Operation, Result, Spec, Tensor, op_impl};
 
 use crate::reduce::{fold, folded};
 
@@ -12,37 +13,28 @@ fold!(unsafe {
     "given[1] != C(0) ? sqrt(total.variance(given[0])) : total.variance(given[0])", "total.mean()";
 });
 
-fn variances<O: Operation>(
-    this: &Tensor,
-    dim: Option<&[i64]>,
-    correction: Option<Scalar>,
-    keepdim: bool,
-    root: bool,
-) -> Result<(Tensor, Tensor)> {
-    let (var, mean) = aten::var_specs(this, dim, keepdim)?;
-    let gone = reduced_dims(this.sizes().len(), dim.unwrap_or(&[]), "dim")?;
-    let given = [aten::correction_of(correction)?, f64::from(u8::from(root))];
-    let (var, mean) = (var.on(this.device())?, mean.on(this.device())?);
-    folded::<O>(&MOMENTS, this, &gone, this.dtype(), given, &[&var, &mean])?;
-    Ok((var, mean))
+fn variances<O: Operation>(plan: &Moments, outs: [&Tensor; 2], this: &Tensor, root: bool) -> Result<()> {
+    folded::<O>(&MOMENTS, this, &plan.gone, this.dtype(), [plan.correction, f64::from(u8::from(root))], &outs)
 }
 
 #[op_impl(aten::var_correction, CUDA)]
-fn var(this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<Tensor> {
-    Ok(variances::<aten::var_correction>(this, dim, correction, keepdim, false)?.0)
+fn var(plan: &Moments, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let mean = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
+    variances::<aten::var_correction>(plan, [out, &mean], this, false)
 }
 
 #[op_impl(aten::std_correction, CUDA)]
-fn std(this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<Tensor> {
-    Ok(variances::<aten::std_correction>(this, dim, correction, keepdim, true)?.0)
+fn std(plan: &Moments, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let mean = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
+    variances::<aten::std_correction>(plan, [out, &mean], this, true)
 }
 
 #[op_impl(aten::var_mean_correction, CUDA)]
-fn var_mean(this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    variances::<aten::var_mean_correction>(this, dim, correction, keepdim, false)
+fn var_mean(plan: &Moments, [var, mean]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    variances::<aten::var_mean_correction>(plan, [var, mean], this, false)
 }
 
 #[op_impl(aten::std_mean_correction, CUDA)]
-fn std_mean(this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    variances::<aten::std_mean_correction>(this, dim, correction, keepdim, true)
+fn std_mean(plan: &Moments, [std, mean]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    variances::<aten::std_mean_correction>(plan, [std, mean], this, true)
 }

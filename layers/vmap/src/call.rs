@@ -27,7 +27,10 @@ pub(crate) fn batched(batch: &Batch, operator: &Operator, arguments: &mut [Value
         Way::Random => random(batch, operator, arguments),
         Way::View => views::call(batch, operator, arguments),
         Way::Rule => by_rule(batch, operator, arguments),
-        Way::Shape => match by_word(batch, operator, arguments)? {
+        // The error of a slice names the sizes that the function sees.
+        Way::Shape => match by_word(batch, operator, arguments)
+            .map_err(|error| shapes::check(operator, arguments).err().unwrap_or(error))?
+        {
             Some(results) => give(batch, operator, arguments, results),
             None => of_form(batch, operator, arguments),
         },
@@ -57,7 +60,7 @@ fn by_rule(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Resul
 
 fn by_word(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     match word(operator) {
-        Some(Shape::Pointwise { operands, dtype }) => words::pointwise(batch, operator, operands, dtype, arguments),
+        Some(Shape::Pointwise { operands, dtype, .. }) => words::pointwise(batch, operator, operands, dtype, arguments),
         Some(Shape::Reduce { dims: Some(dims), keepdim, .. }) => {
             words::reduce(batch, operator, dims, keepdim, arguments)
         }

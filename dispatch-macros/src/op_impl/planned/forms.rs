@@ -96,6 +96,7 @@ impl Kernel<'_> {
         let output = RustType::of_returns(&checked.schema).tokens(&quote!(__r));
         let looked_at = self.looked_at();
         let body = match self.outputs {
+            _ if self.runs_in_engine() => self.run_fresh(),
             Outputs::None => {
                 let (plan, call) = (self.plan_of(&operator), self.serve_with(&quote!(())));
                 quote!(#plan #call)
@@ -139,6 +140,14 @@ impl Kernel<'_> {
         let first = &arguments[0];
         let mut looked_at = self.looked_at();
         looked_at[0] = quote!(&*#first);
+        if self.runs_in_engine() {
+            let run = self.run_in_place(operator);
+            return quote! {
+                fn __in_place(#(#arguments: #types,)* #keys: __r::KeySet, _: __p::TableRef) -> __r::Result<()> {
+                    #run
+                }
+            };
+        }
         let functional = &self.checked.flags.operator;
         let (reads, writes) = (self.reads(1), self.writes());
         let reads_first = self.named.iter().any(|&(_, at)| at == 0);
@@ -167,6 +176,19 @@ impl Kernel<'_> {
         let (looked_at, reads, writes) = (self.looked_at(), self.reads(0), self.writes());
         let [outs, specs, targets] = ["__out", "__spec", "__target"].map(|name| idents(name, count));
         let names: Vec<&String> = form.arguments[arguments.len()..].iter().map(|argument| &argument.name).collect();
+        if self.runs_in_engine() {
+            let run = self.run_into(names[0], &outs[0], operator);
+            return quote! {
+                fn __out(
+                    #(#arguments: #types,)*
+                    #(#outs: &mut __r::Tensor,)*
+                    #keys: __r::KeySet,
+                    _: __p::TableRef,
+                ) -> __r::Result<()> {
+                    #run
+                }
+            };
+        }
         let call =
             self.serve_with(&if count == 1 { quote!(__target0.tensor()) } else { quote!([#(#targets.tensor()),*]) });
         let apart = (count > 1).then(|| {
@@ -214,7 +236,7 @@ impl Kernel<'_> {
     }
 
     /// Every argument as a plan takes it.
-    fn looked_at(&self) -> Vec<TokenStream> {
+    pub(super) fn looked_at(&self) -> Vec<TokenStream> {
         let look = |(argument, ty): (&Ident, &RustType)| match (ty.is_written(), ty.is_optional()) {
             (false, _) => quote!(#argument),
             (true, false) => quote!(&*#argument),

@@ -20,6 +20,21 @@ fn squares(device: Device) -> Result<()> {
     Ok(())
 }
 
+/// A planned operator: one contract, and a kernel on each of two backends that do not know each other.
+fn shares() -> Result<()> {
+    let mut a = Tensor::from_slice(&[1.0_f32, 3.0, 2.0, 2.0]).reshape(&[2, 2])?;
+    let on_npu = my_npu::upload(&a)?;
+    println!("shares on the CPU {:?}", myops::shares(&a)?.to_vec::<f32>()?);
+    println!("shares on the NPU {:?}", &*my_npu::download(&myops::shares(&on_npu)?)?.read::<f32>()?);
+    myops::shares_(&mut a)?;
+    assert_eq!(a.to_vec::<f32>()?, [0.25, 0.75, 0.5, 0.5]);
+    let line = Tensor::from_slice(&[1.0_f32]);
+    let errors = [&line, &my_npu::upload(&line)?].map(|line| myops::shares(line).unwrap_err().to_string());
+    assert_eq!(errors[0], errors[1]);
+    println!("refused by the plan: {}", errors[0]);
+    Ok(())
+}
+
 fn main() -> Result<()> {
     squares(Device::CPU)?;
     match kernels_cuda::properties(0) {
@@ -34,6 +49,8 @@ fn main() -> Result<()> {
     let on_npu = my_npu::upload(&a)?;
     let squared = myops::square(&on_npu)?;
     println!("on the NPU: square(a) is {squared:?}, downloaded {:?}", &*my_npu::download(&squared)?.read::<f32>()?);
+
+    shares()?;
 
     println!("audited:");
     {

@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Buffer, Geometry, Storage};
+use dispatch_runtime::{Backend, Buffer, Geometry, Storage, backend};
 
 /// The backend.
 #[dispatch_key(backend)]
@@ -31,6 +31,29 @@ impl Buffer for NpuBuffer {
 impl NpuBuffer {
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<f32>> {
         self.cells.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The memory of the device, from which the framework makes the results of planned operators.
+struct Npu;
+
+backend!(NPU, Npu);
+
+impl Backend for Npu {
+    fn allocate(&self, device: Device, size: usize) -> Result<Storage> {
+        Ok(Storage::new(NpuBuffer { device, cells: Mutex::new(vec![0.0; size.div_ceil(4)]) }))
+    }
+
+    fn copy_in(&self, from: &[u8], to: &Storage) -> Result<()> {
+        let mut cells = of_storage(to)?.lock();
+        cells.iter_mut().zip(from.as_chunks().0).for_each(|(cell, bytes)| *cell = f32::from_ne_bytes(*bytes));
+        Ok(())
+    }
+
+    fn copy_out(&self, from: &Storage, to: &mut [u8]) -> Result<()> {
+        let cells = of_storage(from)?.lock();
+        to.as_chunks_mut().0.iter_mut().zip(&*cells).for_each(|(bytes, cell)| *bytes = cell.to_ne_bytes());
+        Ok(())
     }
 }
 
@@ -62,9 +85,25 @@ fn buffer(tensor: &Tensor) -> Result<&NpuBuffer> {
     tensor.storage().buffer().ok_or_else(|| Error::kernel(format!("{tensor:?} is not on the NPU; upload it first")))
 }
 
+fn of_storage(storage: &Storage) -> Result<&NpuBuffer> {
+    storage.buffer().ok_or_else(|| Error::kernel("a storage of the NPU is asked for"))
+}
+
 #[op_impl(myops::mymul, NPU)]
 fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     let a = buffer(this)?.lock().clone();
     let b = buffer(other)?.lock().clone();
     from_cells(a.iter().zip(&b).map(|(a, b)| a * b).collect(), this.sizes())
+}
+
+/// The other kernel of a planned operator: it checks nothing, and serves every form.
+#[op_impl(myops::shares, NPU)]
+fn shares(plan: &myops::Lines, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let from = buffer(this)?.lock().clone();
+    let mut to = buffer(out)?.lock();
+    for (to, from) in to.chunks_mut(plan.columns.max(1)).zip(from.chunks(plan.columns.max(1))) {
+        let sum: f32 = from.iter().sum();
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = from / sum);
+    }
+    Ok(())
 }

@@ -19,3 +19,15 @@ fn scale(this: &mut Tensor, by: Scalar) -> Result<()> {
     this.write::<f32>()?.iter_mut().for_each(|x| *x *= by as f32);
     Ok(())
 }
+
+/// One body for `shares`, `shares_` and `shares.out`.
+#[op_impl(myops::shares, CPU)]
+fn shares(plan: &myops::Lines, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let from = this.to_vec::<f32>()?;
+    let mut to = out.write::<f32>()?;
+    for (to, from) in to.chunks_mut(plan.columns.max(1)).zip(from.chunks(plan.columns.max(1))) {
+        let sum: f32 = from.iter().sum();
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = from / sum);
+    }
+    Ok(())
+}

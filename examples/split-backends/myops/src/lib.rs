@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Spec};
 
 /// Multiplies two tensors elementwise.
 #[op_def("mymul(Tensor self, Tensor other) -> Tensor")]
@@ -15,4 +16,26 @@ pub fn scale_(this: &mut Tensor, by: Scalar) -> Result<()>;
 #[op_def("square(Tensor self) -> Tensor")]
 pub fn square(this: &Tensor) -> Result<Tensor> {
     mymul(this, this)
+}
+
+/// Divides each line of a matrix by its sum. Its contract is the plan below, whatever the backend.
+#[op_def("shares(Tensor self) -> Tensor", plan, inplace, out = "out")]
+pub fn shares(this: &Tensor) -> Result<Tensor>;
+
+/// A matrix as lines.
+pub struct Lines {
+    /// The elements of a line.
+    pub columns: usize,
+}
+
+#[op_plan(shares)]
+fn shares_plan(this: &Tensor) -> Result<Plan<Lines>, BadArgument> {
+    let &[_, columns] = this.sizes() else {
+        return Err(BadArgument::rank("self", this.sizes().len(), "2"));
+    };
+    if this.dtype() != DType::F32 {
+        return Err(BadArgument::dtype("self", this.dtype(), "float32"));
+    }
+    let lines = Lines { columns: usize::try_from(columns).unwrap_or(0) };
+    Ok(Plan::new(lines, [Spec::contiguous(DType::F32, this.sizes())]))
 }

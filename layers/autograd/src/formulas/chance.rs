@@ -101,6 +101,5 @@ not_differentiable!(
     aten::randint_like_low_dtype,
     aten::randint_like_low_generator_dtype,
     aten::randperm,
-    aten::randperm_generator,
-    aten::randperm_generator_out
+    aten::randperm_generator
 );

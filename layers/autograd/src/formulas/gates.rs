@@ -13,8 +13,8 @@ fn glu(grad: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
 #[op_grad(aten::glu_backward)]
 fn glu_backward(grad: &Tensor, grad_output: &Tensor, this: &Tensor, dim: i64) -> (impl Gradient, impl Gradient) {
     let all = move || {
-        let ([of_gated, of_gate], [gated, gate]) = (aten::halves(grad, dim)?, aten::halves(this, dim)?);
-        Ok::<_, Error>((of_gated, of_gate, gated, gate.sigmoid()?))
+        let (of, own) = (aten::glu::plan(grad, dim)?.value, aten::glu::plan(this, dim)?.value);
+        Ok::<_, Error>((of.gated, of.gate, own.gated, own.gate.sigmoid()?))
     };
     (
         move || {

@@ -11,7 +11,7 @@ use super::reduction::sum_of;
 use crate::op_grad;
 
 macro_rules! samplers {
-    ($($rank:literal $name:ident $backward:ident;)*) => {$(
+    ($($name:ident $backward:ident;)*) => {$(
         #[op_grad(aten::$name)]
         fn $name(
             grad: &Tensor,
@@ -47,8 +47,8 @@ macro_rules! samplers {
                 of_grid = Some(aten::$backward(grad_output, image, grid, modes.0, modes.1, align_corners, &mask)?.1);
             }
             if let Some(shift) = grad1.filter(|_| output_mask[1]) {
-                let modes = (interpolation_mode, padding_mode, align_corners);
-                let moved = Moved::new(&Sampling::new($rank, input, grid, modes)?, grad_output, input, grid, shift)?;
+                let plan = aten::$name::plan(input, grid, interpolation_mode, padding_mode, align_corners)?;
+                let moved = Moved::new(&plan.value, grad_output, input, grid, shift)?;
                 seen = sum_of(seen, Some(moved.seen))?;
                 of_input = Some(moved.image);
                 of_grid = sum_of(of_grid, Some(moved.grid))?;
@@ -59,8 +59,8 @@ macro_rules! samplers {
 }
 
 samplers! {
-    2 grid_sampler_2d grid_sampler_2d_backward;
-    3 grid_sampler_3d grid_sampler_3d_backward;
+    grid_sampler_2d grid_sampler_2d_backward;
+    grid_sampler_3d grid_sampler_3d_backward;
 }
 
 /// By how much what is seen grows as the grid moves, and the gradients of that for the image and for the grid.

@@ -12,7 +12,11 @@ pub(super) fn flops(operator: &Operator, arguments: &[Value]) -> Option<u64> {
     let rule = if name.namespace == "aten" { of_aten(name.base, arguments) } else { None };
     rule.or_else(|| match word? {
         Shape::Pointwise { .. } if name.namespace == "aten" && MOVES.contains(&name.base) => Some(0),
-        Shape::Pointwise { .. } => Some(product(word?.infer(functional, arguments).ok()?.geometry.sizes())),
+        Shape::Pointwise { .. } => {
+            let inputs = &arguments[..functional.argument_count().min(arguments.len())];
+            let results = functional.plan(&inputs.iter().cloned().collect()).ok()?;
+            Some(product(results.values().first()?.as_tensor()?.sizes()))
+        }
         Shape::Reduce { .. } => elements(arguments, 0),
         Shape::Product { letters } => letters_of(letters, arguments, 0),
         _ => None,

@@ -95,8 +95,8 @@ struct Samples {
 impl Samples {
     fn new(batch: &Batch, this: &Mapped, target: &Mapped, weight: Option<&Mapped>, ignore_index: i64) -> Result<Self> {
         let of_first = weight.map(Mapped::first).transpose()?;
-        let kind = if this.rank() == 4 { 2 } else { 1 };
-        aten::Likelihood::new(&this.first()?, &target.first()?, of_first.as_ref(), ALL, kind)?;
+        let plan = if this.rank() == 4 { aten::nll_loss2d_forward::plan } else { aten::nll_loss_forward::plan };
+        plan(&this.first()?, &target.first()?, of_first.as_ref(), ALL, ignore_index)?;
         let dim = this.rank().min(2);
         let dim_in_batch = i64::try_from(dim).unwrap_or(1);
         let each = batch.each(this)?;

@@ -1,0 +1,132 @@
+//! A contract stands in one place: backends name operators and the values of plans, and have a line for each row of the table.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use dispatch_runtime::keys::{CPU, CUDA};
+use dispatch_runtime::{Key, Operator, Provenance, Shape};
+// What is looked at.
+use {kernels_cpu as _, kernels_cuda as _};
+
+/// What kernels name besides operators and the types of plans.
+const OTHERS: [(&str, &str); 18] = [
+    ("Between", "a field of `Sampling`"),
+    ("Beside", "a field of `Sampling`"),
+    ("Border", "a field of `Bordered`"),
+    ("Reduce", "a field of `ReduceAt` and of `Segments`"),
+    ("prelude", "a test"),
+    ("BLOCKED", "the kinds of attention, which `_fused_sdp_choice` returns"),
+    ("COMPOSED", "the kinds of attention, which `_fused_sdp_choice` returns"),
+    ("attention_fits", "the kinds of attention, which `_fused_sdp_choice` returns"),
+    ("Gelu", "the words of `approximate`, which an engine's line reads"),
+    ("GROUP", "the numbers that one block of the random stream gives"),
+    ("PIECE", "the numbers that one block of the random stream gives"),
+    ("check_copy", "`copy_` moves between devices, so its arguments are on several"),
+    ("check_filling", "`fill_`, beside `copy_`"),
+    ("check_single", "`fill_`, beside `copy_`"),
+    ("element_count", "a product of sizes"),
+    ("kept_scale", "a test of random numbers"),
+    ("number_in", "a number as a dtype has it"),
+    ("number_of", "the number that a tensor without dimensions is"),
+];
+
+fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    fn walk(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                found.push((path, text));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder), &mut found);
+    assert!(found.len() > 20, "{folder} has {} files", found.len());
+    found
+}
+
+fn word(text: &str) -> &str {
+    &text[..text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len())]
+}
+
+/// Every name behind `aten::`, in code.
+fn names_of_aten(text: &str) -> BTreeSet<String> {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = lines.join("\n");
+    let mut names = BTreeSet::new();
+    for (at, _) in code.match_indices("aten::") {
+        let is_whole = !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+        let rest = &code[at + "aten::".len()..];
+        let list = rest.strip_prefix('{').map(|list| &list[..list.find('}').unwrap_or(list.len())]);
+        let each: Vec<&str> = list.map_or_else(|| vec![rest], |list| list.split(',').collect());
+        let each = each.iter().map(|name| word(name.trim()).to_owned());
+        names.extend(each.filter(|name| is_whole && !name.is_empty()));
+    }
+    names
+}
+
+/// The types that plans give to kernels.
+fn types_of_plans() -> BTreeSet<String> {
+    let mut types = BTreeSet::new();
+    for (_, text) in sources("aten/src") {
+        for (at, _) in text.match_indices("Plan").chain(text.match_indices("PlanList")) {
+            let inside = text[at..].trim_start_matches("PlanList").trim_start_matches("Plan");
+            if let Some(value) = inside.strip_prefix('<') {
+                let value = &value[..value.find(['>', ',']).unwrap_or(value.len())];
+                types.insert(word(value.trim_start_matches("Option<").trim_start_matches('(')).to_owned());
+            }
+        }
+    }
+    types
+}
+
+#[test]
+fn kernels_name_operators_and_the_types_of_plans() {
+    let (operators, plans) = (Operator::all(), types_of_plans());
+    let is_operator = |name: &str| {
+        operators.iter().any(|operator| operator.schema().name.rust_name() == name || operator.name().base == name)
+    };
+    let (mut used, mut strange) = (BTreeSet::new(), BTreeSet::new());
+    for folder in ["kernels-cpu/src", "kernels-cuda/src"] {
+        for (path, text) in sources(folder) {
+            for name in names_of_aten(&text) {
+                if let Some((other, _)) = OTHERS.iter().find(|(other, _)| *other == name) {
+                    used.insert(*other);
+                } else if !plans.contains(&name) && !is_operator(&name) {
+                    strange.insert((name, path.file_name().map(std::ffi::OsStr::to_os_string)));
+                }
+            }
+        }
+    }
+    assert!(
+        strange.is_empty(),
+        "these are no operators and no types of plans; a contract belongs into a plan: {strange:?}"
+    );
+    let unused: Vec<&str> = OTHERS.iter().map(|(other, _)| *other).filter(|other| !used.contains(other)).collect();
+    assert!(unused.is_empty(), "no kernel names {unused:?} any more; take them from the list");
+}
+
+#[test]
+fn every_row_of_the_table_of_elementwise_operators_has_a_line_on_each_backend() {
+    let mut rows = 0;
+    for operator in Operator::all() {
+        let is_row = matches!(operator.shape(), Some(Shape::Pointwise { dtypes, .. }) if !dtypes.is_empty());
+        if !is_row || operator.name().namespace != "aten" {
+            continue;
+        }
+        rows += 1;
+        for backend in [CPU, CUDA] {
+            assert!(has_kernel(operator, backend), "`{operator}` has no line on {backend}");
+        }
+    }
+    assert!(rows > 140, "{rows} rows");
+}
+
+fn has_kernel(operator: &Operator, backend: Key) -> bool {
+    let is_own =
+        |cell: &dispatch_runtime::TableCell| cell.key == backend && matches!(cell.provenance, Provenance::Kernel);
+    operator.table().iter().any(is_own)
+}

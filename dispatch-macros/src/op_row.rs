@@ -1,0 +1,100 @@
+//! `op_row!`: the definition of an elementwise operator as a row of a table.
+//!
+//! Two steps, as for a kernel: the operator's own macro calls the second one with the schema.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::{Path, Token, bracketed};
+
+use crate::crate_path;
+use crate::hand_over::{self, Contract, hand_over};
+use crate::rust_type::RustType;
+use crate::signature::rust_name;
+
+/// `operator => callback, tokens`
+struct Row {
+    operator: Path,
+    callback: Path,
+    rest: TokenStream,
+}
+
+impl Parse for Row {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let operator = input.call(Path::parse_mod_style)?;
+        input.parse::<Token![=>]>()?;
+        let callback = input.call(Path::parse_mod_style)?;
+        input.parse::<Token![,]>()?;
+        Ok(Self { operator, callback, rest: input.parse()? })
+    }
+}
+
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    let Row { operator, callback, rest } = match syn::parse2(input) {
+        Ok(row) => row,
+        Err(error) => {
+            let usage = "name an operator and a macro: `op_row! { aten::add => line, more }`";
+            return syn::Error::new(error.span(), usage).to_compile_error();
+        }
+    };
+    let runtime = crate_path::runtime();
+    hand_over(&operator, &quote!(#runtime::__private::__row), &quote!([#operator] [#callback] [#rest]))
+}
+
+struct Checked {
+    schema: dispatch_schema::Schema,
+    contract: Contract,
+    operator: Path,
+    callback: Path,
+    rest: TokenStream,
+}
+
+impl Parse for Checked {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let (schema, contract) = (hand_over::text(input)?, input.parse()?);
+        let (operator, callback, rest);
+        bracketed!(operator in input);
+        bracketed!(callback in input);
+        bracketed!(rest in input);
+        let (operator, callback) = (operator.call(Path::parse_mod_style)?, callback.call(Path::parse_mod_style)?);
+        Ok(Self { schema, contract, operator, callback, rest: rest.parse()? })
+    }
+}
+
+pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
+    let Checked { schema, contract, operator, callback, rest } = match syn::parse2(input) {
+        Ok(checked) => checked,
+        Err(error) => return error.to_compile_error(),
+    };
+    let runtime = crate_path::runtime();
+    let pointwise = contract.pointwise.filter(|pointwise| !pointwise.dtypes.is_empty());
+    let (Some(pointwise), Some(name)) = (pointwise, operator.segments.last().map(|last| &last.ident)) else {
+        let message = format!(
+            "the definition of operator `{}` is no row of a table: write `shape = pointwise` and `dtypes(..)` in its `#[op_def(..)]`",
+            schema.name
+        );
+        return syn::Error::new_spanned(operator.to_token_stream(), message).to_compile_error();
+    };
+    // The macro's tokens name the arguments, so these have the hygiene of the operator's name, which stands beside them.
+    let argument = |at: usize| {
+        let mut argument = rust_name(&schema.arguments[at].name);
+        argument.set_span(name.span());
+        argument
+    };
+    let tensors: Vec<Ident> = pointwise.operands.iter().map(|&at| argument(at)).collect();
+    let is_number = |at: &usize| {
+        let ty = RustType::of_argument(&schema.arguments[*at]);
+        !pointwise.operands.contains(at) && ty.is_some_and(|ty| !ty.text().contains("Tensor"))
+    };
+    let numbers = (0..schema.arguments.len()).filter(is_number).map(argument);
+    let all = (0..schema.arguments.len()).filter_map(|at| {
+        let (argument, ty) = (argument(at), RustType::of_argument(&schema.arguments[at])?.tokens(&runtime));
+        Some(quote!(#argument: #ty))
+    });
+    let dtypes = pointwise.dtypes.iter().map(|dtype| match dtype.to_string().as_str() {
+        "c64" => quote!(#runtime::Complex32),
+        "c128" => quote!(#runtime::Complex64),
+        _ => quote!(#dtype),
+    });
+    quote!(#callback! { #name { #(#all),* } (#(#tensors),*; #(#numbers),*) [#(#dtypes),*] #rest })
+}

@@ -1,0 +1,43 @@
+//! The plan that letters such as `"mk,kn->mn"` are.
+
+use super::Plan;
+use crate::dtype::DType;
+use crate::error::{BadArgument, ErrorKind, Result};
+use crate::operator::Operator;
+use crate::shape::Shape;
+use crate::spec::Spec;
+use crate::tensor::{Dims, Tensor};
+
+/// The plan of a call with these tensors, which are the operator's first arguments.
+pub fn product(operator: &Operator, tensors: &[&Tensor]) -> Result<Plan<()>> {
+    let Some(Shape::Product { letters }) = operator.shape() else {
+        return Err(ErrorKind::NoShape { operator: operator.name() }.into());
+    };
+    let name = |at: usize| operator.argument_name(at);
+    let (inputs, output) = letters.split_once("->").unwrap_or((letters, ""));
+    let mut known: Vec<(char, i64)> = Vec::new();
+    let mut dtype = None;
+    for (i, (word, tensor)) in inputs.split(',').zip(tensors).enumerate() {
+        if tensor.sizes().len() != word.len() {
+            return Err(BadArgument::rank(name(i), tensor.sizes().len(), word.len().to_string()).into());
+        }
+        let expected = *dtype.get_or_insert_with(|| tensor.dtype());
+        if tensor.dtype() != expected {
+            let expected = format!("{expected}, as `{}` is", name(0));
+            return Err(BadArgument::dtype(name(i), tensor.dtype(), expected).into());
+        }
+        for (letter, &size) in word.chars().zip(tensor.sizes()) {
+            match known.iter().find(|(known, _)| *known == letter) {
+                Some(&(_, expected)) if expected != size => {
+                    let expected = format!("{expected} where they meet `{}`", name(0));
+                    return Err(BadArgument::sizes(name(i), tensor.sizes(), expected).into());
+                }
+                Some(_) => {}
+                None => known.push((letter, size)),
+            }
+        }
+    }
+    let size = |letter| known.iter().find(|(known, _)| *known == letter).map_or(1, |(_, size)| *size);
+    let sizes: Dims = output.chars().map(size).collect();
+    Ok(Plan::new((), [Spec::contiguous(dtype.unwrap_or(DType::F32), &sizes)]))
+}
