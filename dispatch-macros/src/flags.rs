@@ -20,7 +20,7 @@ pub(crate) struct Flags {
     pub(crate) priority: Option<TokenStream>,
     pub(crate) dtypes: Option<DTypes>,
     pub(crate) by: Option<Ident>,
-    /// What a planned kernel can write: `in_place`, `strided`, `converts`.
+    /// The outputs that a planned kernel writes directly: `in_place`, `strided`, `converts`.
     pub(crate) writes: Vec<Ident>,
     /// What runs an elementwise kernel: a module with the functions `fresh`, `into` and `in_place`.
     pub(crate) engine: Option<Engine>,

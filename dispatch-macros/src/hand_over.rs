@@ -49,7 +49,7 @@ impl<Flags: Parse> Parse for Checked<Flags> {
     }
 }
 
-/// What a definition says about an operator besides its schema:
+/// The properties of an operator beside its schema, as its macro passes them:
 /// `{ plan data_dependent pointwise [0 1] [f32 f64] in_place "schema" out "schema" }`.
 #[derive(Default)]
 pub(crate) struct Contract {

@@ -1,4 +1,4 @@
-//! What a definition says about its plan.
+//! The properties of a definition that concern its plan.
 
 use dispatch_schema::TypeKind;
 use proc_macro2::{Ident, TokenStream};
@@ -11,12 +11,12 @@ use crate::op_plan::with_lifetime;
 use crate::signature::rust_name;
 
 impl Definition {
-    /// Whether a plan says what the operator accepts and gives: one under `#[op_plan]`, or a shape word.
+    /// Whether the operator has a plan: one under `#[op_plan]`, or a shape word.
     pub(super) fn is_planned(&self) -> bool {
         self.plan || self.shape.is_some()
     }
 
-    /// What the operator's macro hands on beside the schema.
+    /// The tokens that the macro of the operator passes beside the schema.
     pub(super) fn contract(&self) -> TokenStream {
         let plan = self.is_planned().then(|| quote!(plan));
         let data_dependent = self.data_dependent.then(|| quote!(data_dependent));

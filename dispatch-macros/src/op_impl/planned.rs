@@ -33,7 +33,7 @@ pub(super) fn expand(checked: &Checked) -> TokenStream {
     }
 }
 
-/// What a kernel writes its results to.
+/// The outputs of a kernel.
 enum Outputs {
     /// There are no results, or the kernel makes them.
     None,
