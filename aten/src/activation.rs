@@ -6,11 +6,11 @@ use dispatch_runtime::prelude::*;
 
 /// `max(self, 0)`
 #[op_def("relu(Tensor self) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "out")]
-pub fn relu(this: &Tensor) -> Result<Tensor>;
+pub fn relu(_: ...) -> Result<Tensor>;
 
 /// `self`, times `negative_slope` below zero
 #[op_def("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_factors(this.dtype(), [("negative_slope", negative_slope)]), inplace, out = "out")]
-pub fn leaky_relu(this: &Tensor, negative_slope: Scalar) -> Result<Tensor>;
+pub fn leaky_relu(_: ...) -> Result<Tensor>;
 
 /// `self * P(X <= self)` for normal `X`, or its approximation by `tanh`
 #[op_def(r#"gelu(Tensor self, *, str approximate="none") -> Tensor"#, shape = pointwise, dtypes(floating), inplace, out = "out")]
@@ -18,43 +18,43 @@ pub fn gelu(this: &Tensor, approximate: &str) -> Result<Tensor>;
 
 /// `self * sigmoid(self)`
 #[op_def("silu(Tensor self) -> Tensor", shape = pointwise, dtypes(floating, complex), inplace, out = "out")]
-pub fn silu(this: &Tensor) -> Result<Tensor>;
+pub fn silu(_: ...) -> Result<Tensor>;
 
 /// `scale * self`, and `scale * alpha * (e^(input_scale * self) - 1)` below zero
 #[op_def("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_factors(this.dtype(), [("alpha", alpha), ("scale", scale), ("input_scale", input_scale)]), inplace, out = "out")]
-pub fn elu(this: &Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar) -> Result<Tensor>;
+pub fn elu(_: ...) -> Result<Tensor>;
 
 /// `self` kept between two numbers
 #[op_def("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", shape = pointwise, dtypes(floating, integral), check = crate::check_hardtanh(this, min_val, max_val), inplace, out = "out")]
-pub fn hardtanh(this: &Tensor, min_val: Scalar, max_val: Scalar) -> Result<Tensor>;
+pub fn hardtanh(_: ...) -> Result<Tensor>;
 
 /// `min(max(self + 3, 0), 6) / 6`
 #[op_def("hardsigmoid(Tensor self) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "out")]
-pub fn hardsigmoid(this: &Tensor) -> Result<Tensor>;
+pub fn hardsigmoid(_: ...) -> Result<Tensor>;
 
 /// `self * hardsigmoid(self)`
 #[op_def("hardswish(Tensor self) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "out")]
-pub fn hardswish(this: &Tensor) -> Result<Tensor>;
+pub fn hardswish(_: ...) -> Result<Tensor>;
 
 /// `log(1 + e^(beta * self)) / beta`, and `self` where that is linear anyway
 #[op_def("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_factors(this.dtype(), [("beta", beta), ("threshold", threshold)]), out = "out")]
-pub fn softplus(this: &Tensor, beta: Scalar, threshold: Scalar) -> Result<Tensor>;
+pub fn softplus(_: ...) -> Result<Tensor>;
 
 /// `self * tanh(softplus(self))`
 #[op_def("mish(Tensor self) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "out")]
-pub fn mish(this: &Tensor) -> Result<Tensor>;
+pub fn mish(_: ...) -> Result<Tensor>;
 
 /// `self` above the threshold, `value` elsewhere
 #[op_def("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", shape = pointwise, dtypes(floating, integral), check = crate::check_threshold(this, threshold, value), inplace, out = "out")]
-pub fn threshold(this: &Tensor, threshold: Scalar, value: Scalar) -> Result<Tensor>;
+pub fn threshold(_: ...) -> Result<Tensor>;
 
 /// 0 within `lambd` of zero, `self` elsewhere
 #[op_def("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_numbers(this.dtype(), [("lambd", lambd)]), out = "out")]
-pub fn hardshrink(this: &Tensor, lambd: Scalar) -> Result<Tensor>;
+pub fn hardshrink(_: ...) -> Result<Tensor>;
 
 /// `self`, `lambd` closer to zero
 #[op_def("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_softshrink(this, lambd), out = "out")]
-pub fn softshrink(this: &Tensor, lambd: Scalar) -> Result<Tensor>;
+pub fn softshrink(_: ...) -> Result<Tensor>;
 
 /// `max(self, 0) + min(alpha * (e^(self / alpha) - 1), 0)`
 #[op_def("celu(Tensor self, Scalar alpha=1.) -> Tensor", out = "out")]
@@ -100,11 +100,11 @@ pub fn log_sigmoid(this: &Tensor) -> Result<Tensor> {
 
 /// `self`, times `weight` below zero
 #[op_def("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", shape = pointwise, dtypes(floating))]
-pub fn _prelu_kernel(this: &Tensor, weight: &Tensor) -> Result<Tensor>;
+pub fn _prelu_kernel(_: ...) -> Result<Tensor>;
 
 /// `log(sigmoid(self))`, and what its derivative needs
 #[op_def("log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)", out = "output")]
-pub fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)>;
+pub fn log_sigmoid_forward(_: ...) -> Result<(Tensor, Tensor)>;
 
 const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
 const SELU_SCALE: f64 = 1.050_700_987_355_480_5;

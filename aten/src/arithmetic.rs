@@ -5,107 +5,107 @@ use dispatch_runtime::{BadArgument, result_dtype};
 
 /// `self + alpha * other`
 #[op_def("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", operator = Add, shape = pointwise(this, other), dtypes(all), check = check_alpha(this, other, alpha), inplace, out = "out")]
-pub fn add(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor>;
+pub fn add(_: ...) -> Result<Tensor>;
 
 /// `self + alpha * other`, of a number
 #[op_def("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", inplace, out = "Scalar_out", calls = add(this, &Tensor::number(other), alpha))]
-pub fn add_scalar(this: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor>;
+pub fn add_scalar(_: ...) -> Result<Tensor>;
 
 /// `self - alpha * other`
 #[op_def("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", operator = Sub, shape = pointwise(this, other), dtypes(all), check = check_subtraction(this, other, alpha), inplace, out = "out")]
-pub fn sub(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor>;
+pub fn sub(_: ...) -> Result<Tensor>;
 
 /// `self - alpha * other`, of a number
 #[op_def("sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", inplace, out = "Scalar_out", calls = sub(this, &Tensor::number(other), alpha))]
-pub fn sub_scalar(this: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor>;
+pub fn sub_scalar(_: ...) -> Result<Tensor>;
 
 /// `other - alpha * self`
 #[op_def("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", shape = pointwise(this, other), dtypes(all), check = check_subtraction(this, other, alpha), out = "Tensor_out")]
-pub fn rsub(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor>;
+pub fn rsub(_: ...) -> Result<Tensor>;
 
 /// `other - alpha * self`, of a number
 #[op_def("rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", out = "Scalar_out", calls = rsub(this, &Tensor::number(other), alpha))]
-pub fn rsub_scalar(this: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor>;
+pub fn rsub_scalar(_: ...) -> Result<Tensor>;
 
 /// `self * other`
 #[op_def("mul.Tensor(Tensor self, Tensor other) -> Tensor", operator = Mul, shape = pointwise, dtypes(all), inplace, out = "out")]
-pub fn mul(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn mul(_: ...) -> Result<Tensor>;
 
 /// `self * other`, of a number
 #[op_def("mul.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = mul(this, &Tensor::number(other)))]
-pub fn mul_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
+pub fn mul_scalar(_: ...) -> Result<Tensor>;
 
 /// `self + value * tensor1 * tensor2`
 #[op_def("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", shape = pointwise(this, tensor1, tensor2), dtypes(all), check = crate::check_factors(result_dtype([this, tensor1, tensor2]), [("value", value)]), inplace, out = "out")]
-pub fn addcmul(this: &Tensor, tensor1: &Tensor, tensor2: &Tensor, value: Scalar) -> Result<Tensor>;
+pub fn addcmul(_: ...) -> Result<Tensor>;
 
 /// `self + value * tensor1 / tensor2`
 #[op_def("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", shape = pointwise(this, tensor1, tensor2), dtypes(floating, complex), check = crate::check_factors(result_dtype([this, tensor1, tensor2]), [("value", value)]), inplace, out = "out")]
-pub fn addcdiv(this: &Tensor, tensor1: &Tensor, tensor2: &Tensor, value: Scalar) -> Result<Tensor>;
+pub fn addcdiv(_: ...) -> Result<Tensor>;
 
 /// `self + weight * (end - self)`
 #[op_def("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", shape = pointwise, dtypes(floating, complex), check = check_lerp(this, end, weight), inplace, out = "Tensor_out")]
-pub fn lerp(this: &Tensor, end: &Tensor, weight: &Tensor) -> Result<Tensor>;
+pub fn lerp(_: ...) -> Result<Tensor>;
 
 /// `self + weight * (end - self)`, of a number
 #[op_def("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", inplace, out = "Scalar_out", calls = lerp(this, end, &weight_of(this, weight)?))]
-pub fn lerp_scalar(this: &Tensor, end: &Tensor, weight: Scalar) -> Result<Tensor>;
+pub fn lerp_scalar(_: ...) -> Result<Tensor>;
 
 /// `sqrt(self^2 + other^2)`, without overflow on the way
 #[op_def("hypot(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "out")]
-pub fn hypot(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn hypot(_: ...) -> Result<Tensor>;
 
 /// The angle of the point `(other, self)`
 #[op_def("atan2(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
-pub fn atan2(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn atan2(_: ...) -> Result<Tensor>;
 
 /// `self * log(other)`, and 0 where `self` is 0
 #[op_def("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "OutTensor")]
-pub fn xlogy(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn xlogy(_: ...) -> Result<Tensor>;
 
 /// `self * log(other)`, of a number
 #[op_def("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", inplace, out = "OutScalar_Other", calls = xlogy(this, &Tensor::number(other)))]
-pub fn xlogy_scalar_other(this: &Tensor, other: Scalar) -> Result<Tensor>;
+pub fn xlogy_scalar_other(_: ...) -> Result<Tensor>;
 
 /// `self * log(other)`, where `self` is a number
 #[op_def("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", out = "OutScalar_Self", calls = xlogy(&Tensor::number(this), other))]
-pub fn xlogy_scalar_self(this: Scalar, other: &Tensor) -> Result<Tensor>;
+pub fn xlogy_scalar_self(_: ...) -> Result<Tensor>;
 
 /// The share of a gamma distribution of shape `self` that is below `other`
 #[op_def("igamma(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "out")]
-pub fn igamma(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn igamma(_: ...) -> Result<Tensor>;
 
 /// The share of a gamma distribution of shape `self` that is above `other`
 #[op_def("igammac(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "out")]
-pub fn igammac(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn igammac(_: ...) -> Result<Tensor>;
 
 /// `log(e^self + e^other)`
 #[op_def("logaddexp(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, complex), out = "out")]
-pub fn logaddexp(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn logaddexp(_: ...) -> Result<Tensor>;
 
 /// `log2(2^self + 2^other)`
 #[op_def("logaddexp2(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating), out = "out")]
-pub fn logaddexp2(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn logaddexp2(_: ...) -> Result<Tensor>;
 
 /// The number after `self` on the way to `other`
 #[op_def("nextafter(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "out")]
-pub fn nextafter(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn nextafter(_: ...) -> Result<Tensor>;
 
 /// The magnitude of `self` with the sign of `other`
 #[op_def("copysign.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
-pub fn copysign(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn copysign(_: ...) -> Result<Tensor>;
 
 /// The magnitude of `self` with the sign of a number
 #[op_def("copysign.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = copysign(this, &Tensor::number(other)))]
-pub fn copysign_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
+pub fn copysign_scalar(_: ...) -> Result<Tensor>;
 
 /// The greatest common divisor
 #[op_def("gcd(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(integral), inplace, out = "out")]
-pub fn gcd(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn gcd(_: ...) -> Result<Tensor>;
 
 /// The least common multiple
 #[op_def("lcm(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(integral), inplace, out = "out")]
-pub fn lcm(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn lcm(_: ...) -> Result<Tensor>;
 
 /// Makes sure that `alpha` is a number of the kind that is computed.
 ///

@@ -19,15 +19,7 @@ pub const BLOCKED: i64 = 1;
     "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)",
     plan
 )]
-pub fn _scaled_dot_product_flash_attention_for_cpu(
-    query: &Tensor,
-    key: &Tensor,
-    value: &Tensor,
-    dropout_p: f64,
-    is_causal: bool,
-    attn_mask: Option<&Tensor>,
-    scale: Option<f64>,
-) -> Result<(Tensor, Tensor)>;
+pub fn _scaled_dot_product_flash_attention_for_cpu(_: ...) -> Result<(Tensor, Tensor)>;
 
 /// Attention that a blocked kernel computes.
 pub struct Attention {
@@ -53,22 +45,9 @@ fn blocked_attention_plan(
     "_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)",
     plan
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema has them")]
-pub fn _scaled_dot_product_flash_attention_for_cpu_backward(
-    grad_out: &Tensor,
-    query: &Tensor,
-    key: &Tensor,
-    value: &Tensor,
-    out: &Tensor,
-    logsumexp: &Tensor,
-    dropout_p: f64,
-    is_causal: bool,
-    attn_mask: Option<&Tensor>,
-    scale: Option<f64>,
-) -> Result<(Tensor, Tensor, Tensor)>;
+pub fn _scaled_dot_product_flash_attention_for_cpu_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(_scaled_dot_product_flash_attention_for_cpu_backward)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn blocked_attention_backward_plan(
     grad_out: &Tensor,
     query: &Tensor,
@@ -201,50 +180,18 @@ fn dense(dtype: DType, sizes: &[i64], inner_to_outer: impl IntoIterator<Item = u
 
 /// Which way attention takes: 0 where it is composed of other operators, 1 where a kernel does it in blocks.
 #[op_def(
-    "_fused_sdp_choice(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> int"
+    "_fused_sdp_choice(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> int",
+    body = CompositeExplicitAutograd
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema has them")]
-pub fn _fused_sdp_choice(
-    query: &Tensor,
-    key: &Tensor,
-    value: &Tensor,
-    attn_mask: Option<&Tensor>,
-    dropout_p: f64,
-    is_causal: bool,
-    scale: Option<f64>,
-    enable_gqa: bool,
-) -> Result<i64>;
-
-#[op_impl(_fused_sdp_choice, CompositeExplicitAutograd)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
-fn composed_attention(
-    _query: &Tensor,
-    _key: &Tensor,
-    _value: &Tensor,
-    _attn_mask: Option<&Tensor>,
-    _dropout_p: f64,
-    _is_causal: bool,
-    _scale: Option<f64>,
-    _enable_gqa: bool,
-) -> i64 {
-    COMPOSED
+pub fn _fused_sdp_choice(_: ...) -> Result<i64> {
+    Ok(COMPOSED)
 }
 
 /// Attention: every query's average of the values, weighted by the softmax of its products with the keys.
 #[op_def(
     "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor"
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema has them")]
-pub fn scaled_dot_product_attention(
-    query: &Tensor,
-    key: &Tensor,
-    value: &Tensor,
-    attn_mask: Option<&Tensor>,
-    dropout_p: f64,
-    is_causal: bool,
-    scale: Option<f64>,
-    enable_gqa: bool,
-) -> Result<Tensor> {
+pub fn scaled_dot_product_attention(_: ...) -> Result<Tensor> {
     check_attention(query, key, value, attn_mask, is_causal)?;
     let way = _fused_sdp_choice(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)?;
     let mask = attn_mask.map(|mask| additive(mask, query.dtype())).transpose()?;
@@ -295,18 +242,7 @@ fn additive(mask: &Tensor, dtype: DType) -> Result<Tensor> {
 #[op_def(
     "_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool enable_gqa=False) -> (Tensor, Tensor)"
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema has them")]
-pub fn _scaled_dot_product_attention_math(
-    query: &Tensor,
-    key: &Tensor,
-    value: &Tensor,
-    attn_mask: Option<&Tensor>,
-    dropout_p: f64,
-    is_causal: bool,
-    dropout_mask: Option<&Tensor>,
-    scale: Option<f64>,
-    enable_gqa: bool,
-) -> Result<(Tensor, Tensor)> {
+pub fn _scaled_dot_product_attention_math(_: ...) -> Result<(Tensor, Tensor)> {
     check_attention(query, key, value, attn_mask, is_causal)?;
     let (origin, dtype) = (query.dtype(), summed_in(query.dtype()));
     let wide = |tensor: &Tensor| to_dtype(tensor, dtype, false, false, None);

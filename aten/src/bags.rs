@@ -33,18 +33,7 @@ macro_rules! bags {
     ($($name:ident $plan:ident $counted:literal $schema:literal;)*) => {$(
         /// What becomes of the rows of each bag, the bag of each index, how many each has, and where maxima are.
         #[op_def($schema, plan, out = "out")]
-        #[expect(clippy::too_many_arguments, reason = "the schema's")]
-        pub fn $name(
-            weight: &Tensor,
-            indices: &Tensor,
-            offsets: &Tensor,
-            scale_grad_by_freq: bool,
-            mode: i64,
-            sparse: bool,
-            per_sample_weights: Option<&Tensor>,
-            include_last_offset: bool,
-            padding_idx: i64,
-        ) -> Result<(Tensor, Tensor, Tensor, Tensor)>;
+        pub fn $name(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)>;
 
         #[op_plan($name)]
         fn $plan(
@@ -73,17 +62,7 @@ bags! {
 #[op_def(
     "embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)"
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-pub fn embedding_bag(
-    weight: &Tensor,
-    indices: &Tensor,
-    offsets: &Tensor,
-    scale_grad_by_freq: bool,
-    mode: i64,
-    sparse: bool,
-    per_sample_weights: Option<&Tensor>,
-    include_last_offset: bool,
-) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
+pub fn embedding_bag(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
     let (scale, last) = (scale_grad_by_freq, include_last_offset);
     _embedding_bag(weight, indices, offsets, scale, mode, sparse, per_sample_weights, last, -1)
 }
@@ -92,18 +71,7 @@ pub fn embedding_bag(
 #[op_def(
     "embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)"
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-pub fn embedding_bag_padding_idx(
-    weight: &Tensor,
-    indices: &Tensor,
-    offsets: &Tensor,
-    scale_grad_by_freq: bool,
-    mode: i64,
-    sparse: bool,
-    per_sample_weights: Option<&Tensor>,
-    include_last_offset: bool,
-    padding_idx: Option<i64>,
-) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
+pub fn embedding_bag_padding_idx(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
     let rows = weight.sizes().first().copied().unwrap_or(0);
     let padding = match padding_idx {
         Some(index) if (-rows..rows).contains(&index) => index.rem_euclid(rows),
@@ -120,21 +88,7 @@ pub fn embedding_bag_padding_idx(
 #[op_def(
     "_embedding_bag_backward(Tensor grad, Tensor indices, Tensor offsets, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor"
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-pub fn _embedding_bag_backward(
-    grad: &Tensor,
-    indices: &Tensor,
-    offsets: &Tensor,
-    offset2bag: &Tensor,
-    bag_size: &Tensor,
-    maximum_indices: &Tensor,
-    num_weights: i64,
-    scale_grad_by_freq: bool,
-    mode: i64,
-    sparse: bool,
-    per_sample_weights: Option<&Tensor>,
-    padding_idx: i64,
-) -> Result<Tensor> {
+pub fn _embedding_bag_backward(_: ...) -> Result<Tensor> {
     if sparse {
         return Err(BadArgument::value("sparse", true, "false, as there are no sparse gradients").into());
     }
@@ -169,19 +123,7 @@ fn bags_of(indices: &Tensor, offsets: &Tensor, offset2bag: &Tensor) -> Result<Te
     plan,
     out = "out"
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-pub fn _embedding_bag_dense_backward(
-    grad: &Tensor,
-    indices: &Tensor,
-    offset2bag: &Tensor,
-    bag_size: &Tensor,
-    maximum_indices: &Tensor,
-    num_weights: i64,
-    scale_grad_by_freq: bool,
-    mode: i64,
-    per_sample_weights: Option<&Tensor>,
-    padding_idx: i64,
-) -> Result<Tensor>;
+pub fn _embedding_bag_dense_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_embedding_bag_dense_backward)]
 fn _embedding_bag_dense_backward_plan(
@@ -226,15 +168,7 @@ fn _embedding_bag_dense_backward_plan(
     plan,
     out = "out"
 )]
-pub fn _embedding_bag_per_sample_weights_backward(
-    grad: &Tensor,
-    weight: &Tensor,
-    indices: &Tensor,
-    offsets: &Tensor,
-    offset2bag: &Tensor,
-    mode: i64,
-    padding_idx: i64,
-) -> Result<Tensor>;
+pub fn _embedding_bag_per_sample_weights_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_embedding_bag_per_sample_weights_backward)]
 fn per_sample_weights_backward_plan(
@@ -254,7 +188,6 @@ fn per_sample_weights_backward_plan(
 }
 
 #[op_impl(_embedding_bag_per_sample_weights_backward, CompositeExplicitAutograd)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn per_sample_weights_backward_any(
     _plan: &(),
     out: &mut Tensor,

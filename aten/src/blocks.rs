@@ -4,11 +4,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, MemoryFormat, result_dtype, wrap_dim};
 
 /// The matrices along a diagonal, and zeros.
-#[op_def("block_diag(Tensor[] tensors) -> Tensor", out = "out")]
-pub fn block_diag(tensors: &[Tensor]) -> Result<Tensor>;
-
-#[op_impl(block_diag, CompositeExplicitAutograd)]
-fn block_diag_any(tensors: &[Tensor]) -> Result<Tensor> {
+#[op_def("block_diag(Tensor[] tensors) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
+pub fn block_diag(tensors: &[Tensor]) -> Result<Tensor> {
     let Some(first) = tensors.first() else {
         return crate::empty_memory_format(&[1, 0], None, None, None, None, None);
     };
@@ -32,11 +29,11 @@ fn block_diag_any(tensors: &[Tensor]) -> Result<Tensor> {
 }
 
 /// Each tensor cut into chunks along a dimension, the last of them filled up with zeros, and the chunks of all side by side.
-#[op_def("_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor", out = "out")]
-pub fn _chunk_cat(tensors: &[Tensor], dim: i64, num_chunks: i64) -> Result<Tensor>;
-
-#[op_impl(_chunk_cat, CompositeExplicitAutograd)]
-fn chunk_cat_any(tensors: &[Tensor], dim: i64, num_chunks: i64) -> Result<Tensor> {
+#[op_def(
+    "_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn _chunk_cat(tensors: &[Tensor], dim: i64, num_chunks: i64) -> Result<Tensor> {
     let Some(first) = tensors.first() else {
         return Err(BadArgument::value("tensors", "empty", "one tensor or more").into());
     };
@@ -79,11 +76,11 @@ fn in_chunks(tensor: &Tensor, at: usize, chunks: i64) -> Result<Tensor> {
 }
 
 /// The tensor with every part along a dimension whose norm is above `maxnorm` scaled down to it.
-#[op_def("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", inplace, out = "out")]
-pub fn renorm(this: &Tensor, p: Scalar, dim: i64, maxnorm: Scalar) -> Result<Tensor>;
-
-#[op_impl(renorm, CompositeExplicitAutograd)]
-fn renorm_any(this: &Tensor, p: Scalar, dim: i64, maxnorm: Scalar) -> Result<Tensor> {
+#[op_def(
+    "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+    inplace, out = "out", body = CompositeExplicitAutograd
+)]
+pub fn renorm(_: ...) -> Result<Tensor> {
     let rank = this.sizes().len();
     let real = |argument, number: Scalar, fits: fn(f64) -> bool, expected: &str| match number.to_f64() {
         Some(value) if fits(value) => Ok(value),
@@ -119,13 +116,9 @@ fn scale_to(this: &Tensor, p: f64, dims: &[i64], most: f64) -> Result<Tensor> {
 /// The rows at these positions, scaled down where their norm is above `max_norm`.
 #[op_def(
     "embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor",
-    inplace,
-    out = "out"
+    inplace, out = "out", body = CompositeExplicitAutograd
 )]
-pub fn embedding_renorm(this: &Tensor, indices: &Tensor, max_norm: f64, norm_type: f64) -> Result<Tensor>;
-
-#[op_impl(embedding_renorm, CompositeExplicitAutograd)]
-fn embedding_renorm_any(this: &Tensor, indices: &Tensor, max_norm: f64, norm_type: f64) -> Result<Tensor> {
+pub fn embedding_renorm(this: &Tensor, indices: &Tensor, max_norm: f64, norm_type: f64) -> Result<Tensor> {
     if this.sizes().len() != 2 {
         return Err(BadArgument::rank("self", this.sizes().len(), "2").into());
     }

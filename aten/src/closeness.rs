@@ -8,11 +8,8 @@ use crate::{
 };
 
 /// Whether two tensors have the same sizes and elements.
-#[op_def("equal(Tensor self, Tensor other) -> bool", data_dependent)]
-pub fn equal(this: &Tensor, other: &Tensor) -> Result<bool>;
-
-#[op_impl(equal, CompositeExplicitAutograd)]
-fn equal_any(this: &Tensor, other: &Tensor) -> Result<bool> {
+#[op_def("equal(Tensor self, Tensor other) -> bool", data_dependent, body = CompositeExplicitAutograd)]
+pub fn equal(this: &Tensor, other: &Tensor) -> Result<bool> {
     if this.sizes() != other.sizes() {
         return Ok(false);
     }
@@ -57,12 +54,9 @@ pub fn isclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: b
 /// Whether all elements of two tensors are close: see [`isclose`].
 #[op_def(
     "allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> bool",
-    data_dependent
+    data_dependent, body = CompositeExplicitAutograd
 )]
-pub fn allclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool>;
-
-#[op_impl(allclose, CompositeExplicitAutograd)]
-fn allclose_any(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool> {
+pub fn allclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool> {
     holds(&all(&isclose(this, other, rtol, atol, equal_nan)?)?)
 }
 

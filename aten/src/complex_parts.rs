@@ -15,7 +15,7 @@ pub fn conj(this: &Tensor) -> Result<Tensor> {
 
 /// The complex conjugate, in memory of its own
 #[op_def("conj_physical(Tensor self) -> Tensor", shape = pointwise, dtypes(all), inplace, out = "out")]
-pub fn conj_physical(this: &Tensor) -> Result<Tensor>;
+pub fn conj_physical(_: ...) -> Result<Tensor>;
 
 /// The numbers themselves, of which none waits to be conjugated.
 #[op_def("resolve_conj(Tensor(a) self) -> Tensor(a)")]
@@ -51,11 +51,8 @@ pub fn imag(this: &Tensor) -> Result<Tensor> {
 }
 
 /// Complex numbers as pairs of real ones: a last dimension more, of two elements.
-#[op_def("view_as_real(Tensor(a) self) -> Tensor(a)")]
-pub fn view_as_real(this: &Tensor) -> Result<Tensor>;
-
-#[op_impl(view_as_real, CompositeExplicitAutograd)]
-fn view_as_real_any(this: &Tensor) -> Result<Tensor> {
+#[op_def("view_as_real(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn view_as_real(this: &Tensor) -> Result<Tensor> {
     if !this.dtype().is_complex() {
         return Err(BadArgument::dtype("self", this.dtype(), "complex").into());
     }
@@ -68,11 +65,8 @@ fn view_as_real_any(this: &Tensor) -> Result<Tensor> {
 }
 
 /// Pairs of real numbers, in the last dimension, as complex ones.
-#[op_def("view_as_complex(Tensor(a) self) -> Tensor(a)")]
-pub fn view_as_complex(this: &Tensor) -> Result<Tensor>;
-
-#[op_impl(view_as_complex, CompositeExplicitAutograd)]
-fn view_as_complex_any(this: &Tensor) -> Result<Tensor> {
+#[op_def("view_as_complex(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn view_as_complex(this: &Tensor) -> Result<Tensor> {
     let whole = match this.dtype() {
         DType::F32 => DType::C64,
         DType::F64 => DType::C128,

@@ -120,17 +120,7 @@ pub fn bilinear(input1: &Tensor, input2: &Tensor, weight: &Tensor, bias: Option<
     "_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor",
     out = "out"
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-pub fn _trilinear(
-    i1: &Tensor,
-    i2: &Tensor,
-    i3: &Tensor,
-    expand1: &[i64],
-    expand2: &[i64],
-    expand3: &[i64],
-    sumdim: &[i64],
-    _unroll_dim: i64,
-) -> Result<Tensor> {
+pub fn _trilinear(_: ...) -> Result<Tensor> {
     let dtype = dispatch_runtime::result_dtype([i1, i2, i3]);
     let exact = if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype };
     let cast = |tensor: &Tensor, dtype| crate::to_dtype(tensor, dtype, false, false, None);

@@ -11,18 +11,7 @@ use crate::images_like;
     plan,
     out = "out"
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema has them")]
-pub fn convolution(
-    input: &Tensor,
-    weight: &Tensor,
-    bias: Option<&Tensor>,
-    stride: &[i64],
-    padding: &[i64],
-    dilation: &[i64],
-    transposed: bool,
-    output_padding: &[i64],
-    groups: i64,
-) -> Result<Tensor>;
+pub fn convolution(_: ...) -> Result<Tensor>;
 
 /// The gradients of [`convolution`] for its input, weight and bias, as far as `output_mask` asks for them.
 #[op_def(
@@ -30,20 +19,7 @@ pub fn convolution(
     plan,
     out = "out"
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema has them")]
-pub fn convolution_backward(
-    grad_output: &Tensor,
-    input: &Tensor,
-    weight: &Tensor,
-    bias_sizes: Option<&[i64]>,
-    stride: &[i64],
-    padding: &[i64],
-    dilation: &[i64],
-    transposed: bool,
-    output_padding: &[i64],
-    groups: i64,
-    output_mask: &[bool],
-) -> Result<(Tensor, Tensor, Tensor)>;
+pub fn convolution_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 /// Every patch of an image that a kernel would cover, as a column.
 #[op_def(
@@ -51,7 +27,7 @@ pub fn convolution_backward(
     plan,
     out = "out"
 )]
-pub fn im2col(this: &Tensor, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor>;
+pub fn im2col(_: ...) -> Result<Tensor>;
 
 /// The image whose every element is the sum of those that [`im2col`] would have put into columns.
 #[op_def(
@@ -59,14 +35,7 @@ pub fn im2col(this: &Tensor, kernel_size: &[i64], dilation: &[i64], padding: &[i
     plan,
     out = "out"
 )]
-pub fn col2im(
-    this: &Tensor,
-    output_size: &[i64],
-    kernel_size: &[i64],
-    dilation: &[i64],
-    padding: &[i64],
-    stride: &[i64],
-) -> Result<Tensor>;
+pub fn col2im(_: ...) -> Result<Tensor>;
 
 /// How a window moves over an image: one number for each of its dimensions.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -199,7 +168,6 @@ fn convolved_like(input: &Tensor, weight: &Tensor, sizes: &[i64]) -> Spec {
 }
 
 #[op_plan(convolution)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn convolution_plan(
     input: &Tensor,
     weight: &Tensor,
@@ -217,7 +185,6 @@ fn convolution_plan(
 }
 
 #[op_plan(convolution_backward)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn convolution_backward_plan(
     grad_output: &Tensor,
     input: &Tensor,

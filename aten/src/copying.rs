@@ -6,16 +6,53 @@ use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Problem, Spe
 use crate::pinning::room_beside;
 
 /// Copies the elements of `src`, converted and broadcast.
-#[op_def("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", operator = Assign)]
-pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()>;
+#[op_def(
+    "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
+    operator = Assign, body = CompositeExplicitAutograd
+)]
+pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
+    check_copy(this, src)?;
+    if this.device() == Device::CPU && src.device() == Device::CPU {
+        return Err("no crate of this program copies on the CPU; link one that does: `use kernels_cpu as _;`".into());
+    }
+    let fetched = on_host(src)?;
+    if this.device() == Device::CPU {
+        return copy_(this, &fetched, non_blocking);
+    }
+    let (storage, device) = (this.storage().clone(), this.device());
+    let mut host = if covers_storage(this) {
+        Tensor::new(Storage::recycled(storage.size())?, this.dtype(), this.geometry().clone())?
+    } else {
+        on_host(this)?
+    };
+    copy_(&mut host, &fetched, non_blocking)?;
+    device.memory()?.copy_in(&bytes(host.storage())?.read::<u8>()?, &storage)?;
+    storage.bump_version();
+    Ok(())
+}
 
 /// The elements of `src`, in the sizes and dtype of `self`.
-#[op_def("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", out = "out")]
-pub fn copy(this: &Tensor, src: &Tensor, non_blocking: bool) -> Result<Tensor>;
+#[op_def(
+    "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn copy(_: ...) -> Result<Tensor> {
+    check_copy(this, src)?;
+    let mut copied = like(this, this.dtype(), None)?.on(this.device())?;
+    copy_(&mut copied, src, non_blocking)?;
+    Ok(copied)
+}
 
 /// The same elements in memory of their own.
-#[op_def("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", out = "out")]
-pub fn clone(this: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
+#[op_def(
+    "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn clone(this: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
+    let mut copied = like(this, this.dtype(), memory_format)?.on(this.device())?;
+    copy_(&mut copied, this, false)?;
+    Ok(copied)
+}
 
 /// `self`, or a copy where its elements do not lie in this order.
 #[op_def("contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)")]
@@ -29,29 +66,30 @@ pub fn contiguous(this: &Tensor, memory_format: MemoryFormat) -> Result<Tensor> 
 /// The same numbers in another dtype, on another device, or in another order.
 #[op_def(
     "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn _to_copy(
-    this: &Tensor,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    non_blocking: bool,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor>;
+pub fn _to_copy(_: ...) -> Result<Tensor> {
+    check_strided(layout)?;
+    let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
+    let (spec, to_host) = (like(this, dtype, memory_format)?, device == Device::CPU && this.device() != Device::CPU);
+    // Only what a device can write by itself need not be waited for.
+    let mut copied = if to_host && pin_memory.unwrap_or(non_blocking) {
+        room_beside(spec, this.device())?
+    } else {
+        spec.on(device)?
+    };
+    // Where there are no elements, those of anywhere can go.
+    if device != Device::META {
+        copy_(&mut copied, this, non_blocking)?;
+    }
+    Ok(copied)
+}
 
 /// `self`, or a copy in this dtype. An integer that the dtype does not hold wraps.
 #[op_def(
     "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 )]
-pub fn to_dtype(
-    this: &Tensor,
-    dtype: DType,
-    non_blocking: bool,
-    copy: bool,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
+pub fn to_dtype(_: ...) -> Result<Tensor> {
     converted(this, Some(dtype), None, non_blocking, copy, memory_format)
 }
 
@@ -59,14 +97,7 @@ pub fn to_dtype(
 #[op_def(
     "to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 )]
-pub fn to_device(
-    this: &Tensor,
-    device: Device,
-    dtype: DType,
-    non_blocking: bool,
-    copy: bool,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
+pub fn to_device(_: ...) -> Result<Tensor> {
     converted(this, Some(dtype), Some(device), non_blocking, copy, memory_format)
 }
 
@@ -74,16 +105,7 @@ pub fn to_device(
 #[op_def(
     "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 )]
-pub fn to_dtype_layout(
-    this: &Tensor,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    _pin_memory: Option<bool>,
-    non_blocking: bool,
-    copy: bool,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
+pub fn to_dtype_layout(_: ...) -> Result<Tensor> {
     check_strided(layout)?;
     converted(this, dtype, device, non_blocking, copy, memory_format)
 }
@@ -92,13 +114,7 @@ pub fn to_dtype_layout(
 #[op_def(
     "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 )]
-pub fn to_other(
-    this: &Tensor,
-    other: &Tensor,
-    non_blocking: bool,
-    copy: bool,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
+pub fn to_other(_: ...) -> Result<Tensor> {
     converted(this, Some(other.dtype()), Some(other.device()), non_blocking, copy, memory_format)
 }
 
@@ -109,16 +125,33 @@ pub fn type_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 }
 
 /// `value` in every place.
-#[op_def("fill.Scalar(Tensor self, Scalar value) -> Tensor", shape = pointwise, dtype = first, inplace, out = "Scalar_out")]
-pub fn fill_scalar(this: &Tensor, value: Scalar) -> Result<Tensor>;
+#[op_def(
+    "fill.Scalar(Tensor self, Scalar value) -> Tensor",
+    shape = pointwise, dtype = first, inplace, out = "Scalar_out", body = CompositeExplicitAutograd
+)]
+pub fn fill_scalar(this: &Tensor, value: Scalar) -> Result<Tensor> {
+    crate::check_filling("value", value, this.dtype(), this.geometry().count())?;
+    filled(this, &Tensor::number(value))
+}
 
 /// `value`, a single element, in every place.
-#[op_def("fill.Tensor(Tensor self, Tensor value) -> Tensor", shape = pointwise(this), dtype = first, inplace, out = "Tensor_out")]
-pub fn fill(this: &Tensor, value: &Tensor) -> Result<Tensor>;
+#[op_def(
+    "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+    shape = pointwise(this), dtype = first, inplace, out = "Tensor_out", body = CompositeExplicitAutograd
+)]
+pub fn fill(this: &Tensor, value: &Tensor) -> Result<Tensor> {
+    check_single(value)?;
+    filled(this, value)
+}
 
 /// 0 in every place.
-#[op_def("zero(Tensor self) -> Tensor", shape = pointwise, dtype = first, inplace, out = "out")]
-pub fn zero(this: &Tensor) -> Result<Tensor>;
+#[op_def(
+    "zero(Tensor self) -> Tensor",
+    shape = pointwise, dtype = first, inplace, out = "out", body = CompositeExplicitAutograd
+)]
+pub fn zero(this: &Tensor) -> Result<Tensor> {
+    filled(this, &Tensor::number(0.into()))
+}
 
 /// Whether `src` can be copied to `this`: its sizes stretch to those of `this`.
 ///
@@ -157,29 +190,6 @@ fn copy_meta(this: &mut Tensor, src: &Tensor, _non_blocking: bool) -> Result<()>
     Ok(())
 }
 
-/// Between devices, and on those whose backend has no kernel for it: by way of the CPU.
-#[op_impl(copy_, CompositeExplicitAutograd)]
-fn copy_by_way_of_host(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
-    check_copy(this, src)?;
-    if this.device() == Device::CPU && src.device() == Device::CPU {
-        return Err("no crate of this program copies on the CPU; link one that does: `use kernels_cpu as _;`".into());
-    }
-    let fetched = on_host(src)?;
-    if this.device() == Device::CPU {
-        return copy_(this, &fetched, non_blocking);
-    }
-    let (storage, device) = (this.storage().clone(), this.device());
-    let mut host = if covers_storage(this) {
-        Tensor::new(Storage::recycled(storage.size())?, this.dtype(), this.geometry().clone())?
-    } else {
-        on_host(this)?
-    };
-    copy_(&mut host, &fetched, non_blocking)?;
-    device.memory()?.copy_in(&bytes(host.storage())?.read::<u8>()?, &storage)?;
-    storage.bump_version();
-    Ok(())
-}
-
 /// Whether writing every element writes every byte.
 fn covers_storage(tensor: &Tensor) -> bool {
     let count = usize::try_from(tensor.geometry().count()).unwrap_or(usize::MAX);
@@ -214,64 +224,6 @@ fn like(like: &Tensor, dtype: DType, format: Option<MemoryFormat>) -> Result<Spe
             Ok(Spec { dtype, geometry })
         }
     }
-}
-
-#[op_impl(copy, CompositeExplicitAutograd)]
-fn copy_any(this: &Tensor, src: &Tensor, non_blocking: bool) -> Result<Tensor> {
-    check_copy(this, src)?;
-    let mut copied = like(this, this.dtype(), None)?.on(this.device())?;
-    copy_(&mut copied, src, non_blocking)?;
-    Ok(copied)
-}
-
-#[op_impl(clone, CompositeExplicitAutograd)]
-fn clone_any(this: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
-    let mut copied = like(this, this.dtype(), memory_format)?.on(this.device())?;
-    copy_(&mut copied, this, false)?;
-    Ok(copied)
-}
-
-#[op_impl(_to_copy, CompositeExplicitAutograd)]
-fn to_copy_any(
-    this: &Tensor,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    non_blocking: bool,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
-    check_strided(layout)?;
-    let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
-    let (spec, to_host) = (like(this, dtype, memory_format)?, device == Device::CPU && this.device() != Device::CPU);
-    // Only what a device can write by itself need not be waited for.
-    let mut copied = if to_host && pin_memory.unwrap_or(non_blocking) {
-        room_beside(spec, this.device())?
-    } else {
-        spec.on(device)?
-    };
-    // Where there are no elements, those of anywhere can go.
-    if device != Device::META {
-        copy_(&mut copied, this, non_blocking)?;
-    }
-    Ok(copied)
-}
-
-#[op_impl(fill_scalar, CompositeExplicitAutograd)]
-fn fill_scalar_any(this: &Tensor, value: Scalar) -> Result<Tensor> {
-    crate::check_filling("value", value, this.dtype(), this.geometry().count())?;
-    filled(this, &Tensor::number(value))
-}
-
-#[op_impl(fill, CompositeExplicitAutograd)]
-fn fill_any(this: &Tensor, value: &Tensor) -> Result<Tensor> {
-    check_single(value)?;
-    filled(this, value)
-}
-
-#[op_impl(zero, CompositeExplicitAutograd)]
-fn zero_any(this: &Tensor) -> Result<Tensor> {
-    filled(this, &Tensor::number(0.into()))
 }
 
 fn filled(this: &Tensor, value: &Tensor) -> Result<Tensor> {

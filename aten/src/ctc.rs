@@ -13,14 +13,7 @@ use crate::{clamp_min, div, eq_scalar, masked_fill_scalar, mean, squeeze_dim, su
     plan,
     out = "out"
 )]
-pub fn _ctc_loss(
-    log_probs: &Tensor,
-    targets: &Tensor,
-    input_lengths: &[i64],
-    target_lengths: &[i64],
-    blank: i64,
-    zero_infinity: bool,
-) -> Result<(Tensor, Tensor)>;
+pub fn _ctc_loss(_: ...) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(_ctc_loss)]
 fn _ctc_loss_plan(
@@ -40,14 +33,7 @@ fn _ctc_loss_plan(
     "_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
     out = "Tensor_out"
 )]
-pub fn _ctc_loss_tensor(
-    log_probs: &Tensor,
-    targets: &Tensor,
-    input_lengths: &Tensor,
-    target_lengths: &Tensor,
-    blank: i64,
-    zero_infinity: bool,
-) -> Result<(Tensor, Tensor)> {
+pub fn _ctc_loss_tensor(_: ...) -> Result<(Tensor, Tensor)> {
     let (inputs, labels) = (
         lengths("input_lengths", input_lengths, _ctc_loss_tensor::operator())?,
         lengths("target_lengths", target_lengths, _ctc_loss_tensor::operator())?,
@@ -61,18 +47,7 @@ pub fn _ctc_loss_tensor(
     plan,
     out = "out"
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-pub fn _ctc_loss_backward(
-    grad: &Tensor,
-    log_probs: &Tensor,
-    targets: &Tensor,
-    input_lengths: &[i64],
-    target_lengths: &[i64],
-    neg_log_likelihood: &Tensor,
-    log_alpha: &Tensor,
-    blank: i64,
-    zero_infinity: bool,
-) -> Result<Tensor>;
+pub fn _ctc_loss_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_ctc_loss_backward)]
 fn _ctc_loss_backward_plan(
@@ -104,18 +79,7 @@ fn _ctc_loss_backward_plan(
 #[op_def(
     "_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor"
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-pub fn _ctc_loss_backward_tensor(
-    grad: &Tensor,
-    log_probs: &Tensor,
-    targets: &Tensor,
-    input_lengths: &Tensor,
-    target_lengths: &Tensor,
-    neg_log_likelihood: &Tensor,
-    log_alpha: &Tensor,
-    blank: i64,
-    zero_infinity: bool,
-) -> Result<Tensor> {
+pub fn _ctc_loss_backward_tensor(_: ...) -> Result<Tensor> {
     let (inputs, labels) = (
         lengths("input_lengths", input_lengths, _ctc_loss_backward_tensor::operator())?,
         lengths("target_lengths", target_lengths, _ctc_loss_backward_tensor::operator())?,
@@ -127,15 +91,7 @@ pub fn _ctc_loss_backward_tensor(
 #[op_def(
     "ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"
 )]
-pub fn ctc_loss_intlist(
-    log_probs: &Tensor,
-    targets: &Tensor,
-    input_lengths: &[i64],
-    target_lengths: &[i64],
-    blank: i64,
-    reduction: i64,
-    zero_infinity: bool,
-) -> Result<Tensor> {
+pub fn ctc_loss_intlist(_: ...) -> Result<Tensor> {
     let reduction = Reduction::of(reduction)?;
     let single = log_probs.sizes().len() == 2;
     let losses = if single {
@@ -165,15 +121,7 @@ pub fn ctc_loss_intlist(
 #[op_def(
     "ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"
 )]
-pub fn ctc_loss_tensor(
-    log_probs: &Tensor,
-    targets: &Tensor,
-    input_lengths: &Tensor,
-    target_lengths: &Tensor,
-    blank: i64,
-    reduction: i64,
-    zero_infinity: bool,
-) -> Result<Tensor> {
+pub fn ctc_loss_tensor(_: ...) -> Result<Tensor> {
     let (inputs, labels) = (
         lengths("input_lengths", input_lengths, ctc_loss_tensor::operator())?,
         lengths("target_lengths", target_lengths, ctc_loss_tensor::operator())?,

@@ -153,12 +153,7 @@ pub fn gradient_scalararray(this: &Tensor, spacing: Scalar, dim: &[i64], edge_or
 
 /// The slopes along a dimension or each, of points that are `spacing` apart.
 #[op_def("gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]")]
-pub fn gradient_scalarint(
-    this: &Tensor,
-    spacing: Option<Scalar>,
-    dim: Option<i64>,
-    edge_order: i64,
-) -> Result<Vec<Tensor>> {
+pub fn gradient_scalarint(_: ...) -> Result<Vec<Tensor>> {
     gradient_scalararray(this, spacing.unwrap_or(Scalar::Int(1)), &one_or_all(this, dim), edge_order)
 }
 
@@ -170,12 +165,7 @@ pub fn gradient_scalarrayarray(this: &Tensor, spacing: &[Scalar], dim: &[i64], e
 
 /// The slopes along a dimension or each, with a spacing for each.
 #[op_def("gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]")]
-pub fn gradient_scalarrayint(
-    this: &Tensor,
-    spacing: &[Scalar],
-    dim: Option<i64>,
-    edge_order: i64,
-) -> Result<Vec<Tensor>> {
+pub fn gradient_scalarrayint(_: ...) -> Result<Vec<Tensor>> {
     gradient_scalarrayarray(this, spacing, &one_or_all(this, dim), edge_order)
 }
 
@@ -187,12 +177,7 @@ pub fn gradient_tensorarray(this: &Tensor, spacing: &[Tensor], dim: &[i64], edge
 
 /// The slopes along a dimension or each, with the places of the points for each.
 #[op_def("gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]")]
-pub fn gradient_tensorarrayint(
-    this: &Tensor,
-    spacing: &[Tensor],
-    dim: Option<i64>,
-    edge_order: i64,
-) -> Result<Vec<Tensor>> {
+pub fn gradient_tensorarrayint(_: ...) -> Result<Vec<Tensor>> {
     gradient_tensorarray(this, spacing, &one_or_all(this, dim), edge_order)
 }
 

@@ -10,12 +10,7 @@ use dispatch_runtime::{BadArgument, wrap_dim};
     plan,
     out = "out"
 )]
-pub fn _unique2(
-    this: &Tensor,
-    sorted: bool,
-    return_inverse: bool,
-    return_counts: bool,
-) -> Result<(Tensor, Tensor, Tensor)>;
+pub fn _unique2(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 /// The parts of a tensor that are compared.
 pub struct Slices {
@@ -42,13 +37,7 @@ pub fn _unique(this: &Tensor, sorted: bool, return_inverse: bool) -> Result<(Ten
     plan,
     out = "out"
 )]
-pub fn unique_dim(
-    this: &Tensor,
-    dim: i64,
-    sorted: bool,
-    return_inverse: bool,
-    return_counts: bool,
-) -> Result<(Tensor, Tensor, Tensor)>;
+pub fn unique_dim(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(unique_dim)]
 fn unique_dim_plan(this: &Tensor, dim: i64) -> Result<Plan<Slices, 0>, BadArgument> {
@@ -62,12 +51,7 @@ fn unique_dim_plan(this: &Tensor, dim: i64) -> Result<Plan<Slices, 0>, BadArgume
     plan,
     out = "out"
 )]
-pub fn unique_consecutive(
-    this: &Tensor,
-    return_inverse: bool,
-    return_counts: bool,
-    dim: Option<i64>,
-) -> Result<(Tensor, Tensor, Tensor)>;
+pub fn unique_consecutive(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(unique_consecutive)]
 fn unique_consecutive_plan(this: &Tensor, dim: Option<i64>) -> Result<Plan<Slices, 0>, BadArgument> {
@@ -89,11 +73,6 @@ fn slices(this: &Tensor, dim: Option<i64>) -> Result<Plan<Slices, 0>, BadArgumen
     "unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
     out = "out"
 )]
-pub fn unique_dim_consecutive(
-    this: &Tensor,
-    dim: i64,
-    return_inverse: bool,
-    return_counts: bool,
-) -> Result<(Tensor, Tensor, Tensor)> {
+pub fn unique_dim_consecutive(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
     unique_consecutive(this, return_inverse, return_counts, Some(dim))
 }

@@ -7,11 +7,11 @@ use crate::{clamp, copy_, floor, mul, mul_scalar, rsqrt, rsqrt_, rsqrt_out, sqrt
 
 /// `self / other`
 #[op_def("div.Tensor(Tensor self, Tensor other) -> Tensor", operator = Div, shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn div(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn div(_: ...) -> Result<Tensor>;
 
 /// `self / other`, by a number
 #[op_def("div.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = div(this, &Tensor::number(other)))]
-pub fn div_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
+pub fn div_scalar(_: ...) -> Result<Tensor>;
 
 /// `self / other`, rounded: `floor` downwards, `trunc` towards zero
 #[op_def(
@@ -20,51 +20,51 @@ pub fn div_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
     inplace,
     out = "out_mode"
 )]
-pub fn div_tensor_mode(this: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor>;
+pub fn div_tensor_mode(_: ...) -> Result<Tensor>;
 
 /// `self / other`, by a number, rounded
 #[op_def("div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", inplace, out = "Scalar_mode_out", calls = div_tensor_mode(this, &Tensor::number(other), rounding_mode))]
-pub fn div_scalar_mode(this: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<Tensor>;
+pub fn div_scalar_mode(_: ...) -> Result<Tensor>;
 
 /// `self / other`, rounded downwards
 #[op_def("floor_divide(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), out = "out")]
-pub fn floor_divide(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn floor_divide(_: ...) -> Result<Tensor>;
 
 /// [`floor_divide`], in place
 #[op_def("floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")]
-pub fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()>;
+pub fn floor_divide_(_: ...) -> Result<()>;
 
 /// `self / other`, by a number, rounded downwards
 #[op_def("floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", out = "Scalar_out", calls = floor_divide(this, &Tensor::number(other)))]
-pub fn floor_divide_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
+pub fn floor_divide_scalar(_: ...) -> Result<Tensor>;
 
 /// `self / other`, by a number, rounded downwards, in place
 #[op_def("floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", calls = floor_divide_(this, &Tensor::number(other)))]
-pub fn floor_divide__scalar(this: &mut Tensor, other: Scalar) -> Result<()>;
+pub fn floor_divide__scalar(_: ...) -> Result<()>;
 
 /// The remainder of `self / other`, with the sign of `other`
 #[op_def("remainder.Tensor(Tensor self, Tensor other) -> Tensor", operator = Rem, shape = pointwise, dtypes(floating, integral), inplace, out = "Tensor_out")]
-pub fn remainder(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn remainder(_: ...) -> Result<Tensor>;
 
 /// The remainder of division by a number, with its sign
 #[op_def("remainder.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = remainder(this, &Tensor::number(other)))]
-pub fn remainder_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
+pub fn remainder_scalar(_: ...) -> Result<Tensor>;
 
 /// The remainder of a number, with the sign of `other`
 #[op_def("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", out = "Scalar_Tensor_out", calls = remainder(&Tensor::number(this), other))]
-pub fn remainder_scalar_tensor(this: Scalar, other: &Tensor) -> Result<Tensor>;
+pub fn remainder_scalar_tensor(_: ...) -> Result<Tensor>;
 
 /// The remainder of `self / other`, with the sign of `self`
 #[op_def("fmod.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "Tensor_out")]
-pub fn fmod(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn fmod(_: ...) -> Result<Tensor>;
 
 /// The remainder of division by a number, with the sign of `self`
 #[op_def("fmod.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = fmod(this, &Tensor::number(other)))]
-pub fn fmod_scalar(this: &Tensor, other: Scalar) -> Result<Tensor>;
+pub fn fmod_scalar(_: ...) -> Result<Tensor>;
 
 /// `self ^ exponent`
 #[op_def("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", shape = pointwise, dtypes(all), out = "Tensor_Tensor_out")]
-pub fn pow_tensor_tensor(this: &Tensor, exponent: &Tensor) -> Result<Tensor>;
+pub fn pow_tensor_tensor(_: ...) -> Result<Tensor>;
 
 /// `self ^ exponent`, of a number
 #[op_def("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")]
@@ -80,7 +80,7 @@ pub fn pow_tensor_scalar(this: &Tensor, exponent: Scalar) -> Result<Tensor> {
 
 /// `self ^ exponent`, in place
 #[op_def("pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)")]
-pub fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()>;
+pub fn pow_(_: ...) -> Result<()>;
 
 /// `self ^ exponent`, of a number, in place
 #[op_def("pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)")]
@@ -122,7 +122,7 @@ impl Root {
 
 /// `self ^ exponent`, of a number
 #[op_def("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", out = "Scalar_out", calls = pow_tensor_tensor(&Tensor::number(this), exponent))]
-pub fn pow_scalar(this: Scalar, exponent: &Tensor) -> Result<Tensor>;
+pub fn pow_scalar(_: ...) -> Result<Tensor>;
 
 /// `self ^ 2`
 #[op_def("square(Tensor self) -> Tensor", out = "out")]
@@ -132,7 +132,7 @@ pub fn square(this: &Tensor) -> Result<Tensor> {
 
 /// `self ^ 2`, in place
 #[op_def("square_(Tensor(a!) self) -> Tensor(a!)", calls = pow__scalar(this, 2.into()))]
-pub fn square_(this: &mut Tensor) -> Result<()>;
+pub fn square_(_: ...) -> Result<()>;
 
 /// `self * 2^other`
 #[op_def("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", out = "out")]

@@ -31,14 +31,7 @@ fn whole(argument: &'static str, size: &[i64]) -> Result<(), BadArgument> {
     plan,
     out = "out"
 )]
-pub fn empty_memory_format(
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor>;
+pub fn empty_memory_format(_: ...) -> Result<Tensor>;
 
 #[op_plan(empty_memory_format)]
 fn empty_plan(
@@ -70,14 +63,7 @@ fn in_format(size: &[i64], dtype: DType, format: MemoryFormat) -> Result<Spec, B
     plan,
     out = "out"
 )]
-pub fn empty_strided(
-    size: &[i64],
-    stride: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
+pub fn empty_strided(_: ...) -> Result<Tensor>;
 
 #[op_plan(empty_strided)]
 fn empty_strided_plan(
@@ -101,14 +87,7 @@ fn empty_strided_plan(
     plan,
     out = "out"
 )]
-pub fn full(
-    size: &[i64],
-    fill_value: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
+pub fn full(_: ...) -> Result<Tensor>;
 
 #[op_plan(full)]
 fn full_plan(
@@ -134,72 +113,27 @@ fn full_plan(
 /// One number without dimensions.
 #[op_def(
     "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn scalar_tensor(
-    s: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(scalar_tensor, CompositeExplicitAutograd)]
-fn scalar_tensor_any(
-    s: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn scalar_tensor(_: ...) -> Result<Tensor> {
     full(&[], s, Some(dtype.unwrap_or(DType::F32)), layout, device, pin_memory)
 }
 
 /// Zeros.
 #[op_def(
     "zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn zeros(
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(zeros, CompositeExplicitAutograd)]
-fn zeros_any(
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn zeros(_: ...) -> Result<Tensor> {
     full(size, Scalar::Int(0), Some(dtype.unwrap_or(DType::F32)), layout, device, pin_memory)
 }
 
 /// Ones.
 #[op_def(
     "ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn ones(
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(ones, CompositeExplicitAutograd)]
-fn ones_any(
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn ones(_: ...) -> Result<Tensor> {
     full(size, Scalar::Int(1), Some(dtype.unwrap_or(DType::F32)), layout, device, pin_memory)
 }
 
@@ -234,26 +168,9 @@ fn filled(spec: &Spec, value: Scalar, device: Device) -> Result<Tensor> {
 /// A tensor as this one is, whose elements are whatever its memory holds.
 #[op_def(
     "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn empty_like(
-    this: &Tensor,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor>;
-
-#[op_impl(empty_like, CompositeExplicitAutograd)]
-fn empty_like_any(
-    this: &Tensor,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
+pub fn empty_like(_: ...) -> Result<Tensor> {
     let Spec { dtype, geometry } = like(this, dtype, layout, pin_memory, memory_format)?;
     empty_strided(
         geometry.sizes(),
@@ -268,54 +185,18 @@ fn empty_like_any(
 /// A tensor as this one is, of one number.
 #[op_def(
     "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn full_like(
-    this: &Tensor,
-    fill_value: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor>;
-
-#[op_impl(full_like, CompositeExplicitAutograd)]
-fn full_like_any(
-    this: &Tensor,
-    fill_value: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
+pub fn full_like(_: ...) -> Result<Tensor> {
     filled(&like(this, dtype, layout, pin_memory, memory_format)?, fill_value, device.unwrap_or_else(|| this.device()))
 }
 
 /// A tensor as this one is, of zeros.
 #[op_def(
     "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn zeros_like(
-    this: &Tensor,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor>;
-
-#[op_impl(zeros_like, CompositeExplicitAutograd)]
-fn zeros_like_any(
-    this: &Tensor,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
+pub fn zeros_like(_: ...) -> Result<Tensor> {
     filled(
         &like(this, dtype, layout, pin_memory, memory_format)?,
         Scalar::Int(0),
@@ -326,26 +207,9 @@ fn zeros_like_any(
 /// A tensor as this one is, of ones.
 #[op_def(
     "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn ones_like(
-    this: &Tensor,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor>;
-
-#[op_impl(ones_like, CompositeExplicitAutograd)]
-fn ones_like_any(
-    this: &Tensor,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
+pub fn ones_like(_: ...) -> Result<Tensor> {
     filled(
         &like(this, dtype, layout, pin_memory, memory_format)?,
         Scalar::Int(1),
@@ -356,26 +220,9 @@ fn ones_like_any(
 /// A tensor of this one's dtype and device, whose elements are whatever its memory holds.
 #[op_def(
     "new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn new_empty(
-    this: &Tensor,
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(new_empty, CompositeExplicitAutograd)]
-fn new_empty_any(
-    this: &Tensor,
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn new_empty(_: ...) -> Result<Tensor> {
     let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
     empty_memory_format(size, Some(dtype), layout, Some(device), pin_memory, None)
 }
@@ -383,28 +230,9 @@ fn new_empty_any(
 /// The same with these strides.
 #[op_def(
     "new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn new_empty_strided(
-    this: &Tensor,
-    size: &[i64],
-    stride: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(new_empty_strided, CompositeExplicitAutograd)]
-fn new_empty_strided_any(
-    this: &Tensor,
-    size: &[i64],
-    stride: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn new_empty_strided(_: ...) -> Result<Tensor> {
     let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
     empty_strided(size, stride, Some(dtype), layout, Some(device), pin_memory)
 }
@@ -412,28 +240,9 @@ fn new_empty_strided_any(
 /// A tensor of this one's dtype and device, of one number.
 #[op_def(
     "new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn new_full(
-    this: &Tensor,
-    size: &[i64],
-    fill_value: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(new_full, CompositeExplicitAutograd)]
-fn new_full_any(
-    this: &Tensor,
-    size: &[i64],
-    fill_value: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn new_full(_: ...) -> Result<Tensor> {
     let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
     full(size, fill_value, Some(dtype), layout, Some(device), pin_memory)
 }
@@ -441,51 +250,17 @@ fn new_full_any(
 /// A tensor of this one's dtype and device, of zeros.
 #[op_def(
     "new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn new_zeros(
-    this: &Tensor,
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(new_zeros, CompositeExplicitAutograd)]
-fn new_zeros_any(
-    this: &Tensor,
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn new_zeros(_: ...) -> Result<Tensor> {
     new_full(this, size, Scalar::Int(0), dtype, layout, device, pin_memory)
 }
 
 /// A tensor of this one's dtype and device, of ones.
 #[op_def(
     "new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn new_ones(
-    this: &Tensor,
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(new_ones, CompositeExplicitAutograd)]
-fn new_ones_any(
-    this: &Tensor,
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn new_ones(_: ...) -> Result<Tensor> {
     new_full(this, size, Scalar::Int(1), dtype, layout, device, pin_memory)
 }

@@ -10,22 +10,11 @@ macro_rules! fractional_pools {
     ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal;)*) => {$(
         /// The largest element under each of as many windows as `output_size` says, and where it is.
         #[op_def($schema, plan, out = "output"(output, indices))]
-        pub fn $name(
-            this: &Tensor,
-            kernel_size: &[i64],
-            output_size: &[i64],
-            random_samples: &Tensor,
-        ) -> Result<(Tensor, Tensor)>;
+        pub fn $name(_: ...) -> Result<(Tensor, Tensor)>;
 
         /// The gradient for the elements that were the largest.
         #[op_def($backward_schema, plan, out = "grad_input"(grad_input))]
-        pub fn $backward(
-            grad_output: &Tensor,
-            this: &Tensor,
-            kernel_size: &[i64],
-            output_size: &[i64],
-            indices: &Tensor,
-        ) -> Result<Tensor>;
+        pub fn $backward(_: ...) -> Result<Tensor>;
 
         const _: () = {
             #[op_plan($name)]

@@ -9,7 +9,7 @@ use crate::{
 
 /// One half of a dimension, times the sigmoid of the other.
 #[op_def("glu(Tensor self, int dim=-1) -> Tensor", plan, out = "out")]
-pub fn glu(this: &Tensor, dim: i64) -> Result<Tensor>;
+pub fn glu(_: ...) -> Result<Tensor>;
 
 /// Both halves of a dimension.
 pub struct Halves {
@@ -28,7 +28,7 @@ fn glu_plan(this: &Tensor, dim: i64) -> Result<Plan<Halves>> {
 
 /// The gradient of [`glu`].
 #[op_def("glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor", plan, out = "grad_input"(grad_input))]
-pub fn glu_backward(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor>;
+pub fn glu_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(glu_backward)]
 fn glu_backward_plan(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Plan<Halves>> {
@@ -81,13 +81,7 @@ pub fn prelu(this: &Tensor, weight: &Tensor) -> Result<Tensor> {
 #[op_def(
     "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor"
 )]
-pub fn rrelu(
-    this: &Tensor,
-    lower: Scalar,
-    upper: Scalar,
-    training: bool,
-    generator: Option<&Generator>,
-) -> Result<Tensor> {
+pub fn rrelu(_: ...) -> Result<Tensor> {
     let bounds = bounds(this, this, [lower, upper], training)?;
     if training { mul(this, &slopes(this, bounds, generator)?) } else { leaky_relu(this, middle(bounds)) }
 }
@@ -96,13 +90,7 @@ pub fn rrelu(
 #[op_def(
     "rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor(a!)"
 )]
-pub fn rrelu_(
-    this: &mut Tensor,
-    lower: Scalar,
-    upper: Scalar,
-    training: bool,
-    generator: Option<&Generator>,
-) -> Result<()> {
+pub fn rrelu_(_: ...) -> Result<()> {
     let bounds = bounds(this, this, [lower, upper], training)?;
     if !training {
         return leaky_relu_(this, middle(bounds));
@@ -115,14 +103,7 @@ pub fn rrelu_(
 #[op_def(
     "rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> (Tensor, Tensor noise_out)"
 )]
-pub fn rrelu_with_noise_functional(
-    this: &Tensor,
-    noise: &Tensor,
-    lower: Scalar,
-    upper: Scalar,
-    training: bool,
-    generator: Option<&Generator>,
-) -> Result<(Tensor, Tensor)> {
+pub fn rrelu_with_noise_functional(_: ...) -> Result<(Tensor, Tensor)> {
     let mut noise = crate::clone(noise, None)?;
     Ok((rrelu_with_noise(this, &mut noise, lower, upper, training, generator)?, noise))
 }
@@ -131,14 +112,7 @@ pub fn rrelu_with_noise_functional(
 #[op_def(
     "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor"
 )]
-pub fn rrelu_with_noise(
-    this: &Tensor,
-    noise: &mut Tensor,
-    lower: Scalar,
-    upper: Scalar,
-    training: bool,
-    generator: Option<&Generator>,
-) -> Result<Tensor> {
+pub fn rrelu_with_noise(_: ...) -> Result<Tensor> {
     let bounds = bounds(this, noise, [lower, upper], training)?;
     if !training {
         return leaky_relu(this, middle(bounds));
@@ -152,14 +126,7 @@ pub fn rrelu_with_noise(
 #[op_def(
     "rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor(a!)"
 )]
-pub fn rrelu_with_noise_(
-    this: &mut Tensor,
-    noise: &mut Tensor,
-    lower: Scalar,
-    upper: Scalar,
-    training: bool,
-    generator: Option<&Generator>,
-) -> Result<()> {
+pub fn rrelu_with_noise_(_: ...) -> Result<()> {
     let bounds = bounds(this, noise, [lower, upper], training)?;
     if !training {
         return leaky_relu_(this, middle(bounds));
@@ -174,15 +141,7 @@ pub fn rrelu_with_noise_(
     "rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor",
     out = "out"
 )]
-pub fn rrelu_with_noise_backward(
-    grad_output: &Tensor,
-    this: &Tensor,
-    noise: &Tensor,
-    lower: Scalar,
-    upper: Scalar,
-    training: bool,
-    self_is_result: bool,
-) -> Result<Tensor> {
+pub fn rrelu_with_noise_backward(_: ...) -> Result<Tensor> {
     let bounds = bounds(this, noise, [lower, upper], training)?;
     if training && bounds[1] - bounds[0] > 1e-6 {
         return mul(grad_output, noise);

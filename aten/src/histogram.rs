@@ -12,76 +12,61 @@ use crate::{Methods, check_devices, element_count, linspace, searchsorted};
 /// How many elements there are in each of so many equal bins of a range, or of the elements' own; and the edges of the bins
 #[op_def(
     "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
-    out = "bin_ct_out"
+    out = "bin_ct_out", body = CompositeExplicitAutograd
 )]
-pub fn histogram_bin_ct(
-    this: &Tensor,
-    bins: i64,
-    range: Option<&[f64]>,
-    weight: Option<&Tensor>,
-    density: bool,
-) -> Result<(Tensor, Tensor)>;
+pub fn histogram_bin_ct(_: ...) -> Result<(Tensor, Tensor)> {
+    let points = this.reshape(&[-1, 1])?;
+    let edges = edges(&points, &[bins], range)?.remove(0);
+    let weight = weight.map(|weight| weight.reshape(&[-1])).transpose()?;
+    Ok((histogram(&points, std::slice::from_ref(&edges), weight.as_ref(), density)?, edges))
+}
 
 /// How many elements there are in each bin between these edges; and the edges
 #[op_def(
     "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
-    out = "bins_tensor_out"
+    out = "bins_tensor_out", body = CompositeExplicitAutograd
 )]
-pub fn histogram_bins_tensor(
-    this: &Tensor,
-    bins: &Tensor,
-    weight: Option<&Tensor>,
-    density: bool,
-) -> Result<(Tensor, Tensor)>;
+pub fn histogram_bins_tensor(_: ...) -> Result<(Tensor, Tensor)> {
+    let weight = weight.map(|weight| weight.reshape(&[-1])).transpose()?;
+    let hist = histogram(&this.reshape(&[-1, 1])?, std::slice::from_ref(bins), weight.as_ref(), density)?;
+    Ok((hist, crate::clone(bins, None)?))
+}
 
 /// The edges of so many equal bins for each coordinate, of the ranges given, or of the points' own
 #[op_def(
-    "_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor[]"
+    "_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor[]",
+    body = CompositeExplicitAutograd
 )]
-pub fn _histogramdd_bin_edges(
-    this: &Tensor,
-    bins: &[i64],
-    range: Option<&[f64]>,
-    weight: Option<&Tensor>,
-    density: bool,
-) -> Result<Vec<Tensor>>;
+pub fn _histogramdd_bin_edges(_: ...) -> Result<Vec<Tensor>> {
+    check_devices([("self", this), ("weight", weight.unwrap_or(this))])?;
+    edges(&points(this)?, bins, range)
+}
 
 /// How many points there are in each of so many equal bins for each coordinate
 #[op_def(
     "_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn _histogramdd_from_bin_cts(
-    this: &Tensor,
-    bins: &[i64],
-    range: Option<&[f64]>,
-    weight: Option<&Tensor>,
-    density: bool,
-) -> Result<Tensor>;
+pub fn _histogramdd_from_bin_cts(_: ...) -> Result<Tensor> {
+    let edges = edges(&points(this)?, bins, range)?;
+    _histogramdd_from_bin_tensors(this, &edges, weight, density)
+}
 
 /// How many points there are in each bin between these edges for each coordinate
 #[op_def(
     "_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool density=False) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn _histogramdd_from_bin_tensors(
-    this: &Tensor,
-    bins: &[Tensor],
-    weight: Option<&Tensor>,
-    density: bool,
-) -> Result<Tensor>;
+pub fn _histogramdd_from_bin_tensors(_: ...) -> Result<Tensor> {
+    let weight = weight.map(|weight| weight.reshape(&[-1])).transpose()?;
+    histogram(&points(this)?, bins, weight.as_ref(), density)
+}
 
 /// How many points there are in each of so many equal bins for each coordinate; and the edges of the bins
 #[op_def(
     "histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)"
 )]
-pub fn histogramdd(
-    this: &Tensor,
-    bins: &[i64],
-    range: Option<&[f64]>,
-    weight: Option<&Tensor>,
-    density: bool,
-) -> Result<(Tensor, Vec<Tensor>)> {
+pub fn histogramdd(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
     let edges = _histogramdd_bin_edges(this, bins, range, weight, density)?;
     Ok((_histogramdd_from_bin_cts(this, bins, range, weight, density)?, edges))
 }
@@ -90,13 +75,7 @@ pub fn histogramdd(
 #[op_def(
     "histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)"
 )]
-pub fn histogramdd_int_bins(
-    this: &Tensor,
-    bins: i64,
-    range: Option<&[f64]>,
-    weight: Option<&Tensor>,
-    density: bool,
-) -> Result<(Tensor, Vec<Tensor>)> {
+pub fn histogramdd_int_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
     let coordinates = this.sizes().last().copied().unwrap_or(0);
     // Each coordinate has edges of its own.
     room("self", coordinates)?;
@@ -107,70 +86,8 @@ pub fn histogramdd_int_bins(
 #[op_def(
     "histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)"
 )]
-pub fn histogramdd_tensorlist_bins(
-    this: &Tensor,
-    bins: &[Tensor],
-    _range: Option<&[f64]>,
-    weight: Option<&Tensor>,
-    density: bool,
-) -> Result<(Tensor, Vec<Tensor>)> {
+pub fn histogramdd_tensorlist_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
     Ok((_histogramdd_from_bin_tensors(this, bins, weight, density)?, bins.to_vec()))
-}
-
-#[op_impl(histogram_bin_ct, CompositeExplicitAutograd)]
-fn histogram_of_count(
-    this: &Tensor,
-    bins: i64,
-    range: Option<&[f64]>,
-    weight: Option<&Tensor>,
-    density: bool,
-) -> Result<(Tensor, Tensor)> {
-    let points = this.reshape(&[-1, 1])?;
-    let edges = edges(&points, &[bins], range)?.remove(0);
-    let weight = weight.map(|weight| weight.reshape(&[-1])).transpose()?;
-    Ok((histogram(&points, std::slice::from_ref(&edges), weight.as_ref(), density)?, edges))
-}
-
-#[op_impl(histogram_bins_tensor, CompositeExplicitAutograd)]
-fn histogram_of_edges(
-    this: &Tensor,
-    bins: &Tensor,
-    weight: Option<&Tensor>,
-    density: bool,
-) -> Result<(Tensor, Tensor)> {
-    let weight = weight.map(|weight| weight.reshape(&[-1])).transpose()?;
-    let hist = histogram(&this.reshape(&[-1, 1])?, std::slice::from_ref(bins), weight.as_ref(), density)?;
-    Ok((hist, crate::clone(bins, None)?))
-}
-
-#[op_impl(_histogramdd_bin_edges, CompositeExplicitAutograd)]
-fn bin_edges(
-    this: &Tensor,
-    bins: &[i64],
-    range: Option<&[f64]>,
-    weight: Option<&Tensor>,
-    _density: bool,
-) -> Result<Vec<Tensor>> {
-    check_devices([("self", this), ("weight", weight.unwrap_or(this))])?;
-    edges(&points(this)?, bins, range)
-}
-
-#[op_impl(_histogramdd_from_bin_cts, CompositeExplicitAutograd)]
-fn histogramdd_of_counts(
-    this: &Tensor,
-    bins: &[i64],
-    range: Option<&[f64]>,
-    weight: Option<&Tensor>,
-    density: bool,
-) -> Result<Tensor> {
-    let edges = edges(&points(this)?, bins, range)?;
-    _histogramdd_from_bin_tensors(this, &edges, weight, density)
-}
-
-#[op_impl(_histogramdd_from_bin_tensors, CompositeExplicitAutograd)]
-fn histogramdd_of_edges(this: &Tensor, bins: &[Tensor], weight: Option<&Tensor>, density: bool) -> Result<Tensor> {
-    let weight = weight.map(|weight| weight.reshape(&[-1])).transpose()?;
-    histogram(&points(this)?, bins, weight.as_ref(), density)
 }
 
 /// Points as rows.

@@ -21,7 +21,7 @@ pub fn sizes_or_one(tensor: &Tensor) -> &[i64] {
 
 /// Along one dimension the elements at the positions that `index` has; along the others those at the index's own.
 #[op_def("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", plan, out = "out")]
-pub fn gather(this: &Tensor, dim: i64, index: &Tensor, sparse_grad: bool) -> Result<Tensor>;
+pub fn gather(_: ...) -> Result<Tensor>;
 
 #[op_plan(gather)]
 fn gather_plan(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usize>, BadArgument> {
@@ -61,7 +61,7 @@ pub(crate) fn check_beside(
 
 /// The positions `index` of a dimension.
 #[op_def("index_select(Tensor self, int dim, Tensor index) -> Tensor", plan, out = "out")]
-pub fn index_select(this: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor>;
+pub fn index_select(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_select)]
 fn index_select_plan(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usize>, BadArgument> {
@@ -90,7 +90,7 @@ fn index_count(index: &Tensor) -> Result<i64, BadArgument> {
 
 /// The elements at these positions, as if there were one dimension.
 #[op_def("take(Tensor self, Tensor index) -> Tensor", plan, out = "out")]
-pub fn take(this: &Tensor, index: &Tensor) -> Result<Tensor>;
+pub fn take(_: ...) -> Result<Tensor>;
 
 #[op_plan(take)]
 fn take_plan(this: &Tensor, index: &Tensor) -> Result<Plan<()>, BadArgument> {
@@ -128,7 +128,7 @@ pub fn take_along_dim(this: &Tensor, indices: &Tensor, dim: Option<i64>) -> Resu
 
 /// The elements at the positions that one tensor for each dimension has; dimensions without one are whole.
 #[op_def("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", plan, out = "Tensor_out")]
-pub fn index(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Tensor>;
+pub fn index(_: ...) -> Result<Tensor>;
 
 #[op_plan(index)]
 fn index_plan(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Plan<Indexed>> {
@@ -210,7 +210,7 @@ impl Indexed {
     inplace,
     out = "out"
 )]
-pub fn index_put(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor, accumulate: bool) -> Result<Tensor>;
+pub fn index_put(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_put)]
 fn index_put_plan(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor) -> Result<Plan<Indexed>> {
@@ -231,13 +231,7 @@ fn index_put_plan(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor) ->
     "_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) -> Tensor",
     out = "out"
 )]
-pub fn _index_put_impl(
-    this: &Tensor,
-    indices: &[Option<Tensor>],
-    values: &Tensor,
-    accumulate: bool,
-    _: bool,
-) -> Result<Tensor> {
+pub fn _index_put_impl(_: ...) -> Result<Tensor> {
     index_put(this, indices, values, accumulate)
 }
 
@@ -245,13 +239,7 @@ pub fn _index_put_impl(
 #[op_def(
     "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) -> Tensor(a!)"
 )]
-pub fn _index_put_impl_(
-    this: &mut Tensor,
-    indices: &[Option<Tensor>],
-    values: &Tensor,
-    accumulate: bool,
-    _: bool,
-) -> Result<()> {
+pub fn _index_put_impl_(_: ...) -> Result<()> {
     index_put_(this, indices, values, accumulate)
 }
 
@@ -267,7 +255,7 @@ pub(crate) fn check_broadcasts(argument: &'static str, tensor: &Tensor, sizes: &
 
 /// The tensor with `source` at these positions, as if there were one dimension.
 #[op_def("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", plan, inplace, out = "out")]
-pub fn put(this: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor>;
+pub fn put(_: ...) -> Result<Tensor>;
 
 #[op_plan(put)]
 fn put_plan(this: &Tensor, index: &Tensor, source: &Tensor) -> Result<Plan<()>, BadArgument> {
@@ -294,7 +282,7 @@ fn put_plan(this: &Tensor, index: &Tensor, source: &Tensor) -> Result<Plan<()>, 
     inplace,
     out = "int_Scalar_out"
 )]
-pub fn index_fill_int_scalar(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor>;
+pub fn index_fill_int_scalar(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_fill_int_scalar)]
 fn index_fill_int_scalar_plan(
@@ -317,7 +305,7 @@ fn index_fill_int_scalar_plan(
     inplace,
     out = "int_Tensor_out"
 )]
-pub fn index_fill_int_tensor(this: &Tensor, dim: i64, index: &Tensor, value: &Tensor) -> Result<Tensor>;
+pub fn index_fill_int_tensor(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_fill_int_tensor)]
 fn index_fill_int_tensor_plan(
@@ -351,7 +339,7 @@ fn filled(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usize>, BadArg
 
 /// The tensor with the positions of `source` at these positions of a dimension.
 #[op_def("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", plan, inplace, out = "out")]
-pub fn index_copy(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Tensor>;
+pub fn index_copy(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_copy)]
 fn index_copy_plan(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Plan<usize>, BadArgument> {
@@ -365,7 +353,7 @@ fn index_copy_plan(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> 
     inplace,
     out = "out"
 )]
-pub fn index_add(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<Tensor>;
+pub fn index_add(_: ...) -> Result<Tensor>;
 
 /// A sum with multiples.
 pub struct AddAt {
@@ -395,14 +383,7 @@ fn index_add_plan(
     inplace,
     out = "out"
 )]
-pub fn index_reduce(
-    this: &Tensor,
-    dim: i64,
-    index: &Tensor,
-    source: &Tensor,
-    reduce: &str,
-    include_self: bool,
-) -> Result<Tensor>;
+pub fn index_reduce(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_reduce)]
 fn index_reduce_plan(
@@ -439,7 +420,7 @@ fn with_source(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Resu
 
 /// The elements where the mask is true, in one dimension.
 #[op_def("masked_select(Tensor self, Tensor mask) -> Tensor", data_dependent, plan, out = "out")]
-pub fn masked_select(this: &Tensor, mask: &Tensor) -> Result<Tensor>;
+pub fn masked_select(_: ...) -> Result<Tensor>;
 
 /// The value is the sizes to which the tensor and the mask broadcast.
 #[op_plan(masked_select)]
@@ -457,7 +438,7 @@ fn masked(this: &Tensor, mask: &Tensor) -> Result<Dims, BadArgument> {
 
 /// The tensor with the elements of `source`, one after another, where the mask is true.
 #[op_def("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", plan, inplace, out = "out")]
-pub fn masked_scatter(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Tensor>;
+pub fn masked_scatter(_: ...) -> Result<Tensor>;
 
 #[op_plan(masked_scatter)]
 fn masked_scatter_plan(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Plan<()>, BadArgument> {
@@ -472,11 +453,11 @@ fn masked_scatter_plan(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<
 
 /// The positions of the elements that are not zero, one in each row.
 #[op_def("nonzero(Tensor self) -> Tensor", data_dependent, out = "out")]
-pub fn nonzero(this: &Tensor) -> Result<Tensor>;
+pub fn nonzero(_: ...) -> Result<Tensor>;
 
 /// The first `size` rows of [`nonzero`], and rows of `fill_value` where it has fewer.
 #[op_def("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", plan, out = "out")]
-pub fn nonzero_static(this: &Tensor, size: i64, fill_value: i64) -> Result<Tensor>;
+pub fn nonzero_static(_: ...) -> Result<Tensor>;
 
 #[op_plan(nonzero_static)]
 fn nonzero_static_plan(this: &Tensor, size: i64) -> Result<Plan<()>, BadArgument> {
@@ -496,24 +477,9 @@ pub fn argwhere(this: &Tensor) -> Result<Tensor> {
 /// The rows of `weight` at these positions.
 #[op_def(
     "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn embedding(
-    weight: &Tensor,
-    indices: &Tensor,
-    padding_idx: i64,
-    scale_grad_by_freq: bool,
-    sparse: bool,
-) -> Result<Tensor>;
-
-#[op_impl(embedding, CompositeExplicitAutograd)]
-fn embedding_any(
-    weight: &Tensor,
-    indices: &Tensor,
-    _padding_idx: i64,
-    _scale_grad_by_freq: bool,
-    _sparse: bool,
-) -> Result<Tensor> {
+pub fn embedding(_: ...) -> Result<Tensor> {
     if weight.sizes().len() != 2 {
         return Err(BadArgument::rank("weight", weight.sizes().len(), "2").into());
     }
@@ -530,13 +496,7 @@ fn embedding_any(
     plan,
     out = "out"
 )]
-pub fn embedding_dense_backward(
-    grad_output: &Tensor,
-    indices: &Tensor,
-    num_weights: i64,
-    padding_idx: i64,
-    scale_grad_by_freq: bool,
-) -> Result<Tensor>;
+pub fn embedding_dense_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(embedding_dense_backward)]
 fn embedding_dense_backward_plan(
@@ -565,7 +525,7 @@ fn embedding_dense_backward_plan(
 
 /// For each position a row that is 1 there and 0 elsewhere.
 #[op_def("one_hot(Tensor self, int num_classes=-1) -> Tensor", data_dependent, plan)]
-pub fn one_hot(this: &Tensor, num_classes: i64) -> Result<Tensor>;
+pub fn one_hot(_: ...) -> Result<Tensor>;
 
 #[op_plan(one_hot)]
 fn one_hot_plan(this: &Tensor, num_classes: i64) -> Result<Plan<(), 0>, BadArgument> {

@@ -6,30 +6,17 @@ use dispatch_runtime::prelude::*;
 use crate::{Indexed, is_mask};
 
 /// [`index`](crate::index), whose positions the caller knows to be inside; here they are looked at all the same.
-#[op_def("_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")]
-pub fn _unsafe_index(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Tensor>;
-
-#[op_impl(_unsafe_index, CompositeExplicitAutograd)]
-fn unsafe_index_any(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Tensor> {
+#[op_def("_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", body = CompositeExplicitAutograd)]
+pub fn _unsafe_index(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Tensor> {
     crate::index(this, indices)
 }
 
 /// [`index_put`](crate::index_put), whose positions the caller knows to be inside; here they are looked at all the same.
-#[op_def("_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor")]
-pub fn _unsafe_index_put(
-    this: &Tensor,
-    indices: &[Option<Tensor>],
-    values: &Tensor,
-    accumulate: bool,
-) -> Result<Tensor>;
-
-#[op_impl(_unsafe_index_put, CompositeExplicitAutograd)]
-fn unsafe_index_put_any(
-    this: &Tensor,
-    indices: &[Option<Tensor>],
-    values: &Tensor,
-    accumulate: bool,
-) -> Result<Tensor> {
+#[op_def(
+    "_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    body = CompositeExplicitAutograd
+)]
+pub fn _unsafe_index_put(_: ...) -> Result<Tensor> {
     crate::index_put(this, indices, values, accumulate)
 }
 
@@ -45,11 +32,11 @@ fn clamped(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Vec<Option<Tenso
 }
 
 /// The elements at positions where a mask is true, and a number elsewhere; there the positions may be outside.
-#[op_def("_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor")]
-pub fn _unsafe_masked_index(this: &Tensor, mask: &Tensor, indices: &[Option<Tensor>], fill: Scalar) -> Result<Tensor>;
-
-#[op_impl(_unsafe_masked_index, CompositeExplicitAutograd)]
-fn unsafe_masked_index_any(this: &Tensor, mask: &Tensor, indices: &[Option<Tensor>], fill: Scalar) -> Result<Tensor> {
+#[op_def(
+    "_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor",
+    body = CompositeExplicitAutograd
+)]
+pub fn _unsafe_masked_index(this: &Tensor, mask: &Tensor, indices: &[Option<Tensor>], fill: Scalar) -> Result<Tensor> {
     if this.geometry().count() == 0 {
         let sizes = Indexed::of(this, indices)?.sizes;
         return crate::new_full(this, &sizes, fill, None, None, None, None);
@@ -59,21 +46,11 @@ fn unsafe_masked_index_any(this: &Tensor, mask: &Tensor, indices: &[Option<Tenso
 }
 
 /// The tensor with values added at positions where a mask is true; elsewhere the positions may be outside.
-#[op_def("_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) -> Tensor")]
-pub fn _unsafe_masked_index_put_accumulate(
-    this: &Tensor,
-    mask: &Tensor,
-    indices: &[Option<Tensor>],
-    values: &Tensor,
-) -> Result<Tensor>;
-
-#[op_impl(_unsafe_masked_index_put_accumulate, CompositeExplicitAutograd)]
-fn unsafe_masked_index_put_any(
-    this: &Tensor,
-    mask: &Tensor,
-    indices: &[Option<Tensor>],
-    values: &Tensor,
-) -> Result<Tensor> {
+#[op_def(
+    "_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) -> Tensor",
+    body = CompositeExplicitAutograd
+)]
+pub fn _unsafe_masked_index_put_accumulate(_: ...) -> Result<Tensor> {
     if this.geometry().count() == 0 {
         return crate::clone(this, None);
     }
@@ -83,7 +60,7 @@ fn unsafe_masked_index_put_any(
 
 /// The first element as a number.
 #[op_def("_local_scalar_dense(Tensor self) -> Scalar", data_dependent)]
-pub fn _local_scalar_dense(this: &Tensor) -> Result<Scalar>;
+pub fn _local_scalar_dense(_: ...) -> Result<Scalar>;
 
 /// The only element as a number.
 #[op_def("item(Tensor self) -> Scalar")]

@@ -11,7 +11,7 @@ use crate::reduction::mean_dim_plan;
     plan,
     out = "correction_out"
 )]
-pub fn var_correction(this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<Tensor>;
+pub fn var_correction(_: ...) -> Result<Tensor>;
 
 /// The standard deviations over these dimensions.
 #[op_def(
@@ -19,7 +19,7 @@ pub fn var_correction(this: &Tensor, dim: Option<&[i64]>, correction: Option<Sca
     plan,
     out = "correction_out"
 )]
-pub fn std_correction(this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<Tensor>;
+pub fn std_correction(_: ...) -> Result<Tensor>;
 
 /// The variances over these dimensions, and the means.
 #[op_def(
@@ -27,12 +27,7 @@ pub fn std_correction(this: &Tensor, dim: Option<&[i64]>, correction: Option<Sca
     plan,
     out = "correction_out"
 )]
-pub fn var_mean_correction(
-    this: &Tensor,
-    dim: Option<&[i64]>,
-    correction: Option<Scalar>,
-    keepdim: bool,
-) -> Result<(Tensor, Tensor)>;
+pub fn var_mean_correction(_: ...) -> Result<(Tensor, Tensor)>;
 
 /// The standard deviations over these dimensions, and the means.
 #[op_def(
@@ -40,12 +35,7 @@ pub fn var_mean_correction(
     plan,
     out = "correction_out"
 )]
-pub fn std_mean_correction(
-    this: &Tensor,
-    dim: Option<&[i64]>,
-    correction: Option<Scalar>,
-    keepdim: bool,
-) -> Result<(Tensor, Tensor)>;
+pub fn std_mean_correction(_: ...) -> Result<(Tensor, Tensor)>;
 
 /// Variances over some dimensions.
 pub struct Moments {

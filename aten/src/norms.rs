@@ -51,13 +51,7 @@ pub fn _weight_norm_interface(v: &Tensor, g: &Tensor, dim: i64) -> Result<(Tenso
 #[op_def(
     "_weight_norm_differentiable_backward(Tensor grad_w, Tensor saved_v, Tensor saved_g, Tensor saved_norms, int dim) -> (Tensor, Tensor)"
 )]
-pub fn _weight_norm_differentiable_backward(
-    grad_w: &Tensor,
-    saved_v: &Tensor,
-    saved_g: &Tensor,
-    saved_norms: &Tensor,
-    dim: i64,
-) -> Result<(Tensor, Tensor)> {
+pub fn _weight_norm_differentiable_backward(_: ...) -> Result<(Tensor, Tensor)> {
     let along = (grad_w * saved_v)?;
     let along = match &others(saved_v, dim)?[..] {
         [] => along,
@@ -72,12 +66,6 @@ pub fn _weight_norm_differentiable_backward(
     "_weight_norm_interface_backward(Tensor grad_w, Tensor saved_v, Tensor saved_g, Tensor saved_norms, int dim) -> (Tensor, Tensor)",
     out = "out"
 )]
-pub fn _weight_norm_interface_backward(
-    grad_w: &Tensor,
-    saved_v: &Tensor,
-    saved_g: &Tensor,
-    saved_norms: &Tensor,
-    dim: i64,
-) -> Result<(Tensor, Tensor)> {
+pub fn _weight_norm_interface_backward(_: ...) -> Result<(Tensor, Tensor)> {
     _weight_norm_differentiable_backward(grad_w, saved_v, saved_g, saved_norms, dim)
 }

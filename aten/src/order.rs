@@ -11,7 +11,7 @@ use crate::reduction::selected_plan;
     plan,
     out = "values"
 )]
-pub fn sort(this: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)>;
+pub fn sort(_: ...) -> Result<(Tensor, Tensor)>;
 
 /// The elements along a dimension in order, and where they were.
 #[op_def(
@@ -19,7 +19,7 @@ pub fn sort(this: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor
     plan,
     out = "values_stable"
 )]
-pub fn sort_stable(this: &Tensor, stable: Option<bool>, dim: i64, descending: bool) -> Result<(Tensor, Tensor)>;
+pub fn sort_stable(_: ...) -> Result<(Tensor, Tensor)>;
 
 /// Where the elements along a dimension were before they were put in order.
 #[op_def("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")]
@@ -48,7 +48,7 @@ pub fn msort(this: &Tensor) -> Result<Tensor> {
     plan,
     out = "values"
 )]
-pub fn topk(this: &Tensor, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)>;
+pub fn topk(_: ...) -> Result<(Tensor, Tensor)>;
 
 /// The `k`-th smallest elements along a dimension, and where they are.
 #[op_def(
@@ -56,11 +56,11 @@ pub fn topk(this: &Tensor, k: i64, dim: i64, largest: bool, sorted: bool) -> Res
     plan,
     out = "values"
 )]
-pub fn kthvalue(this: &Tensor, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+pub fn kthvalue(_: ...) -> Result<(Tensor, Tensor)>;
 
 /// The element that half of the others do not exceed; of two, the smaller.
 #[op_def("median(Tensor self) -> Tensor", plan, out = "out")]
-pub fn median(this: &Tensor) -> Result<Tensor>;
+pub fn median(_: ...) -> Result<Tensor>;
 
 /// The medians along a dimension, and where they are.
 #[op_def(
@@ -68,11 +68,11 @@ pub fn median(this: &Tensor) -> Result<Tensor>;
     plan,
     out = "dim_values"
 )]
-pub fn median_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+pub fn median_dim(_: ...) -> Result<(Tensor, Tensor)>;
 
 /// The median of what is a number.
 #[op_def("nanmedian(Tensor self) -> Tensor", plan, out = "out")]
-pub fn nanmedian(this: &Tensor) -> Result<Tensor>;
+pub fn nanmedian(_: ...) -> Result<Tensor>;
 
 /// The medians along a dimension of what is a number, and where they are.
 #[op_def(
@@ -80,11 +80,11 @@ pub fn nanmedian(this: &Tensor) -> Result<Tensor>;
     plan,
     out = "dim_values"
 )]
-pub fn nanmedian_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+pub fn nanmedian_dim(_: ...) -> Result<(Tensor, Tensor)>;
 
 /// The elements that are most frequent along a dimension, the smallest of several, and where they are.
 #[op_def("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", plan, out = "values")]
-pub fn mode(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+pub fn mode(_: ...) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(sort)]
 fn sort_plan(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {

@@ -74,12 +74,7 @@ pub fn _pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool
 #[op_def(
     "_pack_padded_sequence_backward(Tensor grad, SymInt[] input_size, Tensor batch_sizes, bool batch_first) -> Tensor"
 )]
-pub fn _pack_padded_sequence_backward(
-    grad: &Tensor,
-    input_size: &[i64],
-    batch_sizes: &Tensor,
-    batch_first: bool,
-) -> Result<Tensor> {
+pub fn _pack_padded_sequence_backward(_: ...) -> Result<Tensor> {
     let &[first, second, ..] = input_size else {
         return Err(BadArgument::value("input_size", format!("{input_size:?}"), "at least 2 sizes").into());
     };
@@ -96,13 +91,7 @@ pub fn _pack_padded_sequence_backward(
 #[op_def(
     "_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, Scalar padding_value, int total_length) -> (Tensor, Tensor)"
 )]
-pub fn _pad_packed_sequence(
-    data: &Tensor,
-    batch_sizes: &Tensor,
-    batch_first: bool,
-    padding_value: Scalar,
-    total_length: i64,
-) -> Result<(Tensor, Tensor)> {
+pub fn _pad_packed_sequence(_: ...) -> Result<(Tensor, Tensor)> {
     padding_value.check_fits("padding_value", data.dtype())?;
     let sizes = batch_sizes_of(batch_sizes, data, _pad_packed_sequence::operator())?;
     let (longest, batch) = (count(sizes.len()), sizes.first().copied().unwrap_or(0));

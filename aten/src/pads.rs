@@ -8,11 +8,11 @@ use dispatch_runtime::{BadArgument, Dims};
 use crate::images_like;
 
 /// The tensor with a border of one number.
-#[op_def("constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", out = "out")]
-pub fn constant_pad_nd(this: &Tensor, pad: &[i64], value: Scalar) -> Result<Tensor>;
-
-#[op_impl(constant_pad_nd, CompositeExplicitAutograd)]
-fn constant_pad_nd_any(this: &Tensor, pad: &[i64], value: Scalar) -> Result<Tensor> {
+#[op_def(
+    "constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn constant_pad_nd(this: &Tensor, pad: &[i64], value: Scalar) -> Result<Tensor> {
     let rank = this.sizes().len();
     if !pad.len().is_multiple_of(2) || pad.len() > 2 * rank {
         return Err(BadArgument::sizes("pad", pad, format!("pairs of numbers, at most {rank}")).into());

@@ -16,11 +16,8 @@ pub fn pin_memory(this: &Tensor, device: Option<Device>) -> Result<Tensor> {
 }
 
 /// A copy in pinned memory of `device`, or of the first that has any.
-#[op_def("_pin_memory(Tensor self, Device? device=None) -> Tensor")]
-pub fn _pin_memory(this: &Tensor, device: Option<Device>) -> Result<Tensor>;
-
-#[op_impl(_pin_memory, CompositeExplicitAutograd)]
-fn pin_memory_any(this: &Tensor, device: Option<Device>) -> Result<Tensor> {
+#[op_def("_pin_memory(Tensor self, Device? device=None) -> Tensor", body = CompositeExplicitAutograd)]
+pub fn _pin_memory(this: &Tensor, device: Option<Device>) -> Result<Tensor> {
     if this.device() != Device::CPU {
         let expected = "a tensor of the CPU: the memory of other devices cannot be pinned";
         return Err(BadArgument::value("self", this.device(), expected).into());

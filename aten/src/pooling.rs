@@ -9,28 +9,11 @@ macro_rules! max_pools {
     ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal $composite:ident $composite_schema:literal;)*) => {$(
         /// The largest element under the window at each of its places, and where it is.
         #[op_def($schema, plan, out = "out"(out, indices))]
-        pub fn $name(
-            this: &Tensor,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            dilation: &[i64],
-            ceil_mode: bool,
-        ) -> Result<(Tensor, Tensor)>;
+        pub fn $name(_: ...) -> Result<(Tensor, Tensor)>;
 
         /// The gradient for the elements that were the largest.
         #[op_def($backward_schema, plan, out = "grad_input"(grad_input))]
-        #[expect(clippy::too_many_arguments, reason = "the schema has them")]
-        pub fn $backward(
-            grad_output: &Tensor,
-            this: &Tensor,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            dilation: &[i64],
-            ceil_mode: bool,
-            indices: &Tensor,
-        ) -> Result<Tensor>;
+        pub fn $backward(_: ...) -> Result<Tensor>;
 
         /// The largest element under the window at each of its places.
         #[op_def($composite_schema)]
@@ -60,7 +43,6 @@ macro_rules! max_pools {
             }
 
             #[op_plan($backward)]
-            #[expect(clippy::too_many_arguments, reason = "the schema has them")]
             fn backward_plan(
                 grad_output: &Tensor,
                 this: &Tensor,
@@ -99,29 +81,11 @@ macro_rules! avg_pools {
     ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal;)*) => {$(
         /// The average of the elements under the window at each of its places.
         #[op_def($schema, plan, out = "out")]
-        pub fn $name(
-            this: &Tensor,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            ceil_mode: bool,
-            count_include_pad: bool,
-            divisor_override: Option<i64>,
-        ) -> Result<Tensor>;
+        pub fn $name(_: ...) -> Result<Tensor>;
 
         /// The gradient for the elements that were averaged.
         #[op_def($backward_schema, plan, out = "grad_input"(grad_input))]
-        #[expect(clippy::too_many_arguments, reason = "the schema has them")]
-        pub fn $backward(
-            grad_output: &Tensor,
-            this: &Tensor,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            ceil_mode: bool,
-            count_include_pad: bool,
-            divisor_override: Option<i64>,
-        ) -> Result<Tensor>;
+        pub fn $backward(_: ...) -> Result<Tensor>;
 
         const _: () = {
             #[op_plan($name)]
@@ -173,11 +137,11 @@ macro_rules! adaptive_pools {
        $max:ident $max_schema:literal $max_backward:ident $max_backward_schema:literal;)*) => {$(
         /// The averages of as many parts of the image as `output_size` says.
         #[op_def($avg_schema, plan, out = "out")]
-        pub fn $avg(this: &Tensor, output_size: &[i64]) -> Result<Tensor>;
+        pub fn $avg(_: ...) -> Result<Tensor>;
 
         /// The gradient for the elements that were averaged.
         #[op_def($backward_schema, plan, out = "out")]
-        pub fn $backward(grad_output: &Tensor, this: &Tensor) -> Result<Tensor>;
+        pub fn $backward(_: ...) -> Result<Tensor>;
 
         /// The averages of as many parts of the image as `output_size` says.
         #[op_def($composite_schema, out = "out")]
@@ -187,11 +151,11 @@ macro_rules! adaptive_pools {
 
         /// The largest elements of as many parts of the image as `output_size` says, and where they are.
         #[op_def($max_schema, plan, out = "out"(out, indices))]
-        pub fn $max(this: &Tensor, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
+        pub fn $max(_: ...) -> Result<(Tensor, Tensor)>;
 
         /// The gradient for the elements that were the largest.
         #[op_def($max_backward_schema, plan, out = "grad_input"(grad_input))]
-        pub fn $max_backward(grad_output: &Tensor, this: &Tensor, indices: &Tensor) -> Result<Tensor>;
+        pub fn $max_backward(_: ...) -> Result<Tensor>;
 
         const _: () = {
             #[op_plan($avg)]

@@ -10,14 +10,7 @@ use crate::{squeeze_dim, unsqueeze};
     "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
     out = "out"
 )]
-pub fn avg_pool1d(
-    this: &Tensor,
-    kernel_size: &[i64],
-    stride: &[i64],
-    padding: &[i64],
-    ceil_mode: bool,
-    count_include_pad: bool,
-) -> Result<Tensor> {
+pub fn avg_pool1d(_: ...) -> Result<Tensor> {
     let kernel = as_row("kernel_size", kernel_size, 1)?;
     let (stride, padding) = (stride_as_row(stride, &kernel)?, as_row("padding", padding, 0)?);
     let row = row(this)?;
@@ -28,14 +21,7 @@ pub fn avg_pool1d(
 #[op_def(
     "max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)"
 )]
-pub fn max_pool1d_with_indices(
-    this: &Tensor,
-    kernel_size: &[i64],
-    stride: &[i64],
-    padding: &[i64],
-    dilation: &[i64],
-    ceil_mode: bool,
-) -> Result<(Tensor, Tensor)> {
+pub fn max_pool1d_with_indices(_: ...) -> Result<(Tensor, Tensor)> {
     let kernel = as_row("kernel_size", kernel_size, 1)?;
     let (stride, padding) = (stride_as_row(stride, &kernel)?, as_row("padding", padding, 0)?);
     let dilation = as_row("dilation", dilation, 1)?;
@@ -48,14 +34,7 @@ pub fn max_pool1d_with_indices(
 #[op_def(
     "max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> Tensor"
 )]
-pub fn max_pool1d(
-    this: &Tensor,
-    kernel_size: &[i64],
-    stride: &[i64],
-    padding: &[i64],
-    dilation: &[i64],
-    ceil_mode: bool,
-) -> Result<Tensor> {
+pub fn max_pool1d(_: ...) -> Result<Tensor> {
     Ok(max_pool1d_with_indices(this, kernel_size, stride, padding, dilation, ceil_mode)?.0)
 }
 

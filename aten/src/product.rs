@@ -5,23 +5,23 @@ use dispatch_runtime::{BadArgument, Dims, Problem, Spec, result_dtype};
 
 /// The matrix product.
 #[op_def("mm(Tensor self, Tensor mat2) -> Tensor", shape = "mk,kn->mn", out = "out")]
-pub fn mm(this: &Tensor, mat2: &Tensor) -> Result<Tensor>;
+pub fn mm(_: ...) -> Result<Tensor>;
 
 /// The matrix products of the items of two batches.
 #[op_def("bmm(Tensor self, Tensor mat2) -> Tensor", shape = "bmk,bkn->bmn", out = "out")]
-pub fn bmm(this: &Tensor, mat2: &Tensor) -> Result<Tensor>;
+pub fn bmm(_: ...) -> Result<Tensor>;
 
 /// A matrix times a vector.
 #[op_def("mv(Tensor self, Tensor vec) -> Tensor", shape = "mk,k->m", out = "out")]
-pub fn mv(this: &Tensor, vec: &Tensor) -> Result<Tensor>;
+pub fn mv(_: ...) -> Result<Tensor>;
 
 /// The sum of the products of the elements of two vectors.
 #[op_def("dot(Tensor self, Tensor tensor) -> Tensor", shape = "k,k->", out = "out")]
-pub fn dot(this: &Tensor, tensor: &Tensor) -> Result<Tensor>;
+pub fn dot(_: ...) -> Result<Tensor>;
 
 /// The same with the conjugate of the first vector.
 #[op_def("vdot(Tensor self, Tensor other) -> Tensor", shape = "k,k->", out = "out")]
-pub fn vdot(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+pub fn vdot(_: ...) -> Result<Tensor>;
 
 /// `beta * self + alpha * mat1 mat2`
 #[op_def(
@@ -30,7 +30,7 @@ pub fn vdot(this: &Tensor, other: &Tensor) -> Result<Tensor>;
     inplace,
     out = "out"
 )]
-pub fn addmm(this: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor>;
+pub fn addmm(_: ...) -> Result<Tensor>;
 
 /// `beta * self + alpha * batch1 batch2`, for every item.
 #[op_def(
@@ -39,7 +39,7 @@ pub fn addmm(this: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: S
     inplace,
     out = "out"
 )]
-pub fn baddbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor>;
+pub fn baddbmm(_: ...) -> Result<Tensor>;
 
 /// `beta * self + alpha *` the sum of the products of the items.
 #[op_def(
@@ -48,7 +48,7 @@ pub fn baddbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, al
     inplace,
     out = "out"
 )]
-pub fn addbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor>;
+pub fn addbmm(_: ...) -> Result<Tensor>;
 
 /// `beta * self + alpha * mat vec`
 #[op_def(
@@ -57,7 +57,7 @@ pub fn addbmm(this: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alp
     inplace,
     out = "out"
 )]
-pub fn addmv(this: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor>;
+pub fn addmv(_: ...) -> Result<Tensor>;
 
 /// `beta * self + alpha *` every element of one vector times every element of the other.
 #[op_def(
@@ -66,7 +66,7 @@ pub fn addmv(this: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Sca
     inplace,
     out = "out"
 )]
-pub fn addr(this: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor>;
+pub fn addr(_: ...) -> Result<Tensor>;
 
 #[op_plan(addmm)]
 fn addmm_plan(this: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Plan<()>> {

@@ -1,7 +1,7 @@
 //! Numbers up to and with the last.
 
+use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Layout};
 
 use crate::prelude::*;
 use crate::sequence::{counted_in, integer};
@@ -9,28 +9,9 @@ use crate::sequence::{counted_in, integer};
 /// The numbers from `start` up to `end`, `step` apart.
 #[op_def(
     "range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn range_step(
-    start: Scalar,
-    end: Scalar,
-    step: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(range_step, CompositeExplicitAutograd)]
-fn range_step_any(
-    start: Scalar,
-    end: Scalar,
-    step: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn range_step(_: ...) -> Result<Tensor> {
     let dtype = dtype.unwrap_or(DType::F32);
     for (argument, number) in [("start", start), ("end", end), ("step", step)] {
         if !number.to_f64().is_some_and(f64::is_finite) {
@@ -74,25 +55,8 @@ const fn wide(span: i128) -> f64 {
 /// The numbers from `start` up to `end`, one apart.
 #[op_def(
     "range(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    out = "out_"
+    out = "out_", body = CompositeExplicitAutograd
 )]
-pub fn range(
-    start: Scalar,
-    end: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(range, CompositeExplicitAutograd)]
-fn range_any(
-    start: Scalar,
-    end: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn range(_: ...) -> Result<Tensor> {
     range_step(start, end, Scalar::Int(1), dtype, layout, device, pin_memory)
 }

@@ -5,25 +5,25 @@ use dispatch_runtime::{BadArgument, DimFlags, Promotion, Reduced, Spec, wrap_dim
 
 /// The sum of all elements.
 #[op_def("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape = reduce, dtype = sum, out = "out")]
-pub fn sum(this: &Tensor, dtype: Option<DType>) -> Result<Tensor>;
+pub fn sum(_: ...) -> Result<Tensor>;
 
 /// The sums over these dimensions; over all without any.
 #[op_def(
     "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     shape = reduce(dim), dtype = sum, out = "IntList_out"
 )]
-pub fn sum_dim_intlist(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor>;
+pub fn sum_dim_intlist(_: ...) -> Result<Tensor>;
 
 /// The sums over these dimensions of what is a number.
 #[op_def(
     "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     shape = reduce(dim), dtype = sum, out = "out"
 )]
-pub fn nansum(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor>;
+pub fn nansum(_: ...) -> Result<Tensor>;
 
 /// The mean of all elements.
 #[op_def("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", plan, out = "dtype_out")]
-pub fn mean(this: &Tensor, dtype: Option<DType>) -> Result<Tensor>;
+pub fn mean(_: ...) -> Result<Tensor>;
 
 /// The means over these dimensions; over all without any.
 #[op_def(
@@ -31,7 +31,7 @@ pub fn mean(this: &Tensor, dtype: Option<DType>) -> Result<Tensor>;
     plan,
     out = "out"
 )]
-pub fn mean_dim(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor>;
+pub fn mean_dim(_: ...) -> Result<Tensor>;
 
 #[op_plan(mean)]
 fn mean_plan(this: &Tensor, dtype: Option<DType>) -> Result<Plan<Reduced>, BadArgument> {
@@ -55,34 +55,34 @@ pub(crate) fn mean_dim_plan(
 
 /// The product of all elements.
 #[op_def("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape = reduce, dtype = sum, out = "out")]
-pub fn prod(this: &Tensor, dtype: Option<DType>) -> Result<Tensor>;
+pub fn prod(_: ...) -> Result<Tensor>;
 
 /// The products over a dimension.
 #[op_def(
     "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     shape = reduce(dim), dtype = sum, out = "int_out"
 )]
-pub fn prod_dim_int(this: &Tensor, dim: i64, keepdim: bool, dtype: Option<DType>) -> Result<Tensor>;
+pub fn prod_dim_int(_: ...) -> Result<Tensor>;
 
 /// The largest elements over these dimensions; NaN is larger than any number.
 #[op_def("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", plan, out = "out")]
-pub fn amax(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor>;
+pub fn amax(_: ...) -> Result<Tensor>;
 
 /// The smallest elements over these dimensions; NaN is smaller than any number.
 #[op_def("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", plan, out = "out")]
-pub fn amin(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor>;
+pub fn amin(_: ...) -> Result<Tensor>;
 
 /// The smallest and the largest elements.
 #[op_def("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", plan, out = "out")]
-pub fn aminmax(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, Tensor)>;
+pub fn aminmax(_: ...) -> Result<(Tensor, Tensor)>;
 
 /// The largest element.
 #[op_def("max(Tensor self) -> Tensor", plan, out = "unary_out")]
-pub fn max(this: &Tensor) -> Result<Tensor>;
+pub fn max(_: ...) -> Result<Tensor>;
 
 /// The smallest element.
 #[op_def("min(Tensor self) -> Tensor", plan, out = "unary_out")]
-pub fn min(this: &Tensor) -> Result<Tensor>;
+pub fn min(_: ...) -> Result<Tensor>;
 
 #[op_plan(amax)]
 fn amax_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
@@ -129,11 +129,11 @@ fn is_of_none(this: &Tensor, gone: &[bool]) -> bool {
 
 /// The largest elements over a dimension, and where they are.
 #[op_def("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", plan, out = "dim_max"(max, max_values))]
-pub fn max_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+pub fn max_dim(_: ...) -> Result<(Tensor, Tensor)>;
 
 /// The smallest elements over a dimension, and where they are.
 #[op_def("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", plan, out = "dim_min"(min, min_indices))]
-pub fn min_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
+pub fn min_dim(_: ...) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(max_dim)]
 fn max_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
@@ -154,11 +154,11 @@ pub(crate) fn selected_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Pl
 
 /// Where the largest element is, along a dimension or among all.
 #[op_def("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", plan, out = "out")]
-pub fn argmax(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
+pub fn argmax(_: ...) -> Result<Tensor>;
 
 /// Where the smallest element is, along a dimension or among all.
 #[op_def("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", plan, out = "out")]
-pub fn argmin(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
+pub fn argmin(_: ...) -> Result<Tensor>;
 
 #[op_plan(argmax)]
 fn argmax_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
@@ -177,27 +177,27 @@ fn place_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Red
 
 /// Whether any element is true, that is, not zero.
 #[op_def("any(Tensor self) -> Tensor", plan, out = "all_out")]
-pub fn any(this: &Tensor) -> Result<Tensor>;
+pub fn any(_: ...) -> Result<Tensor>;
 
 /// Whether any element along a dimension is true.
 #[op_def("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", plan, out = "out")]
-pub fn any_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor>;
+pub fn any_dim(_: ...) -> Result<Tensor>;
 
 /// Whether any element over these dimensions is true.
 #[op_def("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", plan, out = "dims_out")]
-pub fn any_dims(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
+pub fn any_dims(_: ...) -> Result<Tensor>;
 
 /// Whether all elements are true, that is, not zero.
 #[op_def("all(Tensor self) -> Tensor", plan, out = "all_out")]
-pub fn all(this: &Tensor) -> Result<Tensor>;
+pub fn all(_: ...) -> Result<Tensor>;
 
 /// Whether all elements along a dimension are true.
 #[op_def("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", plan, out = "out")]
-pub fn all_dim(this: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor>;
+pub fn all_dim(_: ...) -> Result<Tensor>;
 
 /// Whether all elements over these dimensions are true.
 #[op_def("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", plan, out = "dims_out")]
-pub fn all_dims(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
+pub fn all_dims(_: ...) -> Result<Tensor>;
 
 macro_rules! truth_plans {
     ($($all:ident $all_plan:ident $dim:ident $dim_plan:ident $dims:ident $dims_plan:ident;)*) => {$(
@@ -234,18 +234,18 @@ fn truth_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Plan<
 
 /// How many elements are not zero.
 #[op_def("count_nonzero(Tensor self, int? dim=None) -> Tensor", shape = reduce(dim), dtype = index, out = "out")]
-pub fn count_nonzero(this: &Tensor, dim: Option<i64>) -> Result<Tensor>;
+pub fn count_nonzero(_: ...) -> Result<Tensor>;
 
 /// How many elements over these dimensions are not zero.
 #[op_def(
     "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
     shape = reduce(dim), dtype = index, out = "dim_IntList_out"
 )]
-pub fn count_nonzero_dim_intlist(this: &Tensor, dim: &[i64]) -> Result<Tensor>;
+pub fn count_nonzero_dim_intlist(_: ...) -> Result<Tensor>;
 
 /// `log(sum(exp(self)))` over these dimensions, without overflow on the way.
 #[op_def("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape = reduce(dim), dtype = float, out = "out")]
-pub fn logsumexp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor>;
+pub fn logsumexp(_: ...) -> Result<Tensor>;
 
 /// `sum(|self|^ord)^(1/ord)` over these dimensions, or the limit of it.
 #[op_def(
@@ -253,13 +253,7 @@ pub fn logsumexp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor>;
     plan,
     out = "out"
 )]
-pub fn linalg_vector_norm(
-    this: &Tensor,
-    ord: Scalar,
-    dim: Option<&[i64]>,
-    keepdim: bool,
-    dtype: Option<DType>,
-) -> Result<Tensor>;
+pub fn linalg_vector_norm(_: ...) -> Result<Tensor>;
 
 /// A norm over some dimensions.
 pub struct Norm {
@@ -324,13 +318,7 @@ pub fn norm_scalar(this: &Tensor, p: Scalar) -> Result<Tensor> {
     "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
     out = "dtype_out"
 )]
-pub fn norm_scalaropt_dim_dtype(
-    this: &Tensor,
-    p: Option<Scalar>,
-    dim: &[i64],
-    keepdim: bool,
-    dtype: DType,
-) -> Result<Tensor> {
+pub fn norm_scalaropt_dim_dtype(_: ...) -> Result<Tensor> {
     linalg_vector_norm(this, p.unwrap_or(Scalar::Int(2)), Some(dim), keepdim, Some(dtype))
 }
 

@@ -8,23 +8,23 @@ use crate::sum_dtype;
 
 /// The sums of all elements up to each.
 #[op_def("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", plan, inplace, out = "out")]
-pub fn cumsum(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
+pub fn cumsum(_: ...) -> Result<Tensor>;
 
 /// The products of all elements up to each.
 #[op_def("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", plan, inplace, out = "out")]
-pub fn cumprod(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
+pub fn cumprod(_: ...) -> Result<Tensor>;
 
 /// `log(cumsum(exp(self)))`, without overflow on the way.
 #[op_def("logcumsumexp(Tensor self, int dim) -> Tensor", plan, out = "out")]
-pub fn logcumsumexp(this: &Tensor, dim: i64) -> Result<Tensor>;
+pub fn logcumsumexp(_: ...) -> Result<Tensor>;
 
 /// The largest element up to each, and where it last was.
 #[op_def("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", plan, out = "out")]
-pub fn cummax(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)>;
+pub fn cummax(_: ...) -> Result<(Tensor, Tensor)>;
 
 /// The smallest element up to each, and where it last was.
 #[op_def("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", plan, out = "out")]
-pub fn cummin(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)>;
+pub fn cummin(_: ...) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(cumsum)]
 fn cumsum_plan(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<usize>, BadArgument> {

@@ -51,7 +51,7 @@ const ADD_OR_MULTIPLY: &[(&str, Reduce)] = &[("add", Reduce::Sum), ("multiply", 
 
 /// The tensor with the elements of `src` at the positions that `index` has along a dimension.
 #[op_def("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", plan, inplace, out = "src_out")]
-pub fn scatter_src(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor>;
+pub fn scatter_src(_: ...) -> Result<Tensor>;
 
 #[op_plan(scatter_src)]
 fn scatter_src_plan(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Plan<usize>, BadArgument> {
@@ -60,7 +60,7 @@ fn scatter_src_plan(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Re
 
 /// The same with one number.
 #[op_def("scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", plan, inplace, out = "value_out")]
-pub fn scatter_value(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor>;
+pub fn scatter_value(_: ...) -> Result<Tensor>;
 
 #[op_plan(scatter_value)]
 fn scatter_value_plan(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Plan<usize>, BadArgument> {
@@ -77,7 +77,7 @@ fn scatter_value_plan(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) ->
     inplace,
     out = "reduce_out"
 )]
-pub fn scatter_reduce(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<Tensor>;
+pub fn scatter_reduce(_: ...) -> Result<Tensor>;
 
 #[op_plan(scatter_reduce)]
 fn scatter_reduce_plan(
@@ -97,7 +97,7 @@ fn scatter_reduce_plan(
     inplace,
     out = "value_reduce_out"
 )]
-pub fn scatter_value_reduce(this: &Tensor, dim: i64, index: &Tensor, value: Scalar, reduce: &str) -> Result<Tensor>;
+pub fn scatter_value_reduce(_: ...) -> Result<Tensor>;
 
 #[op_plan(scatter_value_reduce)]
 fn scatter_value_reduce_plan(
@@ -112,7 +112,7 @@ fn scatter_value_reduce_plan(
 
 /// The tensor plus the elements of `src` at these positions.
 #[op_def("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", plan, inplace, out = "out")]
-pub fn scatter_add(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor>;
+pub fn scatter_add(_: ...) -> Result<Tensor>;
 
 #[op_plan(scatter_add)]
 fn scatter_add_plan(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Plan<usize>, BadArgument> {
@@ -126,14 +126,7 @@ fn scatter_add_plan(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Re
     inplace,
     out = "two_out"
 )]
-pub fn scatter_reduce_two(
-    this: &Tensor,
-    dim: i64,
-    index: &Tensor,
-    src: &Tensor,
-    reduce: &str,
-    include_self: bool,
-) -> Result<Tensor>;
+pub fn scatter_reduce_two(_: ...) -> Result<Tensor>;
 
 #[op_plan(scatter_reduce_two)]
 fn scatter_reduce_two_plan(
@@ -169,7 +162,7 @@ fn scattered(this: &Tensor, dim: i64, index: &Tensor, src: Option<&Tensor>) -> R
 
 /// The tensor with `src` in place of what [`select_int`](crate::select_int) shows.
 #[op_def("select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", plan, out = "out")]
-pub fn select_scatter(this: &Tensor, src: &Tensor, dim: i64, index: i64) -> Result<Tensor>;
+pub fn select_scatter(_: ...) -> Result<Tensor>;
 
 #[op_plan(select_scatter)]
 fn select_scatter_plan(this: &Tensor, src: &Tensor, dim: i64, index: i64) -> Result<Plan<()>> {
@@ -188,14 +181,7 @@ fn select_scatter_any(_plan: &(), out: &mut Tensor, this: &Tensor, src: &Tensor,
     plan,
     out = "out"
 )]
-pub fn slice_scatter(
-    this: &Tensor,
-    src: &Tensor,
-    dim: i64,
-    start: Option<i64>,
-    end: Option<i64>,
-    step: i64,
-) -> Result<Tensor>;
+pub fn slice_scatter(_: ...) -> Result<Tensor>;
 
 #[op_plan(slice_scatter)]
 fn slice_scatter_plan(
@@ -210,7 +196,6 @@ fn slice_scatter_plan(
 }
 
 #[op_impl(slice_scatter, CompositeExplicitAutograd)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn slice_scatter_any(
     _plan: &(),
     out: &mut Tensor,
@@ -231,7 +216,7 @@ fn slice_scatter_any(
     plan,
     out = "out"
 )]
-pub fn diagonal_scatter(this: &Tensor, src: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor>;
+pub fn diagonal_scatter(_: ...) -> Result<Tensor>;
 
 #[op_plan(diagonal_scatter)]
 fn diagonal_scatter_plan(this: &Tensor, src: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Plan<()>> {
@@ -258,13 +243,7 @@ fn diagonal_scatter_any(
     plan,
     out = "out"
 )]
-pub fn as_strided_scatter(
-    this: &Tensor,
-    src: &Tensor,
-    size: &[i64],
-    stride: &[i64],
-    storage_offset: Option<i64>,
-) -> Result<Tensor>;
+pub fn as_strided_scatter(_: ...) -> Result<Tensor>;
 
 #[op_plan(as_strided_scatter)]
 fn as_strided_scatter_plan(

@@ -9,14 +9,7 @@ use dispatch_runtime::{BadArgument, Spec};
     plan,
     out = "Tensor_out"
 )]
-pub fn searchsorted(
-    sorted_sequence: &Tensor,
-    this: &Tensor,
-    out_int32: bool,
-    right: bool,
-    side: Option<&str>,
-    sorter: Option<&Tensor>,
-) -> Result<Tensor>;
+pub fn searchsorted(_: ...) -> Result<Tensor>;
 
 /// The value is whether numbers belong behind equal ones.
 #[op_plan(searchsorted)]
@@ -80,14 +73,7 @@ fn comparable(argument: &'static str, tensor: &Tensor) -> Result<(), BadArgument
     "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
     out = "Scalar_out"
 )]
-pub fn searchsorted_scalar(
-    sorted_sequence: &Tensor,
-    this: Scalar,
-    out_int32: bool,
-    right: bool,
-    side: Option<&str>,
-    sorter: Option<&Tensor>,
-) -> Result<Tensor> {
+pub fn searchsorted_scalar(_: ...) -> Result<Tensor> {
     searchsorted(sorted_sequence, &counted(this), out_int32, right, side, sorter)
 }
 
@@ -97,7 +83,7 @@ pub fn searchsorted_scalar(
     plan,
     out = "Tensor_out"
 )]
-pub fn bucketize(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Tensor>;
+pub fn bucketize(_: ...) -> Result<Tensor>;
 
 #[op_plan(bucketize)]
 fn bucketize_plan(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Plan<bool>, BadArgument> {
@@ -128,12 +114,7 @@ fn counted(number: Scalar) -> Tensor {
     plan,
     out = "Tensor_Tensor_out"
 )]
-pub fn isin_tensor_tensor(
-    elements: &Tensor,
-    test_elements: &Tensor,
-    assume_unique: bool,
-    invert: bool,
-) -> Result<Tensor>;
+pub fn isin_tensor_tensor(_: ...) -> Result<Tensor>;
 
 #[op_plan(isin_tensor_tensor)]
 fn isin_plan(elements: &Tensor, test_elements: &Tensor) -> Result<Plan<()>, BadArgument> {
@@ -147,12 +128,7 @@ fn isin_plan(elements: &Tensor, test_elements: &Tensor) -> Result<Plan<()>, BadA
     "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor",
     out = "Tensor_Scalar_out"
 )]
-pub fn isin_tensor_scalar(
-    elements: &Tensor,
-    test_element: Scalar,
-    assume_unique: bool,
-    invert: bool,
-) -> Result<Tensor> {
+pub fn isin_tensor_scalar(_: ...) -> Result<Tensor> {
     isin_tensor_tensor(elements, &Tensor::number(test_element), assume_unique, invert)
 }
 
@@ -161,11 +137,6 @@ pub fn isin_tensor_scalar(
     "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
     out = "Scalar_Tensor_out"
 )]
-pub fn isin_scalar_tensor(
-    element: Scalar,
-    test_elements: &Tensor,
-    assume_unique: bool,
-    invert: bool,
-) -> Result<Tensor> {
+pub fn isin_scalar_tensor(_: ...) -> Result<Tensor> {
     isin_tensor_tensor(&Tensor::number(element), test_elements, assume_unique, invert)
 }

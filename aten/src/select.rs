@@ -7,11 +7,8 @@ use crate::limits::room;
 use crate::shape::restrided;
 
 /// The elements at one position of a dimension, which is gone.
-#[op_def("select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)")]
-pub fn select_int(this: &Tensor, dim: i64, index: i64) -> Result<Tensor>;
-
-#[op_impl(select_int, CompositeExplicitAutograd)]
-fn select_int_any(this: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
+#[op_def("select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn select_int(this: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
     selected(this, dim, index)
 }
 
@@ -35,11 +32,11 @@ fn sized(argument: &'static str, this: &Tensor, dim: i64) -> Result<(usize, i64)
 }
 
 /// Every `step`th position of a dimension, from `start` up to but not `end`.
-#[op_def("slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)")]
-pub fn slice(this: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor>;
-
-#[op_impl(slice, CompositeExplicitAutograd)]
-fn slice_any(this: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {
+#[op_def(
+    "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
+    body = CompositeExplicitAutograd
+)]
+pub fn slice(this: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {
     sliced(this, dim, start.unwrap_or(0), end.unwrap_or(i64::MAX), step)
 }
 
@@ -81,11 +78,8 @@ pub fn narrow(this: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor
 }
 
 /// The same elements without the dimensions of size 1.
-#[op_def("squeeze(Tensor(a) self) -> Tensor(a)")]
-pub fn squeeze(this: &Tensor) -> Result<Tensor>;
-
-#[op_impl(squeeze, CompositeExplicitAutograd)]
-fn squeeze_any(this: &Tensor) -> Result<Tensor> {
+#[op_def("squeeze(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn squeeze(_: ...) -> Result<Tensor> {
     squeezed(this, |_| true)
 }
 
@@ -96,21 +90,15 @@ fn squeezed(this: &Tensor, listed: impl Fn(usize) -> bool) -> Result<Tensor> {
 }
 
 /// The same elements without this dimension, if it is of size 1.
-#[op_def("squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)")]
-pub fn squeeze_dim(this: &Tensor, dim: i64) -> Result<Tensor>;
-
-#[op_impl(squeeze_dim, CompositeExplicitAutograd)]
-fn squeeze_dim_any(this: &Tensor, dim: i64) -> Result<Tensor> {
+#[op_def("squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn squeeze_dim(this: &Tensor, dim: i64) -> Result<Tensor> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     squeezed(this, |dim| dim == at)
 }
 
 /// The same elements without those of these dimensions that are of size 1.
-#[op_def("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)")]
-pub fn squeeze_dims(this: &Tensor, dim: &[i64]) -> Result<Tensor>;
-
-#[op_impl(squeeze_dims, CompositeExplicitAutograd)]
-fn squeeze_dims_any(this: &Tensor, dim: &[i64]) -> Result<Tensor> {
+#[op_def("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn squeeze_dims(this: &Tensor, dim: &[i64]) -> Result<Tensor> {
     squeezed_dims(this, dim)
 }
 
@@ -126,11 +114,8 @@ fn squeezed_dims(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
 }
 
 /// The same elements with one more dimension of size 1.
-#[op_def("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")]
-pub fn unsqueeze(this: &Tensor, dim: i64) -> Result<Tensor>;
-
-#[op_impl(unsqueeze, CompositeExplicitAutograd)]
-fn unsqueeze_any(this: &Tensor, dim: i64) -> Result<Tensor> {
+#[op_def("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn unsqueeze(this: &Tensor, dim: i64) -> Result<Tensor> {
     unsqueezed(this, dim)
 }
 
@@ -144,11 +129,11 @@ fn unsqueezed(this: &Tensor, dim: i64) -> Result<Tensor> {
 }
 
 /// The elements whose positions in two dimensions are `offset` apart; the dimension along them is the last.
-#[op_def("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")]
-pub fn diagonal(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor>;
-
-#[op_impl(diagonal, CompositeExplicitAutograd)]
-fn diagonal_any(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
+#[op_def(
+    "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
+    body = CompositeExplicitAutograd
+)]
+pub fn diagonal(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
     let rank = this.sizes().len();
     let (a, b) = (wrap_dim("dim1", dim1, rank)?, wrap_dim("dim2", dim2, rank)?);
     if a == b {
@@ -173,11 +158,8 @@ fn diagonal_any(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tens
 }
 
 /// Every run of `size` positions of a dimension, `step` apart; the dimension along a run is the last.
-#[op_def("unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)")]
-pub fn unfold(this: &Tensor, dimension: i64, size: i64, step: i64) -> Result<Tensor>;
-
-#[op_impl(unfold, CompositeExplicitAutograd)]
-fn unfold_any(this: &Tensor, dimension: i64, size: i64, step: i64) -> Result<Tensor> {
+#[op_def("unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn unfold(this: &Tensor, dimension: i64, size: i64, step: i64) -> Result<Tensor> {
     let rank = this.sizes().len();
     let at = wrap_dim("dimension", dimension, rank)?;
     let whole = this.sizes().get(at).copied().unwrap_or(1);
@@ -199,11 +181,8 @@ fn unfold_any(this: &Tensor, dimension: i64, size: i64, step: i64) -> Result<Ten
 }
 
 /// Every position of a dimension.
-#[op_def("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")]
-pub fn unbind_int(this: &Tensor, dim: i64) -> Result<Vec<Tensor>>;
-
-#[op_impl(unbind_int, CompositeExplicitAutograd)]
-fn unbind_int_any(this: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
+#[op_def("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", body = CompositeExplicitAutograd)]
+pub fn unbind_int(this: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
     let (_, size) = sized("self", this, dim)?;
     let mut parts = room("self", size)?;
     for index in 0..size {
@@ -213,11 +192,11 @@ fn unbind_int_any(this: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
 }
 
 /// Runs of `split_size` positions of a dimension; the last may be shorter.
-#[op_def("split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]")]
-pub fn split(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
-
-#[op_impl(split, CompositeExplicitAutograd)]
-fn split_any(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
+#[op_def(
+    "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
+    body = CompositeExplicitAutograd
+)]
+pub fn split(_: ...) -> Result<Vec<Tensor>> {
     split_evenly(this, split_size, dim)
 }
 
@@ -238,11 +217,11 @@ fn split_evenly(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>>
 }
 
 /// Runs of these lengths of a dimension.
-#[op_def("split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]")]
-pub fn split_with_sizes(this: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>;
-
-#[op_impl(split_with_sizes, CompositeExplicitAutograd)]
-fn split_with_sizes_any(this: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
+#[op_def(
+    "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
+    body = CompositeExplicitAutograd
+)]
+pub fn split_with_sizes(_: ...) -> Result<Vec<Tensor>> {
     split_in(this, split_sizes, dim)
 }
 
@@ -261,20 +240,20 @@ fn split_in(this: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>
 }
 
 /// [`split`] whose parts their users promise to write one at a time.
-#[op_def("unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", out = "Tensor_out")]
-pub fn unsafe_split(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>>;
-
-#[op_impl(unsafe_split, CompositeExplicitAutograd)]
-fn unsafe_split_any(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
+#[op_def(
+    "unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
+    out = "Tensor_out", body = CompositeExplicitAutograd
+)]
+pub fn unsafe_split(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
     split_evenly(this, split_size, dim)
 }
 
 /// [`split_with_sizes`] whose parts their users promise to write one at a time.
-#[op_def("unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]", out = "out")]
-pub fn unsafe_split_with_sizes(this: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>;
-
-#[op_impl(unsafe_split_with_sizes, CompositeExplicitAutograd)]
-fn unsafe_split_with_sizes_any(this: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
+#[op_def(
+    "unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn unsafe_split_with_sizes(this: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
     split_in(this, split_sizes, dim)
 }
 
@@ -330,43 +309,31 @@ pub fn tensor_split_indices(this: &Tensor, indices: &[i64], dim: i64) -> Result<
 }
 
 /// [`squeeze`], of the handle itself.
-#[op_def("squeeze_(Tensor(a!) self) -> Tensor(a!)")]
-pub fn squeeze_(this: &mut Tensor) -> Result<()>;
-
-#[op_impl(squeeze_, CompositeExplicitAutograd)]
-fn squeeze_in_place_any(this: &mut Tensor) -> Result<()> {
+#[op_def("squeeze_(Tensor(a!) self) -> Tensor(a!)", body = CompositeExplicitAutograd)]
+pub fn squeeze_(_: ...) -> Result<()> {
     *this = squeeze(this)?;
     Ok(())
 }
 
 /// [`squeeze_dim`], of the handle itself.
-#[op_def("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)")]
+#[op_def("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 #[expect(non_snake_case, reason = "the operator is called so")]
-pub fn squeeze__dim(this: &mut Tensor, dim: i64) -> Result<()>;
-
-#[op_impl(squeeze__dim, CompositeExplicitAutograd)]
-fn squeeze_in_place_dim_any(this: &mut Tensor, dim: i64) -> Result<()> {
+pub fn squeeze__dim(this: &mut Tensor, dim: i64) -> Result<()> {
     *this = squeeze_dim(this, dim)?;
     Ok(())
 }
 
 /// [`squeeze_dims`], of the handle itself.
-#[op_def("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)")]
+#[op_def("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 #[expect(non_snake_case, reason = "the operator is called so")]
-pub fn squeeze__dims(this: &mut Tensor, dim: &[i64]) -> Result<()>;
-
-#[op_impl(squeeze__dims, CompositeExplicitAutograd)]
-fn squeeze_in_place_dims_any(this: &mut Tensor, dim: &[i64]) -> Result<()> {
+pub fn squeeze__dims(this: &mut Tensor, dim: &[i64]) -> Result<()> {
     *this = squeeze_dims(this, dim)?;
     Ok(())
 }
 
 /// [`unsqueeze`], of the handle itself.
-#[op_def("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)")]
-pub fn unsqueeze_(this: &mut Tensor, dim: i64) -> Result<()>;
-
-#[op_impl(unsqueeze_, CompositeExplicitAutograd)]
-fn unsqueeze_in_place_any(this: &mut Tensor, dim: i64) -> Result<()> {
+#[op_def("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", body = CompositeExplicitAutograd)]
+pub fn unsqueeze_(this: &mut Tensor, dim: i64) -> Result<()> {
     *this = unsqueeze(this, dim)?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Tensors that count.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Layout, Spec};
+use dispatch_runtime::{BadArgument, Spec};
 
 /// The numbers from `start` up to but not `end`, `step` apart.
 #[op_def(
@@ -9,15 +9,7 @@ use dispatch_runtime::{BadArgument, Layout, Spec};
     plan,
     out = "start_out"
 )]
-pub fn arange_start_step(
-    start: Scalar,
-    end: Scalar,
-    step: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
+pub fn arange_start_step(_: ...) -> Result<Tensor>;
 
 #[op_plan(arange_start_step)]
 fn arange_plan(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -> Result<Plan<()>> {
@@ -70,50 +62,19 @@ pub(crate) fn integer(number: Scalar) -> i64 {
 
 /// The numbers from `start` up to but not `end`, one apart.
 #[op_def(
-    "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    body = CompositeExplicitAutograd
 )]
-pub fn arange_start(
-    start: Scalar,
-    end: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(arange_start, CompositeExplicitAutograd)]
-fn arange_start_any(
-    start: Scalar,
-    end: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn arange_start(_: ...) -> Result<Tensor> {
     arange_start_step(start, end, Scalar::Int(1), dtype, layout, device, pin_memory)
 }
 
 /// The numbers from zero up to but not `end`, one apart.
 #[op_def(
     "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn arange(
-    end: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(arange, CompositeExplicitAutograd)]
-fn arange_any(
-    end: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn arange(_: ...) -> Result<Tensor> {
     arange_start_step(Scalar::Int(0), end, Scalar::Int(1), dtype, layout, device, pin_memory)
 }
 
@@ -123,15 +84,7 @@ fn arange_any(
     plan,
     out = "out"
 )]
-pub fn linspace(
-    start: Scalar,
-    end: Scalar,
-    steps: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
+pub fn linspace(_: ...) -> Result<Tensor>;
 
 #[op_plan(linspace)]
 fn linspace_plan(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
@@ -141,18 +94,11 @@ fn linspace_plan(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -
 /// [`linspace`] between numbers that are tensors.
 #[op_def(
     "linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    plan,
-    out = "Tensor_Tensor_out"
+    plan, out = "Tensor_Tensor_out", body = CompositeExplicitAutograd
 )]
-pub fn linspace_tensor_tensor(
-    start: &Tensor,
-    end: &Tensor,
-    steps: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
+pub fn linspace_tensor_tensor(_: ...) -> Result<Tensor> {
+    linspace(number("start", start)?, number("end", end)?, steps, dtype, layout, device, pin_memory)
+}
 
 #[op_plan(linspace_tensor_tensor)]
 fn linspace_tensor_tensor_plan(
@@ -164,34 +110,14 @@ fn linspace_tensor_tensor_plan(
     spaced([one("start", start)?, one("end", end)?], steps, dtype)
 }
 
-#[op_impl(linspace_tensor_tensor, CompositeExplicitAutograd)]
-fn linspace_tensor_tensor_any(
-    start: &Tensor,
-    end: &Tensor,
-    steps: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    linspace(number("start", start)?, number("end", end)?, steps, dtype, layout, device, pin_memory)
-}
-
 /// [`linspace`] from a number that is a tensor.
 #[op_def(
     "linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    plan,
-    out = "Tensor_Scalar_out"
+    plan, out = "Tensor_Scalar_out", body = CompositeExplicitAutograd
 )]
-pub fn linspace_tensor_scalar(
-    start: &Tensor,
-    end: Scalar,
-    steps: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
+pub fn linspace_tensor_scalar(_: ...) -> Result<Tensor> {
+    linspace(number("start", start)?, end, steps, dtype, layout, device, pin_memory)
+}
 
 #[op_plan(linspace_tensor_scalar)]
 fn linspace_tensor_scalar_plan(
@@ -203,34 +129,14 @@ fn linspace_tensor_scalar_plan(
     spaced([one("start", start)?, is_complex_number(end)], steps, dtype)
 }
 
-#[op_impl(linspace_tensor_scalar, CompositeExplicitAutograd)]
-fn linspace_tensor_scalar_any(
-    start: &Tensor,
-    end: Scalar,
-    steps: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    linspace(number("start", start)?, end, steps, dtype, layout, device, pin_memory)
-}
-
 /// [`linspace`] to a number that is a tensor.
 #[op_def(
     "linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    plan,
-    out = "Scalar_Tensor_out"
+    plan, out = "Scalar_Tensor_out", body = CompositeExplicitAutograd
 )]
-pub fn linspace_scalar_tensor(
-    start: Scalar,
-    end: &Tensor,
-    steps: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
+pub fn linspace_scalar_tensor(_: ...) -> Result<Tensor> {
+    linspace(start, number("end", end)?, steps, dtype, layout, device, pin_memory)
+}
 
 #[op_plan(linspace_scalar_tensor)]
 fn linspace_scalar_tensor_plan(
@@ -242,35 +148,13 @@ fn linspace_scalar_tensor_plan(
     spaced([is_complex_number(start), one("end", end)?], steps, dtype)
 }
 
-#[op_impl(linspace_scalar_tensor, CompositeExplicitAutograd)]
-fn linspace_scalar_tensor_any(
-    start: Scalar,
-    end: &Tensor,
-    steps: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    linspace(start, number("end", end)?, steps, dtype, layout, device, pin_memory)
-}
-
 /// `steps` powers of `base`, of exponents from `start` to `end` equally far apart.
 #[op_def(
     "logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan,
     out = "out"
 )]
-pub fn logspace(
-    start: Scalar,
-    end: Scalar,
-    steps: i64,
-    base: f64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
+pub fn logspace(_: ...) -> Result<Tensor>;
 
 #[op_plan(logspace)]
 fn logspace_plan(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
@@ -280,19 +164,11 @@ fn logspace_plan(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -
 /// [`logspace`] between numbers that are tensors.
 #[op_def(
     "logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    plan,
-    out = "Tensor_Tensor_out"
+    plan, out = "Tensor_Tensor_out", body = CompositeExplicitAutograd
 )]
-pub fn logspace_tensor_tensor(
-    start: &Tensor,
-    end: &Tensor,
-    steps: i64,
-    base: f64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
+pub fn logspace_tensor_tensor(_: ...) -> Result<Tensor> {
+    logspace(number("start", start)?, number("end", end)?, steps, base, dtype, layout, device, pin_memory)
+}
 
 #[op_plan(logspace_tensor_tensor)]
 fn logspace_tensor_tensor_plan(
@@ -304,36 +180,14 @@ fn logspace_tensor_tensor_plan(
     spaced([one("start", start)?, one("end", end)?], steps, dtype)
 }
 
-#[op_impl(logspace_tensor_tensor, CompositeExplicitAutograd)]
-fn logspace_tensor_tensor_any(
-    start: &Tensor,
-    end: &Tensor,
-    steps: i64,
-    base: f64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    logspace(number("start", start)?, number("end", end)?, steps, base, dtype, layout, device, pin_memory)
-}
-
 /// [`logspace`] from a number that is a tensor.
 #[op_def(
     "logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    plan,
-    out = "Tensor_Scalar_out"
+    plan, out = "Tensor_Scalar_out", body = CompositeExplicitAutograd
 )]
-pub fn logspace_tensor_scalar(
-    start: &Tensor,
-    end: Scalar,
-    steps: i64,
-    base: f64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
+pub fn logspace_tensor_scalar(_: ...) -> Result<Tensor> {
+    logspace(number("start", start)?, end, steps, base, dtype, layout, device, pin_memory)
+}
 
 #[op_plan(logspace_tensor_scalar)]
 fn logspace_tensor_scalar_plan(
@@ -345,36 +199,14 @@ fn logspace_tensor_scalar_plan(
     spaced([one("start", start)?, is_complex_number(end)], steps, dtype)
 }
 
-#[op_impl(logspace_tensor_scalar, CompositeExplicitAutograd)]
-fn logspace_tensor_scalar_any(
-    start: &Tensor,
-    end: Scalar,
-    steps: i64,
-    base: f64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    logspace(number("start", start)?, end, steps, base, dtype, layout, device, pin_memory)
-}
-
 /// [`logspace`] to a number that is a tensor.
 #[op_def(
     "logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    plan,
-    out = "Scalar_Tensor_out"
+    plan, out = "Scalar_Tensor_out", body = CompositeExplicitAutograd
 )]
-pub fn logspace_scalar_tensor(
-    start: Scalar,
-    end: &Tensor,
-    steps: i64,
-    base: f64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
+pub fn logspace_scalar_tensor(_: ...) -> Result<Tensor> {
+    logspace(start, number("end", end)?, steps, base, dtype, layout, device, pin_memory)
+}
 
 #[op_plan(logspace_scalar_tensor)]
 fn logspace_scalar_tensor_plan(
@@ -384,20 +216,6 @@ fn logspace_scalar_tensor_plan(
     dtype: Option<DType>,
 ) -> Result<Plan<()>, BadArgument> {
     spaced([is_complex_number(start), one("end", end)?], steps, dtype)
-}
-
-#[op_impl(logspace_scalar_tensor, CompositeExplicitAutograd)]
-fn logspace_scalar_tensor_any(
-    start: Scalar,
-    end: &Tensor,
-    steps: i64,
-    base: f64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
-    logspace(start, number("end", end)?, steps, base, dtype, layout, device, pin_memory)
 }
 
 /// Whether a number is complex.
@@ -445,14 +263,7 @@ fn spaced(complex: [bool; 2], steps: i64, dtype: Option<DType>) -> Result<Plan<(
     plan,
     out = "m_out"
 )]
-pub fn eye_m(
-    n: i64,
-    m: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
+pub fn eye_m(_: ...) -> Result<Tensor>;
 
 #[op_plan(eye_m)]
 fn eye_plan(n: i64, m: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
@@ -467,24 +278,9 @@ fn eye_plan(n: i64, m: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgumen
 /// The square matrix with ones along its diagonal.
 #[op_def(
     "eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn eye(
-    n: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(eye, CompositeExplicitAutograd)]
-fn eye_any(
-    n: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn eye(_: ...) -> Result<Tensor> {
     eye_m(n, n, dtype, layout, device, pin_memory)
 }
 
@@ -494,15 +290,7 @@ fn eye_any(
     plan,
     out = "out"
 )]
-pub fn tril_indices(
-    row: i64,
-    col: i64,
-    offset: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
+pub fn tril_indices(_: ...) -> Result<Tensor>;
 
 #[op_plan(tril_indices)]
 fn tril_indices_plan(row: i64, col: i64, offset: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
@@ -515,15 +303,7 @@ fn tril_indices_plan(row: i64, col: i64, offset: i64, dtype: Option<DType>) -> R
     plan,
     out = "out"
 )]
-pub fn triu_indices(
-    row: i64,
-    col: i64,
-    offset: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
+pub fn triu_indices(_: ...) -> Result<Tensor>;
 
 #[op_plan(triu_indices)]
 fn triu_indices_plan(row: i64, col: i64, offset: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {

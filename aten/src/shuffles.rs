@@ -6,11 +6,8 @@ use dispatch_runtime::{BadArgument, Dims, Geometry};
 use crate::images_like;
 
 /// Images that are finer by a factor, made of as many more channels.
-#[op_def("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out = "out")]
-pub fn pixel_shuffle(this: &Tensor, upscale_factor: i64) -> Result<Tensor>;
-
-#[op_impl(pixel_shuffle, CompositeExplicitAutograd)]
-fn pixel_shuffle_any(this: &Tensor, upscale_factor: i64) -> Result<Tensor> {
+#[op_def("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
+pub fn pixel_shuffle(this: &Tensor, upscale_factor: i64) -> Result<Tensor> {
     let (outer, [channels, height, width]) = images(this)?;
     let factor = positive("upscale_factor", upscale_factor)?;
     let square = factor.saturating_mul(factor);
@@ -29,11 +26,8 @@ fn pixel_shuffle_any(this: &Tensor, upscale_factor: i64) -> Result<Tensor> {
 }
 
 /// Images that are coarser by a factor, with as many more channels.
-#[op_def("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", out = "out")]
-pub fn pixel_unshuffle(this: &Tensor, downscale_factor: i64) -> Result<Tensor>;
-
-#[op_impl(pixel_unshuffle, CompositeExplicitAutograd)]
-fn pixel_unshuffle_any(this: &Tensor, downscale_factor: i64) -> Result<Tensor> {
+#[op_def("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
+pub fn pixel_unshuffle(this: &Tensor, downscale_factor: i64) -> Result<Tensor> {
     let (outer, [channels, height, width]) = images(this)?;
     let factor = positive("downscale_factor", downscale_factor)?;
     if height % factor != 0 || width % factor != 0 {
@@ -48,11 +42,8 @@ fn pixel_unshuffle_any(this: &Tensor, downscale_factor: i64) -> Result<Tensor> {
 }
 
 /// Channels in groups, taken from each group in turn.
-#[op_def("channel_shuffle(Tensor self, SymInt groups) -> Tensor", out = "out")]
-pub fn channel_shuffle(this: &Tensor, groups: i64) -> Result<Tensor>;
-
-#[op_impl(channel_shuffle, CompositeExplicitAutograd)]
-fn channel_shuffle_any(this: &Tensor, groups: i64) -> Result<Tensor> {
+#[op_def("channel_shuffle(Tensor self, SymInt groups) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
+pub fn channel_shuffle(this: &Tensor, groups: i64) -> Result<Tensor> {
     let [batch, channels, inner @ ..] = this.sizes() else {
         return Err(BadArgument::rank("self", this.sizes().len(), "3 or more").into());
     };

@@ -5,11 +5,11 @@ use dispatch_runtime::{BadArgument, Spec, wrap_dim};
 
 /// `exp(self) / sum(exp(self))` along a dimension.
 #[op_def("_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", plan, out = "out")]
-pub fn _softmax(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor>;
+pub fn _softmax(_: ...) -> Result<Tensor>;
 
 /// The logarithm of softmax along a dimension.
 #[op_def("_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", plan, out = "out")]
-pub fn _log_softmax(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor>;
+pub fn _log_softmax(_: ...) -> Result<Tensor>;
 
 /// `exp(self) / sum(exp(self))` along a dimension, of the input as another dtype if one is given.
 #[op_def("softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out = "int_out")]
@@ -32,11 +32,11 @@ fn converted(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
 
 /// Softmax along a dimension, zero where every element is minus infinity.
 #[op_def("_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", plan)]
-pub fn _safe_softmax(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
+pub fn _safe_softmax(_: ...) -> Result<Tensor>;
 
 /// The gradient of softmax, from its result.
 #[op_def("_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor", plan, out = "out"(grad_input))]
-pub fn _softmax_backward_data(grad_output: &Tensor, output: &Tensor, dim: i64, input_dtype: DType) -> Result<Tensor>;
+pub fn _softmax_backward_data(_: ...) -> Result<Tensor>;
 
 /// The gradient of the logarithm of softmax, from its result.
 #[op_def(
@@ -44,12 +44,7 @@ pub fn _softmax_backward_data(grad_output: &Tensor, output: &Tensor, dim: i64, i
     plan,
     out = "out"
 )]
-pub fn _log_softmax_backward_data(
-    grad_output: &Tensor,
-    output: &Tensor,
-    dim: i64,
-    input_dtype: DType,
-) -> Result<Tensor>;
+pub fn _log_softmax_backward_data(_: ...) -> Result<Tensor>;
 
 #[op_plan(_softmax)]
 fn softmax_plan(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Plan<usize>, BadArgument> {

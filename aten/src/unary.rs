@@ -8,115 +8,115 @@ use crate::{add, add_scalar, arange_start_step, copy_, sum_dim_intlist, unsqueez
 
 /// `sqrt(self)`
 #[op_def("sqrt(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn sqrt(this: &Tensor) -> Result<Tensor>;
+pub fn sqrt(_: ...) -> Result<Tensor>;
 
 /// `1 / sqrt(self)`
 #[op_def("rsqrt(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn rsqrt(this: &Tensor) -> Result<Tensor>;
+pub fn rsqrt(_: ...) -> Result<Tensor>;
 
 /// `1 / self`
 #[op_def("reciprocal(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn reciprocal(this: &Tensor) -> Result<Tensor>;
+pub fn reciprocal(_: ...) -> Result<Tensor>;
 
 /// `e^self`
 #[op_def("exp(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn exp(this: &Tensor) -> Result<Tensor>;
+pub fn exp(_: ...) -> Result<Tensor>;
 
 /// `2^self`
 #[op_def("exp2(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn exp2(this: &Tensor) -> Result<Tensor>;
+pub fn exp2(_: ...) -> Result<Tensor>;
 
 /// `e^self - 1`, exact near zero
 #[op_def("expm1(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn expm1(this: &Tensor) -> Result<Tensor>;
+pub fn expm1(_: ...) -> Result<Tensor>;
 
 /// The natural logarithm
 #[op_def("log(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn log(this: &Tensor) -> Result<Tensor>;
+pub fn log(_: ...) -> Result<Tensor>;
 
 /// The logarithm to base two
 #[op_def("log2(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn log2(this: &Tensor) -> Result<Tensor>;
+pub fn log2(_: ...) -> Result<Tensor>;
 
 /// The logarithm to base ten
 #[op_def("log10(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn log10(this: &Tensor) -> Result<Tensor>;
+pub fn log10(_: ...) -> Result<Tensor>;
 
 /// `log(1 + self)`, exact near zero
 #[op_def("log1p(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn log1p(this: &Tensor) -> Result<Tensor>;
+pub fn log1p(_: ...) -> Result<Tensor>;
 
 /// The sine
 #[op_def("sin(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn sin(this: &Tensor) -> Result<Tensor>;
+pub fn sin(_: ...) -> Result<Tensor>;
 
 /// The cosine
 #[op_def("cos(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn cos(this: &Tensor) -> Result<Tensor>;
+pub fn cos(_: ...) -> Result<Tensor>;
 
 /// The tangent
 #[op_def("tan(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn tan(this: &Tensor) -> Result<Tensor>;
+pub fn tan(_: ...) -> Result<Tensor>;
 
 /// The inverse of the sine
 #[op_def("asin(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn asin(this: &Tensor) -> Result<Tensor>;
+pub fn asin(_: ...) -> Result<Tensor>;
 
 /// The inverse of the cosine
 #[op_def("acos(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn acos(this: &Tensor) -> Result<Tensor>;
+pub fn acos(_: ...) -> Result<Tensor>;
 
 /// The inverse of the tangent
 #[op_def("atan(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn atan(this: &Tensor) -> Result<Tensor>;
+pub fn atan(_: ...) -> Result<Tensor>;
 
 /// The hyperbolic sine
 #[op_def("sinh(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn sinh(this: &Tensor) -> Result<Tensor>;
+pub fn sinh(_: ...) -> Result<Tensor>;
 
 /// The hyperbolic cosine
 #[op_def("cosh(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn cosh(this: &Tensor) -> Result<Tensor>;
+pub fn cosh(_: ...) -> Result<Tensor>;
 
 /// The hyperbolic tangent
 #[op_def("tanh(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn tanh(this: &Tensor) -> Result<Tensor>;
+pub fn tanh(_: ...) -> Result<Tensor>;
 
 /// The inverse of the hyperbolic sine
 #[op_def("asinh(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn asinh(this: &Tensor) -> Result<Tensor>;
+pub fn asinh(_: ...) -> Result<Tensor>;
 
 /// The inverse of the hyperbolic cosine
 #[op_def("acosh(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn acosh(this: &Tensor) -> Result<Tensor>;
+pub fn acosh(_: ...) -> Result<Tensor>;
 
 /// The inverse of the hyperbolic tangent
 #[op_def("atanh(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn atanh(this: &Tensor) -> Result<Tensor>;
+pub fn atanh(_: ...) -> Result<Tensor>;
 
 /// The error function
 #[op_def("erf(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
-pub fn erf(this: &Tensor) -> Result<Tensor>;
+pub fn erf(_: ...) -> Result<Tensor>;
 
 /// `1 - erf(self)`, without its loss for large arguments
 #[op_def("erfc(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
-pub fn erfc(this: &Tensor) -> Result<Tensor>;
+pub fn erfc(_: ...) -> Result<Tensor>;
 
 /// The inverse of the error function
 #[op_def("erfinv(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
-pub fn erfinv(this: &Tensor) -> Result<Tensor>;
+pub fn erfinv(_: ...) -> Result<Tensor>;
 
 /// The logarithm of the magnitude of the gamma function
 #[op_def("lgamma(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
-pub fn lgamma(this: &Tensor) -> Result<Tensor>;
+pub fn lgamma(_: ...) -> Result<Tensor>;
 
 /// The derivative of `lgamma`
 #[op_def("digamma(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
-pub fn digamma(this: &Tensor) -> Result<Tensor>;
+pub fn digamma(_: ...) -> Result<Tensor>;
 
 /// The derivative of [`digamma`](fn@crate::digamma) of this order
 #[op_def("polygamma(int n, Tensor self) -> Tensor", shape = pointwise(this), dtype = float, dtypes(floating), check = check_order(n), out = "out")]
-pub fn polygamma(n: i64, this: &Tensor) -> Result<Tensor>;
+pub fn polygamma(_: ...) -> Result<Tensor>;
 
 /// There are no derivatives of an order below zero.
 fn check_order(n: i64) -> Result<(), BadArgument> {
@@ -157,24 +157,24 @@ pub fn mvlgamma_(this: &mut Tensor, p: i64) -> Result<()> {
 
 /// The modified Bessel function of the first kind, of order 0
 #[op_def("i0(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
-pub fn i0(this: &Tensor) -> Result<Tensor>;
+pub fn i0(_: ...) -> Result<Tensor>;
 
 /// `sin(pi self) / (pi self)`
 #[op_def("sinc(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn sinc(this: &Tensor) -> Result<Tensor>;
+pub fn sinc(_: ...) -> Result<Tensor>;
 
 /// `1 / (1 + e^-self)`
 #[op_def("sigmoid(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
-pub fn sigmoid(this: &Tensor) -> Result<Tensor>;
+pub fn sigmoid(_: ...) -> Result<Tensor>;
 
 /// Degrees as radians
 #[op_def("deg2rad(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
-pub fn deg2rad(this: &Tensor) -> Result<Tensor>;
+pub fn deg2rad(_: ...) -> Result<Tensor>;
 
 /// Radians as degrees
 #[op_def("rad2deg(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
-pub fn rad2deg(this: &Tensor) -> Result<Tensor>;
+pub fn rad2deg(_: ...) -> Result<Tensor>;
 
 /// `log(self / (1 - self))`, of `self` kept `eps` away from 0 and 1
 #[op_def("logit(Tensor self, float? eps=None) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
-pub fn logit(this: &Tensor, eps: Option<f64>) -> Result<Tensor>;
+pub fn logit(_: ...) -> Result<Tensor>;

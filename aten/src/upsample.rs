@@ -12,12 +12,7 @@ macro_rules! upsamples {
         $backward:ident $backward_schema:literal;)*) => {$(
         /// The image in another size.
         #[op_def($schema, plan, out = "out")]
-        pub fn $name(
-            this: &Tensor,
-            output_size: &[i64],
-            $($align: bool,)?
-            $($scale: Option<f64>),+
-        ) -> Result<Tensor>;
+        pub fn $name(_: ...) -> Result<Tensor>;
 
         /// The image in another size, given as it is or by how much larger it is.
         #[op_def($vec_schema $(, out = $vec_out)?)]
@@ -35,13 +30,7 @@ macro_rules! upsamples {
 
         /// The gradient for the image, given that for the one in another size.
         #[op_def($backward_schema, plan, out = "grad_input"(grad_input))]
-        pub fn $backward(
-            grad_output: &Tensor,
-            output_size: &[i64],
-            input_size: &[i64],
-            $($align: bool,)?
-            $($scale: Option<f64>),+
-        ) -> Result<Tensor>;
+        pub fn $backward(_: ...) -> Result<Tensor>;
 
         const _: () = {
             #[op_plan($name)]

@@ -9,11 +9,11 @@ fn nothing(grad: &Tensor, sizes: &[i64]) -> Result<Tensor> {
 }
 
 /// The gradient of [`select_int`](crate::select_int).
-#[op_def("select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor", out = "out")]
-pub fn select_backward(grad_output: &Tensor, input_sizes: &[i64], dim: i64, index: i64) -> Result<Tensor>;
-
-#[op_impl(select_backward, CompositeExplicitAutograd)]
-fn select_backward_any(grad_output: &Tensor, input_sizes: &[i64], dim: i64, index: i64) -> Result<Tensor> {
+#[op_def(
+    "select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn select_backward(grad_output: &Tensor, input_sizes: &[i64], dim: i64, index: i64) -> Result<Tensor> {
     let grad = nothing(grad_output, input_sizes)?;
     crate::copy_(&mut crate::select_int(&grad, dim, index)?, grad_output, false)?;
     Ok(grad)
@@ -22,26 +22,9 @@ fn select_backward_any(grad_output: &Tensor, input_sizes: &[i64], dim: i64, inde
 /// The gradient of [`slice`](crate::slice).
 #[op_def(
     "slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn slice_backward(
-    grad_output: &Tensor,
-    input_sizes: &[i64],
-    dim: i64,
-    start: i64,
-    end: i64,
-    step: i64,
-) -> Result<Tensor>;
-
-#[op_impl(slice_backward, CompositeExplicitAutograd)]
-fn slice_backward_any(
-    grad_output: &Tensor,
-    input_sizes: &[i64],
-    dim: i64,
-    start: i64,
-    end: i64,
-    step: i64,
-) -> Result<Tensor> {
+pub fn slice_backward(_: ...) -> Result<Tensor> {
     let grad = nothing(grad_output, input_sizes)?;
     crate::copy_(&mut crate::slice(&grad, dim, Some(start), Some(end), step)?, grad_output, false)?;
     Ok(grad)
@@ -50,35 +33,20 @@ fn slice_backward_any(
 /// The gradient of [`diagonal`](crate::diagonal).
 #[op_def(
     "diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn diagonal_backward(
-    grad_output: &Tensor,
-    input_sizes: &[i64],
-    offset: i64,
-    dim1: i64,
-    dim2: i64,
-) -> Result<Tensor>;
-
-#[op_impl(diagonal_backward, CompositeExplicitAutograd)]
-fn diagonal_backward_any(
-    grad_output: &Tensor,
-    input_sizes: &[i64],
-    offset: i64,
-    dim1: i64,
-    dim2: i64,
-) -> Result<Tensor> {
+pub fn diagonal_backward(_: ...) -> Result<Tensor> {
     let grad = nothing(grad_output, input_sizes)?;
     crate::copy_(&mut crate::diagonal(&grad, offset, dim1, dim2)?, grad_output, false)?;
     Ok(grad)
 }
 
 /// The gradient of [`unfold`](crate::unfold): windows that overlap are summed.
-#[op_def("unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor", out = "out")]
-pub fn unfold_backward(grad_in: &Tensor, input_sizes: &[i64], dim: i64, size: i64, step: i64) -> Result<Tensor>;
-
-#[op_impl(unfold_backward, CompositeExplicitAutograd)]
-fn unfold_backward_any(grad_in: &Tensor, input_sizes: &[i64], dim: i64, size: i64, step: i64) -> Result<Tensor> {
+#[op_def(
+    "unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn unfold_backward(grad_in: &Tensor, input_sizes: &[i64], dim: i64, size: i64, step: i64) -> Result<Tensor> {
     let grad = nothing(grad_in, input_sizes)?;
     let windows = crate::unfold(&grad, dim, size, step)?;
     if windows.sizes() != grad_in.sizes() {
@@ -114,14 +82,7 @@ pub fn masked_select_backward(grad: &Tensor, input: &Tensor, mask: &Tensor) -> R
 #[op_def(
     "embedding_backward(Tensor grad, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq, bool sparse) -> Tensor"
 )]
-pub fn embedding_backward(
-    grad: &Tensor,
-    indices: &Tensor,
-    num_weights: i64,
-    padding_idx: i64,
-    scale_grad_by_freq: bool,
-    sparse: bool,
-) -> Result<Tensor> {
+pub fn embedding_backward(_: ...) -> Result<Tensor> {
     if sparse {
         return Err(BadArgument::value("sparse", true, "false, as there are no sparse tensors here").into());
     }

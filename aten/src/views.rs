@@ -8,74 +8,59 @@ use dispatch_runtime::{BadArgument, Dims, Geometry, wrap_dim};
 use crate::shape::{infer_size, restrided, view_geometry, view_strides};
 
 /// The same elements in another tensor.
-#[op_def("alias(Tensor(a) self) -> Tensor(a)")]
-pub fn alias(this: &Tensor) -> Result<Tensor>;
-
-#[op_impl(alias, CompositeExplicitAutograd)]
-fn alias_any(this: &Tensor) -> Result<Tensor> {
+#[op_def("alias(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn alias(_: ...) -> Result<Tensor> {
     Ok(this.restride(this.geometry().clone())?)
 }
 
 /// The same elements, of which no derivative is known.
-#[op_def("detach(Tensor(a) self) -> Tensor(a)")]
-pub fn detach(this: &Tensor) -> Result<Tensor>;
-
-#[op_impl(detach, CompositeExplicitAutograd)]
-fn detach_any(this: &Tensor) -> Result<Tensor> {
+#[op_def("detach(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn detach(this: &Tensor) -> Result<Tensor> {
     Ok(this.restride(this.geometry().clone())?)
 }
 
 /// The same elements: a tensor that was just made enters the layers of the call.
-#[op_def("lift_fresh(Tensor(a) self) -> Tensor(a)")]
-pub fn lift_fresh(this: &Tensor) -> Result<Tensor>;
-
-#[op_impl(lift_fresh, CompositeExplicitAutograd)]
-fn lift_fresh_any(this: &Tensor) -> Result<Tensor> {
+#[op_def("lift_fresh(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn lift_fresh(this: &Tensor) -> Result<Tensor> {
     Ok(this.restride(this.geometry().clone())?)
 }
 
 /// The same elements in other sizes, one of which may be -1.
-#[op_def("view(Tensor(a) self, SymInt[] size) -> Tensor(a)")]
-pub fn view(this: &Tensor, size: &[i64]) -> Result<Tensor>;
-
-#[op_impl(view, CompositeExplicitAutograd)]
-fn view_any(this: &Tensor, size: &[i64]) -> Result<Tensor> {
+#[op_def("view(Tensor(a) self, SymInt[] size) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn view(_: ...) -> Result<Tensor> {
     Ok(this.restride(view_geometry(this.geometry(), size)?)?)
 }
 
 /// [`view`] of a tensor that nobody else looks at.
-#[op_def("_unsafe_view(Tensor self, SymInt[] size) -> Tensor", out = "out")]
-pub fn _unsafe_view(this: &Tensor, size: &[i64]) -> Result<Tensor>;
-
-#[op_impl(_unsafe_view, CompositeExplicitAutograd)]
-fn _unsafe_view_any(this: &Tensor, size: &[i64]) -> Result<Tensor> {
+#[op_def("_unsafe_view(Tensor self, SymInt[] size) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
+pub fn _unsafe_view(this: &Tensor, size: &[i64]) -> Result<Tensor> {
     Ok(this.restride(view_geometry(this.geometry(), size)?)?)
 }
 
 /// The same elements in sizes and strides that were worked out before.
-#[op_def("_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)")]
-pub fn _reshape_alias(this: &Tensor, size: &[i64], stride: &[i64]) -> Result<Tensor>;
-
-#[op_impl(_reshape_alias, CompositeExplicitAutograd)]
-fn _reshape_alias_any(this: &Tensor, size: &[i64], stride: &[i64]) -> Result<Tensor> {
+#[op_def(
+    "_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)",
+    body = CompositeExplicitAutograd
+)]
+pub fn _reshape_alias(this: &Tensor, size: &[i64], stride: &[i64]) -> Result<Tensor> {
     restrided(this, size, stride, this.geometry().offset())
 }
 
 /// Any walk through the tensor's memory.
-#[op_def("as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)")]
-pub fn as_strided(this: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor>;
-
-#[op_impl(as_strided, CompositeExplicitAutograd)]
-fn as_strided_any(this: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor> {
+#[op_def(
+    "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
+    body = CompositeExplicitAutograd
+)]
+pub fn as_strided(this: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor> {
     restrided(this, size, stride, storage_offset.unwrap_or_else(|| this.geometry().offset()))
 }
 
 /// The same elements, again and again in dimensions of size 1 and in new ones.
-#[op_def("expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)")]
-pub fn expand(this: &Tensor, size: &[i64], implicit: bool) -> Result<Tensor>;
-
-#[op_impl(expand, CompositeExplicitAutograd)]
-fn expand_any(this: &Tensor, size: &[i64], _implicit: bool) -> Result<Tensor> {
+#[op_def(
+    "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
+    body = CompositeExplicitAutograd
+)]
+pub fn expand(this: &Tensor, size: &[i64], _implicit: bool) -> Result<Tensor> {
     let geometry = expanded(this.geometry(), size)?;
     Ok(this.restride(geometry)?)
 }
@@ -107,11 +92,8 @@ fn expanded(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> 
 }
 
 /// The same elements with the dimensions in this order.
-#[op_def("permute(Tensor(a) self, int[] dims) -> Tensor(a)")]
-pub fn permute(this: &Tensor, dims: &[i64]) -> Result<Tensor>;
-
-#[op_impl(permute, CompositeExplicitAutograd)]
-fn permute_any(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
+#[op_def("permute(Tensor(a) self, int[] dims) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn permute(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
     let (geometry, rank) = (this.geometry(), this.sizes().len());
     if dims.len() != rank {
         return Err(BadArgument::sizes("dims", dims, format!("each of the {rank} dimensions")).into());
@@ -129,11 +111,8 @@ fn permute_any(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
 }
 
 /// The same elements with two dimensions in each other's place.
-#[op_def("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")]
-pub fn transpose_int(this: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor>;
-
-#[op_impl(transpose_int, CompositeExplicitAutograd)]
-fn transpose_int_any(this: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
+#[op_def("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn transpose_int(this: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
     transposed(this, ("dim0", dim0), ("dim1", dim1))
 }
 
@@ -149,11 +128,8 @@ fn transposed(this: &Tensor, (name0, dim0): (&'static str, i64), (name1, dim1): 
 }
 
 /// The matrix with rows and columns in each other's place; a vector as it is.
-#[op_def("t(Tensor(a) self) -> Tensor(a)")]
-pub fn t(this: &Tensor) -> Result<Tensor>;
-
-#[op_impl(t, CompositeExplicitAutograd)]
-fn t_any(this: &Tensor) -> Result<Tensor> {
+#[op_def("t(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn t(this: &Tensor) -> Result<Tensor> {
     matrix_transposed(this)
 }
 
@@ -166,11 +142,8 @@ fn matrix_transposed(this: &Tensor) -> Result<Tensor> {
 }
 
 /// The same bytes as elements of another type.
-#[op_def("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)")]
-pub fn view_dtype(this: &Tensor, dtype: DType) -> Result<Tensor>;
-
-#[op_impl(view_dtype, CompositeExplicitAutograd)]
-fn view_dtype_any(this: &Tensor, dtype: DType) -> Result<Tensor> {
+#[op_def("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn view_dtype(this: &Tensor, dtype: DType) -> Result<Tensor> {
     let geometry = reinterpreted(this, dtype)?;
     Ok(Tensor::new(this.storage().clone(), dtype, geometry)?.with_keys(this.keys()))
 }
@@ -347,31 +320,25 @@ pub fn numel(this: &Tensor) -> Result<i64> {
 }
 
 /// [`transpose_int`], of the handle itself.
-#[op_def("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")]
-pub fn transpose_(this: &mut Tensor, dim0: i64, dim1: i64) -> Result<()>;
-
-#[op_impl(transpose_, CompositeExplicitAutograd)]
-fn transpose_in_place_any(this: &mut Tensor, dim0: i64, dim1: i64) -> Result<()> {
+#[op_def("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", body = CompositeExplicitAutograd)]
+pub fn transpose_(this: &mut Tensor, dim0: i64, dim1: i64) -> Result<()> {
     *this = transpose_int(this, dim0, dim1)?;
     Ok(())
 }
 
 /// [`t`], of the handle itself.
-#[op_def("t_(Tensor(a!) self) -> Tensor(a!)")]
-pub fn t_(this: &mut Tensor) -> Result<()>;
-
-#[op_impl(t_, CompositeExplicitAutograd)]
-fn t_in_place_any(this: &mut Tensor) -> Result<()> {
+#[op_def("t_(Tensor(a!) self) -> Tensor(a!)", body = CompositeExplicitAutograd)]
+pub fn t_(this: &mut Tensor) -> Result<()> {
     *this = t(this)?;
     Ok(())
 }
 
 /// [`as_strided`], of the handle itself.
-#[op_def("as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)")]
-pub fn as_strided_(this: &mut Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<()>;
-
-#[op_impl(as_strided_, CompositeExplicitAutograd)]
-fn as_strided_in_place_any(this: &mut Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<()> {
+#[op_def(
+    "as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)",
+    body = CompositeExplicitAutograd
+)]
+pub fn as_strided_(this: &mut Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<()> {
     *this = as_strided(this, size, stride, storage_offset)?;
     Ok(())
 }

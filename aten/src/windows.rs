@@ -60,14 +60,7 @@ macro_rules! windows {
     ($($(#[$doc:meta])* $name:ident($($setting:ident: $ty:ty),*) $schema:literal $out:literal = $periodic:expr, |$x:ident| $weights:expr;)*) => {$(
         $(#[$doc])*
         #[op_def($schema, out = $out)]
-        pub fn $name(
-            window_length: i64,
-            $($setting: $ty,)*
-            dtype: Option<DType>,
-            layout: Option<Layout>,
-            device: Option<Device>,
-            pin_memory: Option<bool>,
-        ) -> Result<Tensor>;
+        pub fn $name(_: ...) -> Result<Tensor>;
 
         const _: () = {
             #[op_impl($name, CompositeExplicitAutograd)]

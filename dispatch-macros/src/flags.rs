@@ -237,13 +237,21 @@ pub(crate) fn key_word(key: &impl ToTokens) -> Option<String> {
     words.last().map(|word| word.to_string())
 }
 
-/// Every key of the list, as a reference to a static or a promoted constant, resolved in the user's scope with the built-in keys in sight.
-pub(crate) fn key_references(keys: &[Expr], runtime: &TokenStream) -> TokenStream {
-    if keys.is_empty() {
-        return quote!(&#runtime::keys::CompositeImplicitAutograd);
+/// The keys of a kernel, in a static `__KEYS`. They are resolved in the scope of their author, with the built-in keys in sight.
+pub(crate) fn static_keys(keys: &[Expr], runtime: &TokenStream) -> TokenStream {
+    let count = keys.len().max(1);
+    let references = match keys {
+        [] => quote!(&#runtime::keys::CompositeImplicitAutograd),
+        keys => {
+            let references = keys.iter().map(key_reference);
+            quote!(#(#references),*)
+        }
+    };
+    quote! {
+        #[allow(unused_imports)]
+        use #runtime::keys::*;
+        static __KEYS: [&#runtime::Key; #count] = [#references];
     }
-    let references = keys.iter().map(key_reference);
-    quote!(#(#references),*)
 }
 
 /// A key by reference. A value that is no key is reported where it stands.

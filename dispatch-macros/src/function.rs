@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
-use syn::{Attribute, LitStr, Safety, Signature, Token, Visibility};
+use syn::{Attribute, LitStr, Pat, Safety, Signature, Token, Variadic, Visibility};
 
 use crate::errors::Errors;
 use crate::written::as_written;
@@ -73,6 +73,16 @@ impl Function {
     pub(crate) fn that_is(mut self, expression: &impl ToTokens) -> Self {
         self.body = Some(Group::new(Delimiter::Brace, expression.to_token_stream()).into());
         self
+    }
+
+    /// Takes the `_: ...` away that stands for all parameters.
+    pub(crate) fn take_elided_parameters(&mut self) -> Option<Token![...]> {
+        let elided =
+            |variadic: &mut Variadic| variadic.pat.as_ref().is_some_and(|(name, _)| matches!(**name, Pat::Wild(_)));
+        if !self.signature.inputs.is_empty() {
+            return None;
+        }
+        self.signature.variadic.take_if(elided).map(|variadic| variadic.dots)
     }
 
     /// Notes everything about the signature that no operator and no kernel can have.

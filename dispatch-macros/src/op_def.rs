@@ -14,7 +14,7 @@ mod stub;
 use dispatch_schema::{Argument, OperatorName, Schema};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use syn::{Expr, ExprCall};
+use syn::{Expr, ExprCall, parse_quote};
 
 use crate::crate_path;
 use crate::duplicate;
@@ -43,6 +43,8 @@ struct Definition {
     data_dependent: bool,
     /// Its plan stands under `#[op_plan]`.
     plan: bool,
+    /// The key that its body serves, if it is another than `CompositeImplicitAutograd`.
+    body_key: Option<Expr>,
     /// The call of another operator that it is; its forms call that one's forms.
     calls: Option<ExprCall>,
     /// The operator that this is a form of.
@@ -58,13 +60,13 @@ struct Form {
 }
 
 pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream {
-    let function = match Function::parse_under("op_def", item) {
+    let mut function = match Function::parse_under("op_def", item) {
         Ok(function) => function,
         Err(item) => return item,
     };
     let mut errors = Errors::default();
     let attribute = Attribute::parse(attribute, &mut errors);
-    match check(&function, &attribute, &mut errors) {
+    match check(&mut function, &attribute, &mut errors) {
         Some(checked) if errors.is_empty() => {
             let (operator, name) = (&checked.schema.name, &function.signature.ident);
             if let Some(place) = duplicate::other_definition(&operator.to_string(), name.span()) {
@@ -105,7 +107,7 @@ impl Checked {
         let runtime = crate_path::runtime();
         let (claim, data_dependent) = (attribute.claim, attribute.data_dependent.is_some());
         let (plan, check) = (attribute.plan.is_some(), attribute.check.map(|check| check.condition));
-        let calls = attribute.calls;
+        let (calls, body_key) = (attribute.calls, attribute.body.map(|body| body.key));
         let function = match &calls {
             Some(call) => function.that_is(call),
             None => function,
@@ -121,6 +123,7 @@ impl Checked {
             check,
             data_dependent,
             plan,
+            body_key,
             calls,
             form: None,
             forms,
@@ -129,17 +132,28 @@ impl Checked {
     }
 }
 
-fn check(function: &Function, attribute: &Attribute, errors: &mut Errors) -> Option<Checked> {
+fn check(function: &mut Function, attribute: &Attribute, errors: &mut Errors) -> Option<Checked> {
+    let elided = function.take_elided_parameters();
     function.check_plain("an operator", false, errors);
     if !errors.is_empty() {
         return None;
     }
+    let mut schema = match (&attribute.schema, elided) {
+        (Some(source), _) => source.parse(errors)?,
+        (None, None) => infer::schema(&function.signature, &signature::parameters(&function.signature), errors)?,
+        (None, Some(dots)) => {
+            errors.at(dots, "`_: ...` stands for the arguments of the schema; write the schema, or the parameters");
+            return None;
+        }
+    };
+    let elided = elided.is_some();
+    if elided {
+        function.signature.inputs = signature::inputs(&schema, &crate_path::runtime());
+        // An author who does not write the parameters cannot mark one as unused.
+        function.attributes.push(parse_quote!(#[allow(unused_variables)]));
+    }
     let signature = &function.signature;
     let parameters = signature::parameters(signature);
-    let mut schema = match &attribute.schema {
-        Some(source) => source.parse(errors)?,
-        None => infer::schema(signature, &parameters, errors)?,
-    };
     let spells_namespace = schema.name.namespace.is_some();
     if !spells_namespace {
         schema.name.namespace = crate_path::this_crate();
@@ -147,7 +161,9 @@ fn check(function: &Function, attribute: &Attribute, errors: &mut Errors) -> Opt
     check_schema(&schema, attribute.schema.as_ref(), &signature.ident, errors);
     check_name(&signature.ident, &schema.name, errors);
     let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
-    if errors.is_empty() && signature::check_count("function", signature, &parameters, &schema, errors) {
+    if elided {
+        signature::check_return(signature, &schema, errors);
+    } else if errors.is_empty() && signature::check_count("function", signature, &parameters, &schema, errors) {
         signature::check_names(&parameters, &schema, errors);
         signature::check_types(signature, &parameters, &types, &schema, errors);
     }
@@ -156,6 +172,15 @@ fn check(function: &Function, attribute: &Attribute, errors: &mut Errors) -> Opt
     }
     if let (Some(call), Some(_)) = (&attribute.calls, &function.body) {
         errors.at(call, "an operator is this call or has a body; leave one out");
+    }
+    if let Some(body) = &attribute.body
+        && function.body.is_none()
+        && attribute.calls.is_none()
+    {
+        errors.at(
+            &body.option,
+            "`body` says which key the body serves, and there is none; write one, or leave `body` out",
+        );
     }
     if let (Some(word), Some(_)) = (&attribute.plan, &attribute.shape) {
         errors.at(word, "an operator has a shape word or a plan; leave one out");

@@ -14,7 +14,7 @@ use quote::{ToTokens, quote, quote_spanned};
 
 use crate::crate_path;
 use crate::errors::{Errors, at_end};
-use crate::flags::{Flags, key_references, key_word};
+use crate::flags::{Flags, key_word, static_keys};
 use crate::function::{Function, signature_lints};
 use crate::hand_over;
 use crate::rust_type::RustType;
@@ -75,16 +75,6 @@ fn check_alone(function: &Function, flags: &Flags, errors: &mut Errors) {
     }
     if let Some(dtypes) = &flags.dtypes {
         dtypes::check(dtypes, &function.signature, errors);
-    }
-}
-
-fn keys(flags: &Flags, runtime: &TokenStream) -> TokenStream {
-    let count = flags.keys.len().max(1);
-    let references = key_references(&flags.keys, runtime);
-    quote! {
-        #[allow(unused_imports)]
-        use #runtime::keys::*;
-        static __KEYS: [&#runtime::Key; #count] = [#references];
     }
 }
 
@@ -208,7 +198,7 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
                 #runtime::__private::Redispatch::enter(<#operator as #runtime::Operation>::operator, #keys_given)?;
         }
     });
-    let keys = keys(flags, &runtime);
+    let keys = static_keys(&flags.keys, &runtime);
     let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
     let priority = flags.priority.as_ref().map(|priority| quote!(.priority(#priority)));
     let names = kernel.parameters.iter().map(|parameter| parameter.name.clone());

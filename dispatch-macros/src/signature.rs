@@ -4,7 +4,7 @@ use dispatch_schema::{Argument, Schema};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident};
 use syn::punctuated::Punctuated;
-use syn::{FnArg, Pat, ReturnType, Signature, Token, Type};
+use syn::{FnArg, Pat, ReturnType, Signature, Token, Type, parse_quote};
 
 use crate::errors::Errors;
 use crate::rust_type::RustType;
@@ -31,6 +31,15 @@ pub(crate) fn parameters(signature: &Signature) -> Vec<Parameter> {
         whole: typed.to_token_stream(),
     };
     typed.map(parameter).collect()
+}
+
+/// The parameters that a schema asks for.
+pub(crate) fn inputs(schema: &Schema, runtime: &TokenStream) -> Punctuated<FnArg, Token![,]> {
+    let typed = |argument: &Argument| {
+        let (name, ty) = (rust_name(&argument.name), RustType::of_argument(argument)?.tokens(runtime));
+        Some::<FnArg>(parse_quote!(#name: #ty))
+    };
+    schema.arguments.iter().filter_map(typed).collect()
 }
 
 /// What an argument is called in Rust. A definition refuses those that [have no name there](has_rust_name).
@@ -166,7 +175,8 @@ pub(crate) fn check_types(
     check_return(function, schema, errors);
 }
 
-fn check_return(function: &Signature, schema: &Schema, errors: &mut Errors) {
+/// Notes a return that is not the schema's.
+pub(crate) fn check_return(function: &Signature, schema: &Schema, errors: &mut Errors) {
     let want = RustType::of_returns(schema);
     let instead = format!("Result<{}>", want.text());
     let operator = &schema.name;

@@ -6,11 +6,11 @@ use dispatch_runtime::prelude::*;
 use super::filled;
 
 /// Ones with the chances that `self` has, and zeros.
-#[op_def("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", out = "out")]
-pub fn bernoulli(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
-
-#[op_impl(bernoulli, CompositeExplicitAutograd)]
-fn bernoulli_any(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+#[op_def(
+    "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn bernoulli(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
     bernoulli_tensor(this, this, generator)
 }
 
@@ -21,7 +21,7 @@ fn bernoulli_any(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>
     inplace,
     out = "Tensor_out"
 )]
-pub fn bernoulli_tensor(this: &Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
+pub fn bernoulli_tensor(_: ...) -> Result<Tensor>;
 
 #[op_plan(bernoulli_tensor)]
 fn bernoulli_tensor_plan(this: &Tensor, p: &Tensor) -> Result<Plan<()>, BadArgument> {
@@ -36,7 +36,7 @@ fn bernoulli_tensor_plan(this: &Tensor, p: &Tensor) -> Result<Plan<()>, BadArgum
 
 /// Ones with the chance `p`, and zeros.
 #[op_def("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", plan)]
-pub fn bernoulli_p(this: &Tensor, p: f64, generator: Option<&Generator>) -> Result<Tensor>;
+pub fn bernoulli_p(_: ...) -> Result<Tensor>;
 
 #[op_plan(bernoulli_p)]
 fn bernoulli_p_plan(this: &Tensor, p: f64) -> Result<Plan<()>, BadArgument> {
@@ -46,7 +46,7 @@ fn bernoulli_p_plan(this: &Tensor, p: f64) -> Result<Plan<()>, BadArgument> {
 
 /// Ones with the chance `p`, and zeros, in place.
 #[op_def("bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)", plan)]
-pub fn bernoulli__float(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()>;
+pub fn bernoulli__float(_: ...) -> Result<()>;
 
 #[op_plan(bernoulli__float)]
 fn bernoulli_float_plan(this: &Tensor, p: f64) -> Result<Plan<(), 0>, BadArgument> {

@@ -12,7 +12,7 @@ use super::{check_fraction, filled, within};
     inplace,
     out = "out"
 )]
-pub fn uniform(this: &Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<Tensor>;
+pub fn uniform(_: ...) -> Result<Tensor>;
 
 #[op_plan(uniform)]
 fn uniform_plan(this: &Tensor, from: f64, to: f64) -> Result<Plan<()>, BadArgument> {
@@ -34,11 +34,11 @@ fn largest(dtype: DType) -> f64 {
 }
 
 /// Numbers of the normal distribution.
-#[op_def("normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor")]
-pub fn normal_functional(this: &Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<Tensor>;
-
-#[op_impl(normal_functional, CompositeExplicitAutograd)]
-fn normal_functional_any(this: &Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<Tensor> {
+#[op_def(
+    "normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor",
+    body = CompositeExplicitAutograd
+)]
+pub fn normal_functional(this: &Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<Tensor> {
     let mut made = crate::empty_like(this, None, None, None, None, None)?;
     normal_(&mut made, mean, std, generator)?;
     Ok(made)
@@ -46,7 +46,7 @@ fn normal_functional_any(this: &Tensor, mean: f64, std: f64, generator: Option<&
 
 /// Numbers of the normal distribution, in place.
 #[op_def("normal_(Tensor(a!) self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor(a!)", plan)]
-pub fn normal_(this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()>;
+pub fn normal_(_: ...) -> Result<()>;
 
 #[op_plan(normal_)]
 fn normal_plan(this: &Tensor, std: f64) -> Result<Plan<(), 0>, BadArgument> {
@@ -61,7 +61,7 @@ fn normal_plan(this: &Tensor, std: f64) -> Result<Plan<(), 0>, BadArgument> {
     inplace,
     out = "out"
 )]
-pub fn exponential(this: &Tensor, lambd: f64, generator: Option<&Generator>) -> Result<Tensor>;
+pub fn exponential(_: ...) -> Result<Tensor>;
 
 #[op_plan(exponential)]
 fn exponential_plan(this: &Tensor, lambd: f64) -> Result<Plan<()>, BadArgument> {
@@ -77,7 +77,7 @@ fn exponential_plan(this: &Tensor, lambd: f64) -> Result<Plan<()>, BadArgument> 
     inplace,
     out = "out"
 )]
-pub fn cauchy(this: &Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<Tensor>;
+pub fn cauchy(_: ...) -> Result<Tensor>;
 
 #[op_plan(cauchy)]
 fn cauchy_plan(this: &Tensor, sigma: f64) -> Result<Plan<()>, BadArgument> {
@@ -93,7 +93,7 @@ fn cauchy_plan(this: &Tensor, sigma: f64) -> Result<Plan<()>, BadArgument> {
     inplace,
     out = "out"
 )]
-pub fn log_normal(this: &Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<Tensor>;
+pub fn log_normal(_: ...) -> Result<Tensor>;
 
 #[op_plan(log_normal)]
 fn log_normal_plan(this: &Tensor, std: f64) -> Result<Plan<()>, BadArgument> {
@@ -104,7 +104,7 @@ fn log_normal_plan(this: &Tensor, std: f64) -> Result<Plan<()>, BadArgument> {
 
 /// How many tries with the chance `p` it takes to succeed.
 #[op_def("geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor", plan, inplace, out = "out")]
-pub fn geometric(this: &Tensor, p: f64, generator: Option<&Generator>) -> Result<Tensor>;
+pub fn geometric(_: ...) -> Result<Tensor>;
 
 #[op_plan(geometric)]
 fn geometric_plan(this: &Tensor, p: f64) -> Result<Plan<()>, BadArgument> {

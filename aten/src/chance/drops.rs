@@ -8,8 +8,21 @@ use dispatch_runtime::{BadArgument, Dims, Spec};
 use crate::bernoulli__float;
 
 /// The tensor with elements left out, each with the chance `p`, and the mask of those that are kept; all are where it is not to train.
-#[op_def("native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", plan, out = "out")]
-pub fn native_dropout(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Tensor, Tensor)>;
+#[op_def(
+    "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
+    plan, out = "out", body = CompositeExplicitAutograd
+)]
+pub fn native_dropout(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Tensor, Tensor)> {
+    let [_, mask] = native_dropout::plan(input, p, train)?.outputs;
+    let mut mask = mask.on(input.device())?;
+    if train == Some(false) {
+        crate::fill__scalar(&mut mask, true.into())?;
+        return Ok((crate::clone(input, None)?, mask));
+    }
+    bernoulli__float(&mut mask, 1.0 - p, None)?;
+    let result = native_dropout_backward(input, &mask, kept_scale(p))?;
+    Ok((result, mask))
+}
 
 #[op_plan(native_dropout)]
 fn native_dropout_plan(input: &Tensor, p: f64, train: Option<bool>) -> Result<Plan<(), 2>, BadArgument> {
@@ -36,19 +49,6 @@ pub fn kept_scale(p: f64) -> f64 {
     if p < 1.0 { 1.0 / (1.0 - p) } else { 0.0 }
 }
 
-#[op_impl(native_dropout, CompositeExplicitAutograd)]
-fn native_dropout_any(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Tensor, Tensor)> {
-    let [_, mask] = native_dropout::plan(input, p, train)?.outputs;
-    let mut mask = mask.on(input.device())?;
-    if train == Some(false) {
-        crate::fill__scalar(&mut mask, true.into())?;
-        return Ok((crate::clone(input, None)?, mask));
-    }
-    bernoulli__float(&mut mask, 1.0 - p, None)?;
-    let result = native_dropout_backward(input, &mask, kept_scale(p))?;
-    Ok((result, mask))
-}
-
 /// `grad_output * mask * scale`
 #[op_def(
     "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
@@ -56,7 +56,7 @@ fn native_dropout_any(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Te
     dtype = float,
     out = "out"
 )]
-pub fn native_dropout_backward(grad_output: &Tensor, mask: &Tensor, scale: f64) -> Result<Tensor>;
+pub fn native_dropout_backward(_: ...) -> Result<Tensor>;
 
 /// The tensor with elements left out, each with the chance `p`, while training.
 #[op_def("dropout(Tensor input, float p, bool train) -> Tensor")]

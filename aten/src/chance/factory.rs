@@ -1,30 +1,16 @@
 //! Random tensors out of nothing, and like others.
 
+use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Layout, MemoryFormat, Spec};
 
 use crate::{empty_like, empty_memory_format, normal_, uniform_};
 
 /// Numbers between zero and one, each as likely.
 #[op_def(
-    "rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    body = CompositeExplicitAutograd
 )]
-pub fn rand(
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(rand, CompositeExplicitAutograd)]
-fn rand_any(
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn rand(_: ...) -> Result<Tensor> {
     let mut made = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
     uniform_(&mut made, 0.0, 1.0, None)?;
     Ok(made)
@@ -32,26 +18,10 @@ fn rand_any(
 
 /// The same with numbers of this generator.
 #[op_def(
-    "rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    body = CompositeExplicitAutograd
 )]
-pub fn rand_generator(
-    size: &[i64],
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(rand_generator, CompositeExplicitAutograd)]
-fn rand_generator_any(
-    size: &[i64],
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn rand_generator(_: ...) -> Result<Tensor> {
     let mut made = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
     uniform_(&mut made, 0.0, 1.0, generator)?;
     Ok(made)
@@ -74,26 +44,9 @@ pub fn rand_generator_out(size: &[i64], generator: Option<&Generator>, out: &mut
 /// Numbers between zero and one, each as likely, laid out as another tensor.
 #[op_def(
     "rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn rand_like(
-    this: &Tensor,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor>;
-
-#[op_impl(rand_like, CompositeExplicitAutograd)]
-fn rand_like_any(
-    this: &Tensor,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
+pub fn rand_like(_: ...) -> Result<Tensor> {
     let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
     uniform_(&mut made, 0.0, 1.0, None)?;
     Ok(made)
@@ -102,28 +55,9 @@ fn rand_like_any(
 /// The same with numbers of this generator.
 #[op_def(
     "rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    out = "generator_out"
+    out = "generator_out", body = CompositeExplicitAutograd
 )]
-pub fn rand_like_generator(
-    this: &Tensor,
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor>;
-
-#[op_impl(rand_like_generator, CompositeExplicitAutograd)]
-fn rand_like_generator_any(
-    this: &Tensor,
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
+pub fn rand_like_generator(_: ...) -> Result<Tensor> {
     let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
     uniform_(&mut made, 0.0, 1.0, generator)?;
     Ok(made)
@@ -131,24 +65,10 @@ fn rand_like_generator_any(
 
 /// Numbers of the standard normal distribution.
 #[op_def(
-    "randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    body = CompositeExplicitAutograd
 )]
-pub fn randn(
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(randn, CompositeExplicitAutograd)]
-fn randn_any(
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn randn(_: ...) -> Result<Tensor> {
     let mut made = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
     normal_(&mut made, 0.0, 1.0, None)?;
     Ok(made)
@@ -156,26 +76,10 @@ fn randn_any(
 
 /// The same with numbers of this generator.
 #[op_def(
-    "randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    body = CompositeExplicitAutograd
 )]
-pub fn randn_generator(
-    size: &[i64],
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(randn_generator, CompositeExplicitAutograd)]
-fn randn_generator_any(
-    size: &[i64],
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn randn_generator(_: ...) -> Result<Tensor> {
     let mut made = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
     normal_(&mut made, 0.0, 1.0, generator)?;
     Ok(made)
@@ -198,26 +102,9 @@ pub fn randn_generator_out(size: &[i64], generator: Option<&Generator>, out: &mu
 /// Numbers of the standard normal distribution, laid out as another tensor.
 #[op_def(
     "randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn randn_like(
-    this: &Tensor,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor>;
-
-#[op_impl(randn_like, CompositeExplicitAutograd)]
-fn randn_like_any(
-    this: &Tensor,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
+pub fn randn_like(_: ...) -> Result<Tensor> {
     let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
     normal_(&mut made, 0.0, 1.0, None)?;
     Ok(made)
@@ -226,28 +113,9 @@ fn randn_like_any(
 /// The same with numbers of this generator.
 #[op_def(
     "randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    out = "generator_out"
+    out = "generator_out", body = CompositeExplicitAutograd
 )]
-pub fn randn_like_generator(
-    this: &Tensor,
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor>;
-
-#[op_impl(randn_like_generator, CompositeExplicitAutograd)]
-fn randn_like_generator_any(
-    this: &Tensor,
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
+pub fn randn_like_generator(_: ...) -> Result<Tensor> {
     let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
     normal_(&mut made, 0.0, 1.0, generator)?;
     Ok(made)

@@ -1,33 +1,17 @@
 //! Tensors of whole numbers at random, out of nothing and like others.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Layout, MemoryFormat, Spec};
+use dispatch_runtime::{BadArgument, Layout, Spec};
 
 use crate::factory::check_plain;
 use crate::{empty_like, empty_memory_format, random__from};
 
 /// Whole numbers from zero up to below `high`.
 #[op_def(
-    "randint(SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "randint(SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    body = CompositeExplicitAutograd
 )]
-pub fn randint(
-    high: i64,
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(randint, CompositeExplicitAutograd)]
-fn randint_any(
-    high: i64,
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn randint(_: ...) -> Result<Tensor> {
     let mut made = empty_memory_format(size, dtype.or(Some(DType::I64)), layout, device, pin_memory, None)?;
     random__from(&mut made, 0, Some(high), None)?;
     Ok(made)
@@ -35,28 +19,10 @@ fn randint_any(
 
 /// The same with numbers of this generator.
 #[op_def(
-    "randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    body = CompositeExplicitAutograd
 )]
-pub fn randint_generator(
-    high: i64,
-    size: &[i64],
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(randint_generator, CompositeExplicitAutograd)]
-fn randint_generator_any(
-    high: i64,
-    size: &[i64],
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn randint_generator(_: ...) -> Result<Tensor> {
     let mut made = empty_memory_format(size, dtype.or(Some(DType::I64)), layout, device, pin_memory, None)?;
     random__from(&mut made, 0, Some(high), generator)?;
     Ok(made)
@@ -64,28 +30,10 @@ fn randint_generator_any(
 
 /// Whole numbers from `low` up to below `high`.
 #[op_def(
-    "randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    body = CompositeExplicitAutograd
 )]
-pub fn randint_low(
-    low: i64,
-    high: i64,
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(randint_low, CompositeExplicitAutograd)]
-fn randint_low_any(
-    low: i64,
-    high: i64,
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn randint_low(_: ...) -> Result<Tensor> {
     let mut made = empty_memory_format(size, dtype.or(Some(DType::I64)), layout, device, pin_memory, None)?;
     random__from(&mut made, low, Some(high), None)?;
     Ok(made)
@@ -93,30 +41,10 @@ fn randint_low_any(
 
 /// The same with numbers of this generator.
 #[op_def(
-    "randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    body = CompositeExplicitAutograd
 )]
-pub fn randint_low_generator(
-    low: i64,
-    high: i64,
-    size: &[i64],
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(randint_low_generator, CompositeExplicitAutograd)]
-fn randint_low_generator_any(
-    low: i64,
-    high: i64,
-    size: &[i64],
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn randint_low_generator(_: ...) -> Result<Tensor> {
     let mut made = empty_memory_format(size, dtype.or(Some(DType::I64)), layout, device, pin_memory, None)?;
     random__from(&mut made, low, Some(high), generator)?;
     Ok(made)
@@ -147,13 +75,7 @@ pub fn randint_low_out(low: i64, high: i64, size: &[i64], out: &mut Tensor) -> R
 #[op_def(
     "randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"
 )]
-pub fn randint_low_generator_out(
-    low: i64,
-    high: i64,
-    size: &[i64],
-    generator: Option<&Generator>,
-    out: &mut Tensor,
-) -> Result<()> {
+pub fn randint_low_generator_out(_: ...) -> Result<()> {
     Spec::contiguous(out.dtype(), size).fit("out", out)?;
     random__from(out, low, Some(high), generator)
 }
@@ -161,28 +83,9 @@ pub fn randint_low_generator_out(
 /// Whole numbers from zero up to below `high`, laid out as another tensor.
 #[op_def(
     "randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    out = "out"
+    out = "out", body = CompositeExplicitAutograd
 )]
-pub fn randint_like(
-    this: &Tensor,
-    high: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor>;
-
-#[op_impl(randint_like, CompositeExplicitAutograd)]
-fn randint_like_any(
-    this: &Tensor,
-    high: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
+pub fn randint_like(_: ...) -> Result<Tensor> {
     let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
     random__from(&mut made, 0, Some(high), None)?;
     Ok(made)
@@ -191,30 +94,9 @@ fn randint_like_any(
 /// The same with numbers of this generator.
 #[op_def(
     "randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    out = "generator_out"
+    out = "generator_out", body = CompositeExplicitAutograd
 )]
-pub fn randint_like_generator(
-    this: &Tensor,
-    high: i64,
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor>;
-
-#[op_impl(randint_like_generator, CompositeExplicitAutograd)]
-fn randint_like_generator_any(
-    this: &Tensor,
-    high: i64,
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
+pub fn randint_like_generator(_: ...) -> Result<Tensor> {
     let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
     random__from(&mut made, 0, Some(high), generator)?;
     Ok(made)
@@ -223,30 +105,9 @@ fn randint_like_generator_any(
 /// Whole numbers from `low` up to below `high`, laid out as another tensor.
 #[op_def(
     "randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    out = "low_dtype_out"
+    out = "low_dtype_out", body = CompositeExplicitAutograd
 )]
-pub fn randint_like_low_dtype(
-    this: &Tensor,
-    low: i64,
-    high: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor>;
-
-#[op_impl(randint_like_low_dtype, CompositeExplicitAutograd)]
-fn randint_like_low_dtype_any(
-    this: &Tensor,
-    low: i64,
-    high: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
+pub fn randint_like_low_dtype(_: ...) -> Result<Tensor> {
     let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
     random__from(&mut made, low, Some(high), None)?;
     Ok(made)
@@ -255,32 +116,9 @@ fn randint_like_low_dtype_any(
 /// The same with numbers of this generator.
 #[op_def(
     "randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    out = "low_generator_dtype_out"
+    out = "low_generator_dtype_out", body = CompositeExplicitAutograd
 )]
-pub fn randint_like_low_generator_dtype(
-    this: &Tensor,
-    low: i64,
-    high: i64,
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor>;
-
-#[op_impl(randint_like_low_generator_dtype, CompositeExplicitAutograd)]
-fn randint_like_low_generator_dtype_any(
-    this: &Tensor,
-    low: i64,
-    high: i64,
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Tensor> {
+pub fn randint_like_low_generator_dtype(_: ...) -> Result<Tensor> {
     let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
     random__from(&mut made, low, Some(high), generator)?;
     Ok(made)
@@ -288,24 +126,10 @@ fn randint_like_low_generator_dtype_any(
 
 /// The numbers from zero up to below `n`, in a random order.
 #[op_def(
-    "randperm(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "randperm(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    body = CompositeExplicitAutograd
 )]
-pub fn randperm(
-    n: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(randperm, CompositeExplicitAutograd)]
-fn randperm_any(
-    n: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn randperm(_: ...) -> Result<Tensor> {
     randperm_generator(n, None, dtype, layout, device, pin_memory)
 }
 
@@ -315,14 +139,7 @@ fn randperm_any(
     plan,
     out = "generator_out"
 )]
-pub fn randperm_generator(
-    n: i64,
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
+pub fn randperm_generator(_: ...) -> Result<Tensor>;
 
 #[op_plan(randperm_generator)]
 fn randperm_generator_plan(

@@ -7,7 +7,7 @@ use super::filled;
 
 /// Whole numbers from zero to the largest that the dtype holds, or up to which a floating dtype holds all.
 #[op_def("random(Tensor self, *, Generator? generator=None) -> Tensor", plan, inplace, out = "out")]
-pub fn random(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
+pub fn random(_: ...) -> Result<Tensor>;
 
 #[op_plan(random)]
 fn random_plan(this: &Tensor) -> Result<Plan<Integers>, BadArgument> {
@@ -22,7 +22,7 @@ fn random_plan(this: &Tensor) -> Result<Plan<Integers>, BadArgument> {
     inplace,
     out = "from_out"
 )]
-pub fn random_from(this: &Tensor, from: i64, to: Option<i64>, generator: Option<&Generator>) -> Result<Tensor>;
+pub fn random_from(_: ...) -> Result<Tensor>;
 
 #[op_plan(random_from)]
 fn random_from_plan(this: &Tensor, from: i64, to: Option<i64>) -> Result<Plan<Integers>, BadArgument> {
@@ -31,7 +31,7 @@ fn random_from_plan(this: &Tensor, from: i64, to: Option<i64>) -> Result<Plan<In
 
 /// Whole numbers from zero up to below `to`.
 #[op_def("random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor", plan, inplace, out = "to_out")]
-pub fn random_to(this: &Tensor, to: i64, generator: Option<&Generator>) -> Result<Tensor>;
+pub fn random_to(_: ...) -> Result<Tensor>;
 
 #[op_plan(random_to)]
 fn random_to_plan(this: &Tensor, to: i64) -> Result<Plan<Integers>, BadArgument> {

@@ -1,7 +1,7 @@
 //! Numbers of normal distributions whose mean and deviation are tensors.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Layout, Spec, broadcast};
+use dispatch_runtime::{BadArgument, Spec, broadcast};
 
 use crate::{empty_memory_format, normal_};
 
@@ -17,12 +17,9 @@ pub fn normal_out(this: &Tensor, mean: f64, std: f64, generator: Option<&Generat
 /// A number of the normal distribution around each mean.
 #[op_def(
     "normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor",
-    out = "Tensor_float_out"
+    out = "Tensor_float_out", body = CompositeExplicitAutograd
 )]
-pub fn normal_tensor_float(mean: &Tensor, std: f64, generator: Option<&Generator>) -> Result<Tensor>;
-
-#[op_impl(normal_tensor_float, CompositeExplicitAutograd)]
-fn normal_tensor_float_any(mean: &Tensor, std: f64, generator: Option<&Generator>) -> Result<Tensor> {
+pub fn normal_tensor_float(mean: &Tensor, std: f64, generator: Option<&Generator>) -> Result<Tensor> {
     let mut made = empty_memory_format(mean.sizes(), Some(mean.dtype()), None, Some(mean.device()), None, None)?;
     normal_(&mut made, 0.0, std, generator).map_err(|error| called(error, "mean"))?;
     crate::add_(&mut made, mean, 1.into())?;
@@ -32,12 +29,9 @@ fn normal_tensor_float_any(mean: &Tensor, std: f64, generator: Option<&Generator
 /// A number of the normal distribution with each deviation.
 #[op_def(
     "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
-    out = "float_Tensor_out"
+    out = "float_Tensor_out", body = CompositeExplicitAutograd
 )]
-pub fn normal_float_tensor(mean: f64, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
-
-#[op_impl(normal_float_tensor, CompositeExplicitAutograd)]
-fn normal_float_tensor_any(mean: f64, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+pub fn normal_float_tensor(mean: f64, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
     let mut made = empty_memory_format(std.sizes(), Some(std.dtype()), None, Some(std.device()), None, None)?;
     spread(&mut made, std, generator)?;
     crate::add__scalar(&mut made, mean.into(), 1.into())?;
@@ -47,12 +41,9 @@ fn normal_float_tensor_any(mean: f64, std: &Tensor, generator: Option<&Generator
 /// A number of the normal distribution with each mean and deviation.
 #[op_def(
     "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-    out = "Tensor_Tensor_out"
+    out = "Tensor_Tensor_out", body = CompositeExplicitAutograd
 )]
-pub fn normal_tensor_tensor(mean: &Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
-
-#[op_impl(normal_tensor_tensor, CompositeExplicitAutograd)]
-fn normal_tensor_tensor_any(mean: &Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+pub fn normal_tensor_tensor(mean: &Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
     let sizes = broadcast([mean.sizes(), std.sizes()]).map_err(|error| BadArgument::new("std", error.problem))?;
     let mut made = empty_memory_format(&sizes, Some(mean.dtype()), None, Some(mean.device()), None, None)?;
     spread(&mut made, std, generator)?;
@@ -80,30 +71,10 @@ fn called(error: Error, argument: &'static str) -> Error {
 
 /// Numbers of the normal distribution.
 #[op_def(
-    "normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    body = CompositeExplicitAutograd
 )]
-pub fn normal_float_float(
-    mean: f64,
-    std: f64,
-    size: &[i64],
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor>;
-
-#[op_impl(normal_float_float, CompositeExplicitAutograd)]
-fn normal_float_float_any(
-    mean: f64,
-    std: f64,
-    size: &[i64],
-    generator: Option<&Generator>,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    device: Option<Device>,
-    pin_memory: Option<bool>,
-) -> Result<Tensor> {
+pub fn normal_float_float(_: ...) -> Result<Tensor> {
     let mut made = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
     normal_(&mut made, mean, std, generator)?;
     Ok(made)
@@ -113,13 +84,7 @@ fn normal_float_float_any(
 #[op_def(
     "normal.float_float_out(float mean, float std, SymInt[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
 )]
-pub fn normal_float_float_out(
-    mean: f64,
-    std: f64,
-    size: &[i64],
-    generator: Option<&Generator>,
-    out: &mut Tensor,
-) -> Result<()> {
+pub fn normal_float_float_out(_: ...) -> Result<()> {
     Spec::contiguous(out.dtype(), size).fit("out", out)?;
     normal_(out, mean, std, generator)
 }

@@ -10,33 +10,33 @@ use crate::check_devices;
 
 /// How often what happens at a rate of `self` happens
 #[op_def("poisson(Tensor self, Generator? generator=None) -> Tensor", plan, out = "out")]
-pub fn poisson(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
+pub fn poisson(_: ...) -> Result<Tensor>;
 
 /// How many of `count` tries succeed, each with the chance `prob`
 #[op_def("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", plan, out = "out")]
-pub fn binomial(count: &Tensor, prob: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
+pub fn binomial(_: ...) -> Result<Tensor>;
 
 /// Numbers of gamma distributions of these shapes
 #[op_def("_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", plan, out = "out")]
-pub fn _standard_gamma(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
+pub fn _standard_gamma(_: ...) -> Result<Tensor>;
 
 /// How a number of a gamma distribution follows its shape
 #[op_def("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", shape = pointwise, dtypes(floating), out = "out")]
-pub fn _standard_gamma_grad(this: &Tensor, output: &Tensor) -> Result<Tensor>;
+pub fn _standard_gamma_grad(_: ...) -> Result<Tensor>;
 
 /// Shares of one, in the last dimension, of Dirichlet distributions
-#[op_def("_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor", out = "out")]
-pub fn _sample_dirichlet(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>;
-
-/// How a share of a Dirichlet distribution follows its weight, where the weights have this total
-#[op_def("_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", shape = pointwise, dtypes(floating), out = "out")]
-pub fn _dirichlet_grad(x: &Tensor, alpha: &Tensor, total: &Tensor) -> Result<Tensor>;
-
-#[op_impl(_sample_dirichlet, CompositeExplicitAutograd)]
-fn sample_dirichlet_any(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+#[op_def(
+    "_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn _sample_dirichlet(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
     let parts = _standard_gamma(this, generator)?;
     crate::div(&parts, &crate::sum_dim_intlist(&parts, Some(&[-1]), true, None)?)
 }
+
+/// How a share of a Dirichlet distribution follows its weight, where the weights have this total
+#[op_def("_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", shape = pointwise, dtypes(floating), out = "out")]
+pub fn _dirichlet_grad(_: ...) -> Result<Tensor>;
 
 #[op_plan(poisson)]
 fn poisson_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {

@@ -11,14 +11,7 @@ use super::Reduction;
     plan,
     out = "out"
 )]
-pub fn multi_margin_loss(
-    this: &Tensor,
-    target: &Tensor,
-    p: Scalar,
-    margin: Scalar,
-    weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Tensor>;
+pub fn multi_margin_loss(_: ...) -> Result<Tensor>;
 
 #[op_plan(multi_margin_loss)]
 fn multi_margin_loss_plan(
@@ -39,15 +32,7 @@ fn multi_margin_loss_plan(
     plan,
     out = "grad_input"(grad_input)
 )]
-pub fn multi_margin_loss_backward(
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    p: Scalar,
-    margin: Scalar,
-    weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Tensor>;
+pub fn multi_margin_loss_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(multi_margin_loss_backward)]
 fn multi_margin_loss_backward_plan(
@@ -76,7 +61,7 @@ pub fn multilabel_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) ->
     plan,
     out = "output"
 )]
-pub fn multilabel_margin_loss_forward(this: &Tensor, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)>;
+pub fn multilabel_margin_loss_forward(_: ...) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(multilabel_margin_loss_forward)]
 fn multilabel_margin_loss_forward_plan(
@@ -94,13 +79,7 @@ fn multilabel_margin_loss_forward_plan(
     plan,
     out = "grad_input"(grad_input)
 )]
-pub fn multilabel_margin_loss_backward(
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
-    is_target: &Tensor,
-) -> Result<Tensor>;
+pub fn multilabel_margin_loss_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(multilabel_margin_loss_backward)]
 fn multilabel_margin_loss_backward_plan(

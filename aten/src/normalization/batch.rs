@@ -11,78 +11,35 @@ use crate::images_like;
     "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     plan, out = "out"(out, save_mean, save_invstd)
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-pub fn native_batch_norm(
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
-    running_mean: Option<&Tensor>,
-    running_var: Option<&Tensor>,
-    training: bool,
-    momentum: f64,
-    eps: f64,
-) -> Result<(Tensor, Tensor, Tensor)>;
+pub fn native_batch_norm(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 /// The same, in a schema that says that the running statistics are written.
 #[op_def(
     "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     plan
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-pub fn _native_batch_norm_legit(
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
-    running_mean: &mut Tensor,
-    running_var: &mut Tensor,
-    training: bool,
-    momentum: f64,
-    eps: f64,
-) -> Result<(Tensor, Tensor, Tensor)>;
+pub fn _native_batch_norm_legit(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 /// The same without running statistics.
 #[op_def(
     "_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     plan, out = "no_stats_out"(out, save_mean, save_invstd)
 )]
-pub fn _native_batch_norm_legit_no_stats(
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
-    training: bool,
-    momentum: f64,
-    eps: f64,
-) -> Result<(Tensor, Tensor, Tensor)>;
+pub fn _native_batch_norm_legit_no_stats(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 /// Normalises each channel by its own statistics, which go into the running ones. The last result is room for a backend's notes.
 #[op_def(
     "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
     plan
 )]
-pub fn _batch_norm_with_update(
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
-    running_mean: &mut Tensor,
-    running_var: &mut Tensor,
-    momentum: f64,
-    eps: f64,
-) -> Result<(Tensor, Tensor, Tensor, Tensor)>;
+pub fn _batch_norm_with_update(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)>;
 
 /// Normalises each channel by statistics of before.
 #[op_def(
     "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     out = "out"
 )]
-pub fn _native_batch_norm_legit_no_training(
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
-    running_mean: &Tensor,
-    running_var: &Tensor,
-    momentum: f64,
-    eps: f64,
-) -> Result<(Tensor, Tensor, Tensor)> {
+pub fn _native_batch_norm_legit_no_training(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
     native_batch_norm(input, weight, bias, Some(running_mean), Some(running_var), false, momentum, eps)
 }
 
@@ -90,18 +47,7 @@ pub fn _native_batch_norm_legit_no_training(
 #[op_def(
     "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor"
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-pub fn batch_norm(
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
-    running_mean: Option<&Tensor>,
-    running_var: Option<&Tensor>,
-    training: bool,
-    momentum: f64,
-    eps: f64,
-    _cudnn_enabled: bool,
-) -> Result<Tensor> {
+pub fn batch_norm(_: ...) -> Result<Tensor> {
     Ok(native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)?.0)
 }
 
@@ -111,19 +57,7 @@ pub fn batch_norm(
     plan,
     out = "out"
 )]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
-pub fn native_batch_norm_backward(
-    grad_out: &Tensor,
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    running_mean: Option<&Tensor>,
-    running_var: Option<&Tensor>,
-    save_mean: Option<&Tensor>,
-    save_invstd: Option<&Tensor>,
-    train: bool,
-    eps: f64,
-    output_mask: &[bool],
-) -> Result<(Tensor, Tensor, Tensor)>;
+pub fn native_batch_norm_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(native_batch_norm)]
 fn batch_norm_plan(
@@ -171,7 +105,6 @@ fn batch_norm_with_update_plan(
 }
 
 #[op_plan(native_batch_norm_backward)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_backward_plan(
     grad_out: &Tensor,
     input: &Tensor,

@@ -20,6 +20,8 @@ pub(super) struct Attribute {
     /// A condition besides those of the shape word.
     pub(super) check: Option<Check>,
     pub(super) data_dependent: Option<Ident>,
+    /// The key that the body serves, if it is another than `CompositeImplicitAutograd`.
+    pub(super) body: Option<BodyKey>,
     pub(super) plan: Option<Ident>,
     pub(super) inplace: Option<Ident>,
     pub(super) out: Option<OutForm>,
@@ -44,6 +46,12 @@ pub(super) struct Computed {
 pub(super) struct Check {
     pub(super) option: Ident,
     pub(super) condition: Expr,
+}
+
+/// `body = CompositeExplicitAutograd`.
+pub(super) struct BodyKey {
+    pub(super) option: Ident,
+    pub(super) key: Expr,
 }
 
 impl Parse for OutForm {
@@ -99,8 +107,8 @@ impl Parse for ShapeWord {
 }
 
 const SHAPES: &str = "they are `pointwise`, `reduce(dim)`, and letters such as \"mk,kn->mn\"";
-const OPTIONS: [&str; 10] =
-    ["plan", "operator", "shape", "dtype", "dtypes", "check", "out", "inplace", "data_dependent", "calls"];
+const OPTIONS: [&str; 11] =
+    ["plan", "operator", "shape", "dtype", "dtypes", "check", "out", "inplace", "data_dependent", "calls", "body"];
 
 impl Attribute {
     pub(super) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
@@ -158,6 +166,10 @@ impl Attribute {
             "calls" => match Expr::parse.parse2(value) {
                 Ok(Expr::Call(call)) if matches!(&*call.func, Expr::Path(_)) => self.calls.replace(call).is_some(),
                 _ => return errors.at(name, "call the operator that this one is: `calls = other(this)`"),
+            },
+            "body" => match Expr::parse.parse2(value) {
+                Ok(key @ Expr::Path(_)) => self.body.replace(BodyKey { option: name.clone(), key }).is_some(),
+                _ => return errors.at(name, "name the key that the body serves: `body = CompositeExplicitAutograd`"),
             },
             "plan" if value.is_empty() => self.plan.replace(name.clone()).is_some(),
             "inplace" if value.is_empty() => self.inplace.replace(name.clone()).is_some(),

@@ -154,6 +154,7 @@ impl Definition {
             calls: None,
             form: self.calls.is_none().then(|| Form { functional: functional.clone() }),
             plan: false,
+            body_key: self.body_key.clone(),
             forms: Vec::new(),
             spells_namespace: self.spells_namespace,
             data_dependent: self.data_dependent && self.calls.is_none(),

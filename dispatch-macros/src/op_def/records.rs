@@ -6,6 +6,7 @@ use syn::Attribute;
 
 use super::Definition;
 use crate::default;
+use crate::flags::static_keys;
 use crate::function::signature_lints;
 use crate::rust_type::RustType;
 
@@ -41,7 +42,7 @@ pub(super) fn composite(
     parameters: &[TokenStream],
     output: &TokenStream,
 ) -> Option<TokenStream> {
-    let Definition { function, names, runtime, .. } = definition;
+    let Definition { function, names, body_key, runtime, .. } = definition;
     function.body.as_ref()?;
     let (name, body) = (&function.signature.ident, body_name(definition));
     let result = quote!(#runtime::__private::Returns::<#name, #output>::returned(#body(#(#names),*)));
@@ -59,12 +60,13 @@ pub(super) fn composite(
     } else {
         result
     };
+    let keys = static_keys(body_key.as_slice(), runtime);
     Some(quote! {
         fn __composite(#(#names: #parameters,)* _: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
             #result
         }
 
-        static __KEYS: [&#runtime::Key; 1] = [&#runtime::keys::CompositeImplicitAutograd];
+        #keys
         static __KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::typed::<#name>(
             __composite,
             &__KEYS,

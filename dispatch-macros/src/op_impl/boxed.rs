@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 use syn::{ReturnType, Signature};
 
 use crate::errors::Errors;
-use crate::flags::Flags;
+use crate::flags::{Flags, static_keys};
 use crate::rust_type::RustType;
 use crate::signature;
 
@@ -36,7 +36,7 @@ pub(crate) fn check(signature: &Signature, at: &impl ToTokens, errors: &mut Erro
 /// What a boxed kernel submits.
 pub(super) fn record(signature: &Signature, flags: &Flags, runtime: &TokenStream) -> TokenStream {
     let (operator, name) = (&flags.operator, &signature.ident);
-    let keys = super::keys(flags, runtime);
+    let keys = static_keys(&flags.keys, runtime);
     let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
     quote! {
         const _: () = {

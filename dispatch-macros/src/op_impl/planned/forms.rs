@@ -7,7 +7,8 @@ use quote::{ToTokens, format_ident, quote};
 use super::{Kernel, Outputs};
 use crate::crate_path;
 use crate::flags::key_word;
-use crate::op_impl::{keys, when};
+use crate::flags::static_keys;
+use crate::op_impl::when;
 use crate::rust_type::RustType;
 
 /// One kernel that is registered.
@@ -37,7 +38,7 @@ impl Kernel<'_> {
             kernels.push(Derived { function: self.out(form, *outs, &operator), operator, name: "__out", outs: *outs });
         }
         let serve = self.serve();
-        let keys = keys(&checked.flags, &quote!(__r));
+        let keys = static_keys(&checked.flags.keys, &quote!(__r));
         let condition = self.condition();
         let (functions, records): (Vec<_>, Vec<_>) =
             kernels.iter().map(|kernel| (&kernel.function, self.record(kernel))).unzip();
