@@ -207,6 +207,12 @@ pub fn failed<O: Operation>(error: Error) -> Error {
     error.in_operator(O::operator().name())
 }
 
+/// An error of operator `O` in a call of its form `F`, whose first output has this name.
+#[cold]
+pub fn in_form<O: Operation, F: Operation>(output: &'static str) -> impl FnOnce(Error) -> Error {
+    move |error| error.in_form(O::operator().name(), F::operator(), output)
+}
+
 /// What a kernel may ask for where the operator passes a `T`: a `T`. Arguments are counted from 1.
 #[diagnostic::on_unimplemented(
     message = "argument {I} of operator `{O}` is passed as `{T}`, but the kernel takes `{Self}`",

@@ -170,7 +170,7 @@ pub use verify::{Finding, verify};
 #[doc(inline)]
 pub use dispatch_macros::op_def;
 
-/// Calls a macro with what the definition of an elementwise operator says, so that a backend writes nothing but what becomes of elements:
+/// Gives the definition of an elementwise operator to a macro of a backend, which then needs an expression alone:
 /// `op_row! { operator => macro, more }` calls `macro! { name { arguments } (tensors; others) [dtypes] more }`.
 ///
 /// ```
@@ -181,11 +181,13 @@ pub use dispatch_macros::op_def;
 /// fn plus(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor>;
 ///
 /// macro_rules! name_of {
-///     ($name:ident $all:tt (this, other; alpha) [f32, f64] $more:literal) => { concat!(stringify!($name), $more) };
+///     ($name:ident $all:tt (this, other; alpha) [f32, f64] $more:literal) => {
+///         const NAME: &str = concat!(stringify!($name), $more);
+///     };
 /// }
-/// # fn main() {
-/// assert_eq!(op_row! { plus => name_of, "!" }, "plus!");
-/// # }
+///
+/// op_row! { plus => name_of, "!" }
+/// assert_eq!(NAME, "plus!");
 /// ```
 #[doc(inline)]
 pub use dispatch_macros::op_row;

@@ -1,7 +1,7 @@
 //! Operators with plans: one kernel serves the functional operator and its forms, and Meta needs none.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Device, Element, Geometry, Plan, PlanList, Spec};
+use dispatch_runtime::{BadArgument, Device, Element, ErrorKind, Geometry, Plan, PlanList, Spec, operands};
 
 #[op_def("mirror(Tensor self) -> Tensor", plan, inplace, out = "out")]
 fn mirror(this: &Tensor) -> Result<Tensor>;
@@ -17,6 +17,27 @@ fn mirror_cpu<T: Element>(plan: &usize, out: &mut Tensor, this: &Tensor) -> Resu
     for (place, value) in out.write::<T>()?.iter_mut().zip(values.into_iter().rev().take(*plan)) {
         *place = value;
     }
+    Ok(())
+}
+
+#[op_def("doubled(Tensor self) -> Tensor", plan, inplace, out = "out"(answer))]
+fn doubled(this: &Tensor) -> Result<Tensor>;
+
+#[op_plan(doubled)]
+fn doubled_plan(this: &Tensor) -> Result<Plan<()>> {
+    Ok(Plan::new((), [Spec::contiguous(this.dtype(), this.sizes())]))
+}
+
+#[op_impl(doubled, CPU, in_place)]
+fn doubled_cpu(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
+    if this.dtype() != DType::I64 {
+        let (operator, dtype) = (doubled::operator().name(), this.dtype());
+        return Err(ErrorKind::UnsupportedDType { operator, argument: "self", dtype, supported: &[DType::I64] }.into());
+    }
+    let taken = operands!(write out; read this)?;
+    drop(taken);
+    let values: Vec<i64> = this.to_vec()?;
+    out.write::<i64>()?.iter_mut().zip(values).for_each(|(place, value)| *place = 2 * value);
     Ok(())
 }
 
@@ -210,6 +231,20 @@ fn a_kernel_over_dtypes_refuses_the_others() {
 }
 
 #[test]
+fn an_error_of_a_kernel_names_the_form_and_its_argument() {
+    let (x, held) = (numbers(&[1, 2, 3]), numbers(&[0; 3]));
+    let [mut answer, mut this] = [held.clone(), held.clone()];
+    let guard = held.read::<i64>().unwrap();
+    let errors = [doubled_out(&x, &mut answer), doubled_(&mut this)].map(|result| result.unwrap_err().to_string());
+    drop(guard);
+    assert!(errors[0].starts_with("`plans::doubled.out`: argument `answer` is in use"), "{}", errors[0]);
+    assert!(errors[1].starts_with("`plans::doubled_`: argument `self` is in use"), "{}", errors[1]);
+    doubled_(&mut this).unwrap();
+    let error = doubled_(&mut Tensor::from_slice(&[1.0_f32])).unwrap_err().to_string();
+    assert!(error.contains("`plans::doubled_`") && !error.contains("`plans::doubled`"), "{error}");
+}
+
+#[test]
 fn an_output_is_written_in_place_only_if_nobody_can_tell() {
     let x = numbers(&[1, 2, 3, 4]);
     // Exactly an input: through a result of its own.
@@ -304,7 +339,7 @@ fn a_data_dependent_operator_is_checked_on_meta_before_it_is_refused() {
     let checked = positive(&meta(&[2, 2])).unwrap_err().to_string();
     assert!(checked.contains("`self`"), "{checked}");
     let refused = positive(&meta(&[2])).unwrap_err();
-    assert!(matches!(refused.kind(), dispatch_runtime::ErrorKind::DataDependent { .. }), "{refused}");
+    assert!(matches!(refused.kind(), ErrorKind::DataDependent { .. }), "{refused}");
 }
 
 #[test]

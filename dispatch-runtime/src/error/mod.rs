@@ -18,6 +18,7 @@ use crate::explain::Explanation;
 use crate::key::{InvalidKey, Key, LandingFull, UnknownKey};
 use crate::location::Location;
 use crate::name::Name;
+use crate::operator::Operator;
 use crate::rust_operator::RustOperator;
 use crate::tensor::{AccessError, OutOfMemory, OutOfStorage};
 
@@ -341,6 +342,31 @@ impl Error {
         match kind {
             ErrorKind::Kernel { operator: operator @ None, .. } => *operator = Some(name),
             _ if callers.last().copied().or_else(|| kind.operator()) != Some(name) => callers.push(name),
+            _ => {}
+        }
+        self
+    }
+}
+
+impl Error {
+    /// The error of a kernel of `functional` in a call of `form`: it names the form, and `output` if the kernel names an argument that the
+    /// form does not have.
+    #[cold]
+    pub(crate) fn in_form(mut self, functional: Name<'static>, form: &Operator, output: &'static str) -> Self {
+        let Failure { kind, callers } = &mut *self.0;
+        if kind.operator() != Some(functional) || !callers.is_empty() {
+            return self;
+        }
+        match kind {
+            ErrorKind::UnsupportedDType { operator, .. } => *operator = form.name(),
+            ErrorKind::Kernel { operator, source } => {
+                *operator = Some(form.name());
+                if let Some(bad) = source.downcast_mut::<BadArgument>()
+                    && form.schema().argument(&bad.argument).is_none()
+                {
+                    bad.argument = output.into();
+                }
+            }
             _ => {}
         }
         self

@@ -28,7 +28,7 @@ impl Operator {
     ///     smaller(this, this)
     /// }
     ///
-    /// let arguments: Stack = [Tensor::from_slice(&[1.0_f32; 3]).into()].into_iter().collect();
+    /// let arguments: Stack = [Value::from(Tensor::from_slice(&[1.0_f32; 3]))].into_iter().collect();
     /// let results = same::operator().plan(&arguments).unwrap();
     /// let [Value::Tensor(result)] = results.values() else { panic!("one tensor") };
     /// assert_eq!((result.device(), result.sizes(), result.dtype()), (Device::META, &[3_i64][..], DType::Bool));

@@ -164,7 +164,7 @@ impl Kernel<'_> {
                 let mut __target = __p::Target::new(&__spec, "self", #first, #reads, #writes)
                     .map_err(__p::failed::<#operator>)?;
                 #lent
-                #call?;
+                #call.map_err(__p::in_form::<#functional, #operator>("self"))?;
                 __target.finish()
             }
         }
@@ -192,6 +192,7 @@ impl Kernel<'_> {
         }
         let call =
             self.serve_with(&if count == 1 { quote!(__target0.tensor()) } else { quote!([#(#targets.tensor()),*]) });
+        let first = names[0];
         let apart = (count > 1).then(|| {
             quote! {
                 __p::check_outputs_apart(&[#((#names, &*#outs)),*]).map_err(__p::failed::<#operator>)?;
@@ -210,7 +211,7 @@ impl Kernel<'_> {
                 let __reads: &[(&'static str, &dyn __p::Tensors)] = #reads;
                 #(let mut #targets = __p::Target::new(&#specs, #names, #outs, __reads, #writes)
                     .map_err(__p::failed::<#operator>)?;)*
-                #call?;
+                #call.map_err(__p::in_form::<#functional, #operator>(#first))?;
                 #(#targets.finish()?;)*
                 ::core::result::Result::Ok(())
             }
