@@ -96,7 +96,7 @@ fn a_call_is_made_and_shown_with_those_inside_of_it() {
         "  AutogradCPU `linear`",
         "  aten::t(Tensor",
         "    AutogradCPU `t`",
-        "    then CPU `t_any`",
+        "    then CPU `t`",
     ];
     assert_eq!(
         lines.iter().map(|line| line.split("(f").next().unwrap()).take(5).collect::<Vec<_>>(),

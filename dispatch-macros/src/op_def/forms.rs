@@ -188,7 +188,8 @@ impl Definition {
     pub(super) fn derived_kernels(&self) -> TokenStream {
         let meta = if self.is_planned() {
             // A composite runs on Meta as on any backend.
-            self.function.body.is_none().then(|| self.boxed_kernel("meta_planned", "Meta"))
+            let is_composite = self.function.body.is_some() && self.body_key.is_none();
+            (!is_composite).then(|| self.boxed_kernel("meta_planned", "Meta"))
         } else {
             (self.form.is_some() || self.data_dependent).then(|| self.boxed_kernel("meta", "Meta"))
         };
