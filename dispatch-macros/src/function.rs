@@ -110,7 +110,9 @@ impl Function {
             errors.at(abi, format!("{what} cannot be `extern`: it is called as a Rust function; write a plain `fn`"));
         }
         if let Some(variadic) = &signature.variadic {
-            errors.at(variadic, format!("{what} cannot be variadic"));
+            let instead =
+                if what == "an operator" { "; `_: ...` alone stands for all arguments of the schema" } else { "" };
+            errors.at(variadic, format!("{what} cannot be variadic{instead}"));
         }
         if let Some(receiver) = signature.receiver() {
             errors.at(receiver, format!("{what} is a free function and not a method; call the argument `this`"));

@@ -34,9 +34,19 @@ mod written;
 use proc_macro::TokenStream;
 
 /// Declares an operator: `#[op_def("name(Tensor self) -> Tensor")]` over a function without body, or, for a composite of other
-/// operators, with one. The schema can also be written without quotes, or left out to be inferred from the signature.
-/// `shape = pointwise` and other words say what the result looks like; `plan` says that an `#[op_plan]` does. `inplace` and `out = "out"`
-/// define the forms that write. `operator = Add` makes `&a + &b` call it; `calls = other(this)` makes it that call, and its forms the same calls of the other's forms.
+/// operators, with one. The schema can also be written without quotes, or left out to be inferred from the signature. The parameters
+/// can be left out instead: `fn name(_: ...) -> Result<Tensor>` takes those of the schema, and a body calls them by the schema's names.
+///
+/// | option | effect |
+/// |---|---|
+/// | `plan` | the contract is under `#[op_plan]` |
+/// | `shape = pointwise`, `reduce(dim)`, `"mk,kn->mn"` | the contract is this shape word |
+/// | `dtype = float`, `dtypes(floating)`, `check = f(this)` | what a shape word does not say: the dtype of the result, the dtypes that are computed, a condition |
+/// | `data_dependent` | the sizes of results depend on elements |
+/// | `inplace`, `out = "out"` | defines the forms that write |
+/// | `calls = other(this)` | the operator is this call, and its forms are calls of the other operator's forms |
+/// | `body = CompositeExplicitAutograd` | the key that the body serves, in place of `CompositeImplicitAutograd` |
+/// | `operator = Add` | `&a + &b` calls it |
 #[proc_macro_attribute]
 pub fn op_def(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_def::expand(attribute.into(), &item.into()).into()

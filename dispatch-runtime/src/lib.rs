@@ -158,6 +158,10 @@ pub use verify::{Finding, verify};
 /// #[op_def("lerp(Tensor self, Tensor end, *, Scalar weight=0.5) -> Tensor")]
 /// pub fn lerp(this: &Tensor, end: &Tensor, weight: Scalar) -> Result<Tensor>;
 ///
+/// /// The parameters are those of the schema.
+/// #[op_def("clip(Tensor self, float min, float max) -> Tensor")]
+/// pub fn clip(_: ...) -> Result<Tensor>;
+///
 /// /// Inferred: `count(Tensor[] tensors) -> int`. A body makes a composite.
 /// #[op_def]
 /// pub fn count(tensors: &[Tensor]) -> Result<i64> {

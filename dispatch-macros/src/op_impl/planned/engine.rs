@@ -40,7 +40,7 @@ pub(super) fn check<'a>(checked: &'a Checked, engine: &'a Engine, errors: &mut E
         ReturnType::Default => false,
     };
     if !gives_result {
-        let message = format!("kernel `{kernel}` gives its engine what to do with elements; write `-> Result<..>`");
+        let message = format!("kernel `{kernel}` returns the rule for its engine; write `-> Result<..>`");
         errors.at(&signature.ident, message);
     }
     errors.is_empty().then(|| Body::Engine { engine: &engine.path, operands: &pointwise.operands })
