@@ -46,8 +46,8 @@ pub fn is_random(operator: &Operator) -> bool {
 }
 
 /// The plan of a tensor that is as another one, and filled.
-fn filled<V>(this: &Tensor, value: V) -> Result<Plan<V>, BadArgument> {
-    Ok(Plan::new(value, [Spec::like(this, this.dtype())]))
+fn filled<V>(this: &Tensor, value: V) -> Plan<V> {
+    Plan::new(value, [Spec::like(this, this.dtype())])
 }
 
 /// Makes sure that a tensor holds numbers with a fraction.

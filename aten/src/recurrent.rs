@@ -239,7 +239,6 @@ fn exactly<const N: usize>(all: Vec<Tensor>) -> Result<[Tensor; N]> {
 #[op_def(
     "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)"
 )]
-#[expect(clippy::similar_names, reason = "the schema's")]
 pub fn lstm_cell(_: ...) -> Result<(Tensor, Tensor)> {
     let [hidden, cell] = exactly(step(Cell::Lstm, input, hx, [w_ih, w_hh], [b_ih, b_hh])?)?;
     Ok((hidden, cell))

@@ -138,6 +138,7 @@ pub(crate) fn signature_lints() -> TokenStream {
             clippy::needless_pass_by_ref_mut,
             clippy::needless_pass_by_value,
             clippy::ptr_arg,
+            clippy::ref_option,
             clippy::too_many_arguments,
             clippy::trivially_copy_pass_by_ref,
             clippy::unnecessary_wraps

@@ -31,7 +31,7 @@ fn bernoulli_tensor_plan(this: &Tensor, p: &Tensor) -> Result<Plan<()>, BadArgum
         return Err(BadArgument::dtype("p", p.dtype(), "floating"));
     }
     crate::check_broadcasts("p", p, this.sizes())?;
-    filled(this, ())
+    Ok(filled(this, ()))
 }
 
 /// Ones with the chance `p`, and zeros.
@@ -41,7 +41,7 @@ pub fn bernoulli_p(_: ...) -> Result<Tensor>;
 #[op_plan(bernoulli_p)]
 fn bernoulli_p_plan(this: &Tensor, p: f64) -> Result<Plan<()>, BadArgument> {
     check_chance(this, p)?;
-    filled(this, ())
+    Ok(filled(this, ()))
 }
 
 /// Ones with the chance `p`, and zeros, in place.

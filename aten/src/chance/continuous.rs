@@ -21,7 +21,7 @@ fn uniform_plan(this: &Tensor, from: f64, to: f64) -> Result<Plan<()>, BadArgume
     within("from", from, from.abs() <= most, &format!("between -{most} and {most}, which {} can hold", this.dtype()))?;
     let expected = format!("at least `from`, which is {from}, and at most {most} above it");
     within("to", to, from <= to && to <= most && to - from <= most, &expected)?;
-    filled(this, ())
+    Ok(filled(this, ()))
 }
 
 /// The greatest number of the dtype of uniform numbers.
@@ -67,7 +67,7 @@ pub fn exponential(_: ...) -> Result<Tensor>;
 fn exponential_plan(this: &Tensor, lambd: f64) -> Result<Plan<()>, BadArgument> {
     check_fraction(this, false)?;
     within("lambd", lambd, lambd > 0.0, "above zero")?;
-    filled(this, ())
+    Ok(filled(this, ()))
 }
 
 /// Numbers of the Cauchy distribution.
@@ -83,7 +83,7 @@ pub fn cauchy(_: ...) -> Result<Tensor>;
 fn cauchy_plan(this: &Tensor, sigma: f64) -> Result<Plan<()>, BadArgument> {
     check_fraction(this, false)?;
     within("sigma", sigma, sigma > 0.0, "above zero")?;
-    filled(this, ())
+    Ok(filled(this, ()))
 }
 
 /// `e` to the power of numbers of the normal distribution.
@@ -99,7 +99,7 @@ pub fn log_normal(_: ...) -> Result<Tensor>;
 fn log_normal_plan(this: &Tensor, std: f64) -> Result<Plan<()>, BadArgument> {
     check_fraction(this, false)?;
     within("std", std, std > 0.0, "above zero")?;
-    filled(this, ())
+    Ok(filled(this, ()))
 }
 
 /// How many tries with the chance `p` it takes to succeed.
@@ -112,5 +112,5 @@ fn geometric_plan(this: &Tensor, p: f64) -> Result<Plan<()>, BadArgument> {
         return Err(BadArgument::dtype("self", this.dtype(), "floating or integral"));
     }
     within("p", p, 0.0 < p && p < 1.0, "above 0 and below 1")?;
-    filled(this, ())
+    Ok(filled(this, ()))
 }

@@ -12,7 +12,7 @@ pub fn random(_: ...) -> Result<Tensor>;
 #[op_plan(random)]
 fn random_plan(this: &Tensor) -> Result<Plan<Integers>, BadArgument> {
     let (_, _, last) = integer_limits(this)?;
-    filled(this, Integers { first: 0, last })
+    Ok(filled(this, Integers { first: 0, last }))
 }
 
 /// Whole numbers from `from` up to below `to`, or up to the largest that the dtype holds.
@@ -26,7 +26,7 @@ pub fn random_from(_: ...) -> Result<Tensor>;
 
 #[op_plan(random_from)]
 fn random_from_plan(this: &Tensor, from: i64, to: Option<i64>) -> Result<Plan<Integers>, BadArgument> {
-    filled(this, integers_between(this, from, to)?)
+    Ok(filled(this, integers_between(this, from, to)?))
 }
 
 /// Whole numbers from zero up to below `to`.
@@ -35,7 +35,7 @@ pub fn random_to(_: ...) -> Result<Tensor>;
 
 #[op_plan(random_to)]
 fn random_to_plan(this: &Tensor, to: i64) -> Result<Plan<Integers>, BadArgument> {
-    filled(this, integers_between(this, 0, Some(to))?)
+    Ok(filled(this, integers_between(this, 0, Some(to))?))
 }
 
 /// Which numbers are drawn.

@@ -41,13 +41,13 @@ pub fn _dirichlet_grad(_: ...) -> Result<Tensor>;
 #[op_plan(poisson)]
 fn poisson_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
     check_fraction(this, false)?;
-    filled(this, ())
+    Ok(filled(this, ()))
 }
 
 #[op_plan(_standard_gamma)]
 fn standard_gamma_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
     check_fraction(this, false)?;
-    filled(this, ())
+    Ok(filled(this, ()))
 }
 
 #[op_plan(binomial)]

@@ -68,56 +68,8 @@ impl Definition {
         let owned = types.iter().map(|ty| ty.shared().tokens(runtime));
         let positions = 0..names.len();
         let private = quote!(#runtime::__private);
-        let this = quote!(<Self as #runtime::Operation>::operator());
-        let (value, plan) = match shape {
-            Shape::Pointwise { operands, .. } => {
-                let parts = operands.iter().map(|&at| &names[at]);
-                let parts = quote!(&[#(#private::Part::from(#parts)),*]);
-                (quote!(#runtime::Pointwise), quote!(#private::pointwise(#this, #parts)))
-            }
-            Shape::Reduce { dims, keepdim, .. } => {
-                let first = &names[0];
-                let dims = dims.map_or_else(
-                    || quote!(&[]),
-                    |at| {
-                        let dims = &names[at];
-                        quote!(#private::Listed::listed(&#dims))
-                    },
-                );
-                let keep = keepdim.map_or_else(
-                    || quote!(false),
-                    |at| {
-                        let keep = &names[at];
-                        quote!(#keep)
-                    },
-                );
-                let dtype =
-                    schema.argument("dtype").filter(|(_, dtype)| dtype.ty.required().kind == TypeKind::ScalarType);
-                let dtype = dtype.map_or_else(
-                    || quote!(::core::option::Option::None),
-                    |(at, _)| {
-                        let dtype = &names[at];
-                        quote!(::core::convert::From::from(#dtype))
-                    },
-                );
-                let plan = quote!(#private::reduction(#this, #first, #dims, #keep, #dtype));
-                (quote!(#runtime::Reduced), plan)
-            }
-            Shape::Product(letters) => (quote!(()), self.product(letters, &names, &this)),
-        };
-        let fresh = match shape {
-            Shape::Pointwise { operands, .. } if operands.iter().all(|&at| types[at].text() == "&Tensor") => {
-                let tensors = operands.iter().map(|&at| &names[at]);
-                quote! {
-                    Self::__check(#(#names),*)?;
-                    #private::fresh_pointwise::<Self, _>(__device, [#(#tensors),*])
-                }
-            }
-            _ => quote! {
-                let #runtime::Plan { value: __value, outputs: [__spec] } = Self::plan(#(#names),*)?;
-                ::core::result::Result::Ok((__value, [__spec.on(__device)?]))
-            },
-        };
+        let (value, plan) = self.value_and_plan(shape, &names);
+        let fresh = self.fresh(shape, &names);
         let condition = match &self.check {
             Some(check) => quote!(::core::result::Result::map_err(#check, ::core::convert::Into::into)),
             None => quote!(::core::result::Result::Ok(())),
@@ -172,6 +124,67 @@ impl Definition {
                 }
             };
         })
+    }
+
+    /// The type of the plan's value, and the plan.
+    fn value_and_plan(&self, shape: &Shape, names: &[Ident]) -> (TokenStream, TokenStream) {
+        let Self { runtime, schema, .. } = self;
+        let private = quote!(#runtime::__private);
+        let this = quote!(<Self as #runtime::Operation>::operator());
+        match shape {
+            Shape::Pointwise { operands, .. } => {
+                let parts = operands.iter().map(|&at| &names[at]);
+                let parts = quote!(&[#(#private::Part::from(#parts)),*]);
+                (quote!(#runtime::Pointwise), quote!(#private::pointwise(#this, #parts)))
+            }
+            Shape::Reduce { dims, keepdim, .. } => {
+                let first = &names[0];
+                let dims = dims.map_or_else(
+                    || quote!(&[]),
+                    |at| {
+                        let dims = &names[at];
+                        quote!(#private::Listed::listed(&#dims))
+                    },
+                );
+                let keep = keepdim.map_or_else(
+                    || quote!(false),
+                    |at| {
+                        let keep = &names[at];
+                        quote!(#keep)
+                    },
+                );
+                let dtype =
+                    schema.argument("dtype").filter(|(_, dtype)| dtype.ty.required().kind == TypeKind::ScalarType);
+                let dtype = dtype.map_or_else(
+                    || quote!(::core::option::Option::None),
+                    |(at, _)| {
+                        let dtype = &names[at];
+                        quote!(::core::convert::From::from(#dtype))
+                    },
+                );
+                let plan = quote!(#private::reduction(#this, #first, #dims, #keep, #dtype));
+                (quote!(#runtime::Reduced), plan)
+            }
+            Shape::Product(letters) => (quote!(()), self.product(letters, names, &this)),
+        }
+    }
+
+    /// The plan's value and the memory of the result, on `__device`.
+    fn fresh(&self, shape: &Shape, names: &[Ident]) -> TokenStream {
+        let Self { runtime, types, .. } = self;
+        match shape {
+            Shape::Pointwise { operands, .. } if operands.iter().all(|&at| types[at].text() == "&Tensor") => {
+                let tensors = operands.iter().map(|&at| &names[at]);
+                quote! {
+                    Self::__check(#(#names),*)?;
+                    #runtime::__private::fresh_pointwise::<Self, _>(__device, [#(#tensors),*])
+                }
+            }
+            _ => quote! {
+                let #runtime::Plan { value: __value, outputs: [__spec] } = Self::plan(#(#names),*)?;
+                ::core::result::Result::Ok((__value, [__spec.on(__device)?]))
+            },
+        }
     }
 
     /// The plan of a product: the sizes of tensors that fit are taken from patterns; the runtime says what is wrong with all others.

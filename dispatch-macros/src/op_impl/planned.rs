@@ -90,7 +90,7 @@ struct Kernel<'a> {
 /// What a kernel does.
 enum Body<'a> {
     /// It computes, given its plan and its outputs.
-    Serves { plan: Parameter, out: Option<Parameter> },
+    Serves { plan: Box<Parameter>, out: Option<Box<Parameter>> },
     /// It says what becomes of elements, and an engine computes.
     Engine { engine: &'a Path, operands: &'a [usize] },
 }
@@ -128,7 +128,7 @@ fn check_served<'a>(
 ) -> Option<Body<'a>> {
     let Checked { schema, signature, contract, .. } = checked;
     let (operator, name) = (&schema.name, &signature.ident);
-    let plan = parameters.remove(0);
+    let plan = Box::new(parameters.remove(0));
     if !contract.planned {
         let message = format!(
             "kernel `{name}` takes a plan, but operator `{operator}` has none; take its arguments alone, or add `plan` to its \
@@ -140,7 +140,7 @@ fn check_served<'a>(
     let out = match (outputs, parameters.first()) {
         (Outputs::None, _) => None,
         // A pattern takes several outputs apart: `[values, indices]: [&mut Tensor; 2]`.
-        (_, Some(out)) if is_called(out, "out") || out.name.is_none() => Some(parameters.remove(0)),
+        (_, Some(out)) if is_called(out, "out") || out.name.is_none() => Some(Box::new(parameters.remove(0))),
         (outputs, first) => {
             let at = first.map_or_else(|| name.to_token_stream(), |first| first.whole.clone());
             let message = format!(

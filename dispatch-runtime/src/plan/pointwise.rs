@@ -81,7 +81,7 @@ macro_rules! numbers {
 
 numbers! { bool, i64, f64, Scalar }
 
-impl<'a, T: Into<Part<'a>>> From<Option<T>> for Part<'a> {
+impl<T: Into<Self>> From<Option<T>> for Part<'_> {
     #[inline(always)]
     fn from(part: Option<T>) -> Self {
         part.map_or(Self::Absent, Into::into)

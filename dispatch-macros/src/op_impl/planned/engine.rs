@@ -29,7 +29,7 @@ pub(super) fn check<'a>(checked: &'a Checked, engine: &'a Engine, errors: &mut E
         );
         errors.at(&engine.word, message);
     }
-    if let Some(word) = flags.writes.first().or(flags.dtypes.as_ref().map(|dtypes| &dtypes.word)) {
+    if let Some(word) = flags.writes.first().or_else(|| flags.dtypes.as_ref().map(|dtypes| &dtypes.word)) {
         errors.at(
             word,
             format!("the engine of kernel `{kernel}` decides this for all of its kernels; leave `{word}` out"),
