@@ -202,8 +202,8 @@ pub(crate) struct Fusible {
 pub(crate) enum Kernel {
     /// The one that was registered with the rule: its name, and where both are.
     Here(&'static str, Location),
-    /// The composite of this name that is defined with the operator.
-    Composite(&'static str),
+    /// The body of the operator's definition.
+    Body,
 }
 
 impl Fusible {
@@ -218,14 +218,15 @@ impl Fusible {
         let site = call.winner?;
         let is_known = match known.kernel {
             Kernel::Here(name, location) => (site.key, site.kernel, site.location) == (keys::CPU, name, location),
-            Kernel::Composite(name) => site.kernel == name && site.location.file() == call.location.file(),
+            Kernel::Body => site.location == call.location,
         };
         if is_known { (known.bind)(arguments) } else { None }
     }
 }
 
 /// A kernel of the CPU's with the rule of how its arguments are bound to its loop: the kernel, and then
-/// `|this: &Tensor, min: Option<&Tensor>| ..`. A composite that is defined with its operator is only named: `aten::name by composite`.
+/// `|this: &Tensor, min: Option<&Tensor>| ..`. If the
+/// kernel is the body of the operator's definition, there is the rule alone: `aten::name |this: &Tensor| ..`.
 macro_rules! fusible {
     (#[op_impl(aten::$name:ident, $($flags:tt)+)] fn $kernel:ident $arguments:tt -> Result<()> { $($body:tt)+ } $($rule:tt)+) => {
         #[::dispatch_runtime::op_impl(aten::$name, $($flags)+)]
@@ -237,8 +238,8 @@ macro_rules! fusible {
             $($rule)+
         }
     };
-    (aten::$name:ident by $kernel:ident $($rule:tt)+) => {
-        $crate::elementwise::fusible! { @rule $name ($crate::elementwise::Kernel::Composite(stringify!($kernel))) $($rule)+ }
+    (aten::$name:ident $($rule:tt)+) => {
+        $crate::elementwise::fusible! { @rule $name ($crate::elementwise::Kernel::Body) $($rule)+ }
     };
     (@rule $name:ident $kernel:tt $(let $loops:ident = $function:ident;)? |$($argument:ident: $ty:ty),+| $body:expr) => {
         const _: () = {
