@@ -23,21 +23,10 @@ draws! {
     normal_tensor_float normal_float_tensor poisson
 }
 
-/// Operators that draw by two tensors.
-macro_rules! draws_by_two {
-    ($($operator:ident)*) => {$(
-        #[op_grad(aten::$operator)]
-        fn $operator(grad: &Tensor) -> (impl Gradient, impl Gradient) {
-            (move || grad.zeros_like(), move || grad.zeros_like())
-        }
-    )*};
-}
-
-draws_by_two! { bernoulli_tensor normal_tensor_tensor }
-
-#[op_grad(aten::_standard_gamma)]
-fn _standard_gamma(grad: &Tensor, this: &Tensor, result: &Tensor) -> Result<Tensor> {
-    grad * aten::_standard_gamma_grad(this, result)?
+derivatives! {
+    bernoulli_tensor(grad) => grad.zeros_like(), grad.zeros_like();
+    normal_tensor_tensor(grad) => grad.zeros_like(), grad.zeros_like();
+    _standard_gamma(grad, this, result) => grad * aten::_standard_gamma_grad(this, result)?;
 }
 
 /// What has a slope that nobody worked out, for each of its tensors.

@@ -37,12 +37,7 @@ macro_rules! orders {
 
 orders! { sort sort_stable topk }
 
-#[op_grad(aten::median)]
-fn median(grad: &Tensor, this: &Tensor, result: &Tensor) -> Result<Tensor> {
-    shared_by_all(grad, this, result)
-}
-
-#[op_grad(aten::nanmedian)]
-fn nanmedian(grad: &Tensor, this: &Tensor, result: &Tensor) -> Result<Tensor> {
-    shared_by_all(grad, this, result)
+derivatives! {
+    median(grad, this, result) => shared_by_all(grad, this, result);
+    nanmedian(grad, this, result) => shared_by_all(grad, this, result);
 }

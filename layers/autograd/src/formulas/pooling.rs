@@ -8,7 +8,7 @@ use dispatch_runtime::prelude::*;
 use crate::{Outline, op_grad};
 
 macro_rules! max_pools {
-    ($($pool:ident $backward:ident $rank:literal;)*) => {$(
+    ($($pool:ident $backward:ident;)*) => {$(
         #[op_grad(aten::$pool, not_differentiable(result1))]
         #[expect(clippy::too_many_arguments, reason = "the operator has them")]
         fn $pool(
@@ -23,17 +23,12 @@ macro_rules! max_pools {
         ) -> Result<Tensor> {
             aten::$backward(grad, &this.stand_in()?, kernel_size, stride, padding, dilation, ceil_mode, result1)
         }
-
-        #[op_grad(aten::$backward, not_differentiable(this, indices))]
-        fn $backward(grad: &Tensor, indices: &Tensor) -> Result<Tensor> {
-            picked(grad, indices, $rank)
-        }
     )*};
 }
 
 max_pools! {
-    max_pool2d_with_indices max_pool2d_with_indices_backward 2;
-    max_pool3d_with_indices max_pool3d_with_indices_backward 3;
+    max_pool2d_with_indices max_pool2d_with_indices_backward;
+    max_pool3d_with_indices max_pool3d_with_indices_backward;
 }
 
 macro_rules! avg_pools {
@@ -90,11 +85,6 @@ macro_rules! adaptive_pools {
         fn $max(grad: &Tensor, this: &Outline, result1: &Tensor) -> Result<Tensor> {
             aten::$max_backward(grad, &this.stand_in()?, result1)
         }
-
-        #[op_grad(aten::$max_backward, not_differentiable(this, indices))]
-        fn $max_backward(grad: &Tensor, indices: &Tensor) -> Result<Tensor> {
-            picked(grad, indices, $rank)
-        }
     )*};
 }
 
@@ -103,39 +93,21 @@ adaptive_pools! {
     3 _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward;
 }
 
-#[op_grad(aten::max_unpool2d, not_differentiable(indices))]
-fn max_unpool2d(grad: &Tensor, indices: &Tensor) -> Result<Tensor> {
-    picked(grad, indices, 2)
-}
-
-#[op_grad(aten::max_unpool3d, not_differentiable(indices))]
-fn max_unpool3d(grad: &Tensor, indices: &Tensor) -> Result<Tensor> {
-    picked(grad, indices, 3)
-}
-
-macro_rules! fractional_pools {
-    ($($rank:literal $pool:ident $backward:ident;)*) => {$(
-        #[op_grad(aten::$pool, not_differentiable(random_samples, result1))]
-        fn $pool(
-            grad: &Tensor,
-            this: &Outline,
-            kernel_size: &[i64],
-            output_size: &[i64],
-            result1: &Tensor,
-        ) -> Result<Tensor> {
-            aten::$backward(grad, &this.stand_in()?, kernel_size, output_size, result1)
-        }
-
-        #[op_grad(aten::$backward, not_differentiable(this, indices))]
-        fn $backward(grad: &Tensor, indices: &Tensor) -> Result<Tensor> {
-            picked(grad, indices, $rank)
-        }
-    )*};
-}
-
-fractional_pools! {
-    2 fractional_max_pool2d fractional_max_pool2d_backward;
-    3 fractional_max_pool3d fractional_max_pool3d_backward;
+derivatives! {
+    max_unpool2d(grad, indices), not_differentiable(indices) => picked(grad, indices, 2);
+    max_unpool3d(grad, indices), not_differentiable(indices) => picked(grad, indices, 3);
+    fractional_max_pool2d(grad; this: &Outline, kernel_size: &[i64], output_size: &[i64], result1: &Tensor),
+        not_differentiable(random_samples, result1) =>
+        aten::fractional_max_pool2d_backward(grad, &this.stand_in()?, kernel_size, output_size, result1);
+    fractional_max_pool3d(grad; this: &Outline, kernel_size: &[i64], output_size: &[i64], result1: &Tensor),
+        not_differentiable(random_samples, result1) =>
+        aten::fractional_max_pool3d_backward(grad, &this.stand_in()?, kernel_size, output_size, result1);
+    max_pool2d_with_indices_backward(grad, indices), not_differentiable(this, indices) => picked(grad, indices, 2);
+    adaptive_max_pool2d_backward(grad, indices), not_differentiable(this, indices) => picked(grad, indices, 2);
+    fractional_max_pool2d_backward(grad, indices), not_differentiable(this, indices) => picked(grad, indices, 2);
+    max_pool3d_with_indices_backward(grad, indices), not_differentiable(this, indices) => picked(grad, indices, 3);
+    adaptive_max_pool3d_backward(grad, indices), not_differentiable(this, indices) => picked(grad, indices, 3);
+    fractional_max_pool3d_backward(grad, indices), not_differentiable(this, indices) => picked(grad, indices, 3);
 }
 
 /// What an image has at positions, which count through each image of `rank` dimensions.
