@@ -107,6 +107,12 @@ pub(crate) fn left_out(argument: &Argument) -> Result<Datum> {
     }
 }
 
+/// All arguments in the schema's order: those that `given` has for their names, and the others left out.
+pub(crate) fn by_name(schema: &Schema, given: impl Fn(&str) -> Option<Datum>) -> Result<Vec<Datum>> {
+    let arguments = schema.arguments.iter();
+    arguments.map(|argument| given(&argument.name).map_or_else(|| left_out(argument), Ok)).collect()
+}
+
 /// The tensor arguments as they were after the call, none for what is not a tensor; none at all where nothing was recorded.
 pub(crate) fn arguments_after(call: &Call, schema: &Schema) -> Result<Option<Vec<Option<Datum>>>> {
     let Some(by_position) = &call.arguments_after else { return Ok(None) };

@@ -5,7 +5,7 @@
 use dispatch_runtime::{DType, Device, Name, Operator, Value};
 
 use crate::case::Case;
-use crate::compare::{Extent, compare_to};
+use crate::compare::{Extent, compare_all};
 use crate::datum::{Datum, to_values};
 use crate::tensors::outline;
 use crate::verdict::{Failure, Stop, Verdict, invoke};
@@ -57,14 +57,7 @@ pub(crate) fn check(case: &Case) -> Verdict {
             _ => Verdict::LeftOut("its result depends on data"),
         };
     }
-    let results = match made {
-        Ok(results) => results,
-        Err(stop) => return stop.into(),
-    };
-    let compared = results.iter().zip(&case.expected).enumerate().try_for_each(|(index, (result, expected))| {
-        compare_to(Extent::Geometry, result, expected).map_err(|difference| Failure::Result { index, difference })
-    });
-    compared.into()
+    made.and_then(|results| Ok(compare_all(Extent::Geometry, &results, &case.expected)?)).into()
 }
 
 /// What a call gives on Meta, as far as there is anything.

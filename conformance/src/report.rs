@@ -291,6 +291,10 @@ impl Report {
         }
     }
 
+    pub(crate) fn add_all(&mut self, call: usize, check: Check, verdicts: Vec<Verdict>) {
+        verdicts.into_iter().for_each(|verdict| self.add(call, check, verdict));
+    }
+
     pub(crate) fn sort(&mut self) {
         self.rows.sort_by(|a, b| a.operator.cmp(&b.operator));
     }

@@ -153,7 +153,7 @@ pub(crate) fn whole(scalar: Scalar) -> i64 {
     if let Scalar::Int(value) = scalar { value } else { real(scalar) as i64 }
 }
 
-fn real(scalar: Scalar) -> f64 {
+pub(crate) fn real(scalar: Scalar) -> f64 {
     complex(scalar).re
 }
 

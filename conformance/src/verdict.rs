@@ -175,9 +175,27 @@ pub(crate) enum Stop {
     Failed(Failure),
 }
 
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Suite(error)
+    }
+}
+
 impl From<Error> for Stop {
     fn from(error: Error) -> Self {
-        Self::Failed(Failure::Suite(error))
+        Self::Failed(error.into())
+    }
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<Error> for Verdict {
+    fn from(error: Error) -> Self {
+        Self::Failed(error.into())
     }
 }
 
@@ -202,9 +220,9 @@ impl Verdict {
     }
 }
 
-impl From<Result<(), Failure>> for Verdict {
-    fn from(result: Result<(), Failure>) -> Self {
-        result.map_or_else(Self::Failed, |()| Self::Passed)
+impl<E: Into<Stop>> From<Result<(), E>> for Verdict {
+    fn from(result: Result<(), E>) -> Self {
+        result.map_or_else(|error| error.into().into(), |()| Self::Passed)
     }
 }
 
@@ -212,11 +230,10 @@ impl From<Result<(), Failure>> for Verdict {
 pub(crate) fn invoke(operator: &Operator, arguments: Vec<Value>) -> Result<Vec<Value>, Stop> {
     let results = attempt(|| operator.call(arguments))?;
     let expected = operator.schema().returns.len();
-    if results.len() == expected {
-        Ok(results)
-    } else {
-        Err(Stop::Failed(Failure::Results { actual: results.len(), expected }))
+    if results.len() != expected {
+        return Err(Failure::Results { actual: results.len(), expected }.into());
     }
+    Ok(results)
 }
 
 /// Does what may fail, panic, or turn out not to be there.

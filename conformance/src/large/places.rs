@@ -2,38 +2,39 @@
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
-use super::Layouts;
 use super::input::{Kind, Lines, varied};
 use super::trial::{Expected, Given, Named, Trial, fixed, positions};
+use super::{Family, Layouts};
 use crate::array::Array;
 use crate::datum::Datum;
 use crate::tensors::complex;
 use crate::verdict::Stop;
 
-pub(super) const NAMES: &[&str] = &[
-    "aten::gather",
-    "aten::take_along_dim",
-    "aten::index_select",
-    "aten::take",
-    "aten::index.Tensor",
-    "aten::_unsafe_index.Tensor",
-    "aten::_unsafe_masked_index",
-    "aten::embedding",
-    "aten::masked_select",
-    "aten::nonzero",
-    "aten::argwhere",
-    "aten::nonzero_static",
-    "aten::one_hot",
-];
+pub(super) const FAMILY: Family = Family {
+    names: &[
+        "aten::gather",
+        "aten::take_along_dim",
+        "aten::index_select",
+        "aten::take",
+        "aten::index.Tensor",
+        "aten::_unsafe_index.Tensor",
+        "aten::_unsafe_masked_index",
+        "aten::embedding",
+        "aten::masked_select",
+        "aten::nonzero",
+        "aten::argwhere",
+        "aten::nonzero_static",
+        "aten::one_hot",
+    ],
+    kinds: &Kind::ALL,
+    trials,
+};
 
 const COUNT: i64 = 70_253;
 
 #[expect(clippy::unnecessary_wraps, reason = "all families have one type")]
-pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
-    if !NAMES.contains(&name.to_string().as_str()) {
-        return Ok(Vec::new());
-    }
     let trials = match name.base {
         "gather" | "take_along_dim" | "index_select" => {
             layouts.iter().map(|lines| along(name.base, *lines, kind)).collect()

@@ -2,45 +2,49 @@
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
-use super::Layouts;
 use super::folds::merged_by;
 use super::input::{Kind, varied};
 use super::trial::{Expected, Given, Named, Trial, fixed, positions, small};
+use super::{Family, Layouts};
 use crate::array::Array;
 use crate::tensors::{complex, whole as whole_number};
 use crate::verdict::Stop;
 
-pub(super) const NAMES: &[&str] = &[
-    "aten::avg_pool1d",
-    "aten::avg_pool2d",
-    "aten::avg_pool3d",
-    "aten::max_pool1d",
-    "aten::max_pool2d",
-    "aten::max_pool3d",
-    "aten::max_pool1d_with_indices",
-    "aten::max_pool2d_with_indices",
-    "aten::max_pool3d_with_indices",
-    "aten::adaptive_avg_pool1d",
-    "aten::adaptive_avg_pool2d",
-    "aten::adaptive_avg_pool3d",
-    "aten::_adaptive_avg_pool2d",
-    "aten::_adaptive_avg_pool3d",
-    "aten::adaptive_max_pool1d",
-    "aten::adaptive_max_pool2d",
-    "aten::adaptive_max_pool3d",
-    "aten::avg_pool2d_backward",
-    "aten::avg_pool3d_backward",
-    "aten::_adaptive_avg_pool2d_backward",
-    "aten::_adaptive_avg_pool3d_backward",
-    "aten::max_pool2d_with_indices_backward",
-    "aten::max_pool3d_with_indices_backward",
-    "aten::adaptive_max_pool2d_backward",
-    "aten::adaptive_max_pool3d_backward",
-    "aten::fractional_max_pool2d_backward",
-    "aten::fractional_max_pool3d_backward",
-    "aten::max_unpool2d",
-    "aten::max_unpool3d",
-];
+pub(super) const FAMILY: Family = Family {
+    names: &[
+        "aten::avg_pool1d",
+        "aten::avg_pool2d",
+        "aten::avg_pool3d",
+        "aten::max_pool1d",
+        "aten::max_pool2d",
+        "aten::max_pool3d",
+        "aten::max_pool1d_with_indices",
+        "aten::max_pool2d_with_indices",
+        "aten::max_pool3d_with_indices",
+        "aten::adaptive_avg_pool1d",
+        "aten::adaptive_avg_pool2d",
+        "aten::adaptive_avg_pool3d",
+        "aten::_adaptive_avg_pool2d",
+        "aten::_adaptive_avg_pool3d",
+        "aten::adaptive_max_pool1d",
+        "aten::adaptive_max_pool2d",
+        "aten::adaptive_max_pool3d",
+        "aten::avg_pool2d_backward",
+        "aten::avg_pool3d_backward",
+        "aten::_adaptive_avg_pool2d_backward",
+        "aten::_adaptive_avg_pool3d_backward",
+        "aten::max_pool2d_with_indices_backward",
+        "aten::max_pool3d_with_indices_backward",
+        "aten::adaptive_max_pool2d_backward",
+        "aten::adaptive_max_pool3d_backward",
+        "aten::fractional_max_pool2d_backward",
+        "aten::fractional_max_pool3d_backward",
+        "aten::max_unpool2d",
+        "aten::max_unpool3d",
+    ],
+    kinds: Kind::ORDERED,
+    trials,
+};
 
 /// How an image is cut: sizes with the channels, of the whole, of a tile, and how large a window is.
 struct Tiling {
@@ -100,11 +104,8 @@ fn usized(size: i64) -> usize {
     usize::try_from(size).unwrap_or(0)
 }
 
-pub(super) fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
-    if !NAMES.contains(&name.to_string().as_str()) || kind == Kind::Complex {
-        return Ok(Vec::new());
-    }
     let Some(tiling) = TILINGS.iter().find(|tiling| name.base.contains(&format!("{}d", tiling.rank))) else {
         return Ok(Vec::new());
     };
