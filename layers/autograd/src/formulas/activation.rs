@@ -122,9 +122,8 @@ fn elu_backward(
 /// Functions of straight pieces: their slope is constant between steps, and has none itself.
 macro_rules! straight_pieces {
     ($($function:ident $backward:ident($($bound:ident),*);)*) => {$(
-        #[op_grad(aten::$function)]
-        fn $function(grad: &Tensor, this: &Tensor $(, $bound: Scalar)*) -> Result<Tensor> {
-            aten::$backward(grad, this $(, $bound)*)
+        derivatives! {
+            $function(grad, this; $($bound: Scalar),*) => aten::$backward(grad, this $(, $bound)*);
         }
 
         #[op_grad(aten::$backward)]

@@ -7,18 +7,6 @@ use crate::{Outline, not_differentiable, op_grad};
 
 not_differentiable!(aten::nonzero, aten::nonzero_static, aten::one_hot);
 
-#[op_grad(aten::embedding, not_differentiable(indices))]
-fn embedding(
-    grad: &Tensor,
-    weight: &Outline,
-    indices: &Tensor,
-    padding_idx: i64,
-    scale_grad_by_freq: bool,
-    sparse: bool,
-) -> Result<Tensor> {
-    aten::embedding_backward(grad, indices, weight.sizes()[0], padding_idx, scale_grad_by_freq, sparse)
-}
-
 #[op_grad(aten::embedding_dense_backward, not_differentiable(indices))]
 fn embedding_dense_backward(
     grad: &Tensor,
@@ -50,6 +38,10 @@ fn of_source(grad: &Tensor, dim: i64, index: &Tensor, source: &Outline) -> Resul
 }
 
 derivatives! {
+    embedding(
+        grad; weight: &Outline, indices: &Tensor, padding_idx: i64, scale_grad_by_freq: bool, sparse: bool
+    ), not_differentiable(indices) =>
+        aten::embedding_backward(grad, indices, weight.sizes()[0], padding_idx, scale_grad_by_freq, sparse);
     index_select(grad; this: &Outline, dim: i64, index: &Tensor), not_differentiable(index) =>
         aten::index_select_backward(grad, this.sizes(), dim, index);
     // It takes small positions too.

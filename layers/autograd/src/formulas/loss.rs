@@ -166,20 +166,12 @@ fn entropy_with_logits(
 /// Losses of classes, over rows and over pictures.
 macro_rules! likelihoods {
     ($($forward:ident $backward:ident $composite:ident;)*) => {$(
-        #[op_grad(aten::$forward, not_differentiable(target, total_weight))]
-        fn $forward(
-            grad: &Tensor,
-            this: &Tensor,
-            target: &Tensor,
-            weight: Option<&Tensor>,
-            reduction: i64,
-            ignore_index: i64,
-            total_weight: &Tensor,
-        ) -> (impl Gradient, impl Gradient) {
-            (
-                move || aten::$backward(grad, this, target, weight, reduction, ignore_index, total_weight),
-                unknown::<aten::$forward>,
-            )
+        derivatives! {
+            $forward(
+                grad, this, target; weight: Option<&Tensor>, reduction: i64, ignore_index: i64, total_weight: &Tensor
+            ), not_differentiable(target, total_weight) =>
+                aten::$backward(grad, this, target, weight, reduction, ignore_index, total_weight),
+                unknown::<aten::$forward>();
         }
 
         #[op_grad(aten::$backward, not_differentiable(target, total_weight))]
@@ -204,29 +196,14 @@ likelihoods! {
     nll_loss2d_forward nll_loss2d_backward nll_loss2d;
 }
 
-#[op_grad(aten::multi_margin_loss, not_differentiable(target))]
-fn multi_margin(
-    grad: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    p: Scalar,
-    margin: Scalar,
-    weight: Option<&Tensor>,
-    reduction: i64,
-) -> (impl Gradient, impl Gradient) {
-    (
-        move || aten::multi_margin_loss_backward(grad, this, target, p, margin, weight, reduction),
-        unknown::<aten::multi_margin_loss>,
-    )
-}
-
-#[op_grad(aten::multilabel_margin_loss_forward, not_differentiable(target, is_target))]
-fn multilabel_margin(
-    grad: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
-    is_target: &Tensor,
-) -> Result<Tensor> {
-    aten::multilabel_margin_loss_backward(grad, this, target, reduction, is_target)
+derivatives! {
+    multi_margin_loss(
+        grad, this, target; p: Scalar, margin: Scalar, weight: Option<&Tensor>, reduction: i64
+    ), not_differentiable(target) =>
+        aten::multi_margin_loss_backward(grad, this, target, p, margin, weight, reduction),
+        unknown::<aten::multi_margin_loss>();
+    multilabel_margin_loss_forward(
+        grad, this, target; reduction: i64, is_target: &Tensor
+    ), not_differentiable(target, is_target) =>
+        aten::multilabel_margin_loss_backward(grad, this, target, reduction, is_target);
 }

@@ -5,25 +5,17 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use crate::{Outline, op_grad};
+use crate::Outline;
 
 macro_rules! max_pools {
-    ($($pool:ident $backward:ident;)*) => {$(
-        #[op_grad(aten::$pool, not_differentiable(result1))]
+    ($($pool:ident $backward:ident;)*) => { derivatives! {$(
         #[expect(clippy::too_many_arguments, reason = "the operator has them")]
-        fn $pool(
-            grad: &Tensor,
-            this: &Outline,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            dilation: &[i64],
-            ceil_mode: bool,
-            result1: &Tensor,
-        ) -> Result<Tensor> {
-            aten::$backward(grad, &this.stand_in()?, kernel_size, stride, padding, dilation, ceil_mode, result1)
-        }
-    )*};
+        $pool(
+            grad; this: &Outline, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool,
+            result1: &Tensor
+        ), not_differentiable(result1) =>
+            aten::$backward(grad, &this.stand_in()?, kernel_size, stride, padding, dilation, ceil_mode, result1);
+    )*} };
 }
 
 max_pools! {
@@ -32,36 +24,21 @@ max_pools! {
 }
 
 macro_rules! avg_pools {
-    ($($pool:ident $backward:ident;)*) => {$(
-        #[op_grad(aten::$pool)]
+    ($($pool:ident $backward:ident;)*) => { derivatives! {$(
         #[expect(clippy::too_many_arguments, reason = "the operator has them")]
-        fn $pool(
-            grad: &Tensor,
-            this: &Outline,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            ceil_mode: bool,
-            count_include_pad: bool,
-            divisor_override: Option<i64>,
-        ) -> Result<Tensor> {
+        $pool(
+            grad; this: &Outline, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool,
+            count_include_pad: bool, divisor_override: Option<i64>
+        ) => {
             let image = this.stand_in()?;
             aten::$backward(grad, &image, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-        }
-
-        #[op_grad(aten::$backward, not_differentiable(this))]
-        fn $backward(
-            grad: &Tensor,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            ceil_mode: bool,
-            count_include_pad: bool,
-            divisor_override: Option<i64>,
-        ) -> Result<Tensor> {
-            aten::$pool(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-        }
-    )*};
+        };
+        $backward(
+            grad; kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool,
+            divisor_override: Option<i64>
+        ), not_differentiable(this) =>
+            aten::$pool(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override);
+    )*} };
 }
 
 avg_pools! {
@@ -70,22 +47,13 @@ avg_pools! {
 }
 
 macro_rules! adaptive_pools {
-    ($($rank:literal $avg:ident $avg_backward:ident $max:ident $max_backward:ident;)*) => {$(
-        #[op_grad(aten::$avg)]
-        fn $avg(grad: &Tensor, this: &Outline) -> Result<Tensor> {
-            aten::$avg_backward(grad, &this.stand_in()?)
-        }
-
-        #[op_grad(aten::$avg_backward, not_differentiable(this))]
-        fn $avg_backward(grad: &Tensor, grad_output: &Outline) -> Result<Tensor> {
-            aten::$avg(grad, &grad_output.sizes()[grad_output.rank() - $rank..])
-        }
-
-        #[op_grad(aten::$max, not_differentiable(result1))]
-        fn $max(grad: &Tensor, this: &Outline, result1: &Tensor) -> Result<Tensor> {
-            aten::$max_backward(grad, &this.stand_in()?, result1)
-        }
-    )*};
+    ($($rank:literal $avg:ident $avg_backward:ident $max:ident $max_backward:ident;)*) => { derivatives! {$(
+        $avg(grad; this: &Outline) => aten::$avg_backward(grad, &this.stand_in()?);
+        $avg_backward(grad; grad_output: &Outline), not_differentiable(this) =>
+            aten::$avg(grad, &grad_output.sizes()[grad_output.rank() - $rank..]);
+        $max(grad; this: &Outline, result1: &Tensor), not_differentiable(result1) =>
+            aten::$max_backward(grad, &this.stand_in()?, result1);
+    )*} };
 }
 
 adaptive_pools! {

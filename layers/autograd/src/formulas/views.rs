@@ -11,12 +11,7 @@ use crate::{Outline, not_differentiable, op_grad};
 not_differentiable!(aten::detach, aten::view_dtype);
 
 macro_rules! in_sizes_of_before {
-    ($($operator:ident)*) => {$(
-        #[op_grad(aten::$operator)]
-        fn $operator(grad: &Tensor, this: &Outline) -> Result<Tensor> {
-            grad.reshape(this.sizes())
-        }
-    )*};
+    ($($operator:ident)*) => { derivatives! { $($operator(grad; this: &Outline) => grad.reshape(this.sizes());)* } };
 }
 
 in_sizes_of_before! {
