@@ -106,22 +106,20 @@ fn change(given: &mut Given, random: &mut Random) {
     }
     match given {
         Given::Tensor(sample) => change_sample(sample, random),
-        Given::Tensors(samples) => {
-            if !change_length(samples, random) && !samples.is_empty() {
-                let at = random.below(samples.len());
-                change_sample(&mut samples[at], random);
-            }
-        }
-        Given::OptionalTensors(samples) => {
-            if !change_length(samples, random) && !samples.is_empty() {
-                let at = random.below(samples.len());
-                match &mut samples[at] {
-                    Some(sample) if random.percent(80) => change_sample(sample, random),
-                    other => *other = None,
-                }
-            }
-        }
+        Given::Tensors(samples) => change_list(samples, random, change_sample),
+        Given::OptionalTensors(samples) => change_list(samples, random, |sample, random| match sample {
+            Some(sample) if random.percent(80) => change_sample(sample, random),
+            other => *other = None,
+        }),
         Given::Plain(value) => change_value(value, random),
+    }
+}
+
+/// Makes a list shorter or longer, or changes one of its items.
+fn change_list<T: Clone>(list: &mut Vec<T>, random: &mut Random, change: impl FnOnce(&mut T, &mut Random)) {
+    if !change_length(list, random) && !list.is_empty() {
+        let at = random.below(list.len());
+        change(&mut list[at], random);
     }
 }
 
@@ -151,25 +149,10 @@ fn change_value(value: &mut Value, random: &mut Random) {
         Value::Float(value) => *value = boundaries::float(random),
         Value::Complex(_) => *value = Value::from(boundaries::scalar(random)),
         Value::Str(value) => **value = boundaries::word(random),
-        Value::Ints(values) => {
-            if !change_length(values, random) && !values.is_empty() {
-                let at = random.below(values.len());
-                values[at] = integer_near(values[at], random);
-            }
-        }
-        Value::Floats(values) => {
-            if !change_length(values, random) && !values.is_empty() {
-                let at = random.below(values.len());
-                values[at] = boundaries::float(random);
-            }
-        }
+        Value::Ints(values) => change_list(values, random, |value, random| *value = integer_near(*value, random)),
+        Value::Floats(values) => change_list(values, random, |value, random| *value = boundaries::float(random)),
         Value::Bools(values) => _ = change_length(values, random),
-        Value::Scalars(values) => {
-            if !change_length(values, random) && !values.is_empty() {
-                let at = random.below(values.len());
-                values[at] = boundaries::scalar(random);
-            }
-        }
+        Value::Scalars(values) => change_list(values, random, |value, random| *value = boundaries::scalar(random)),
         Value::Strs(values) => _ = change_length(values, random),
         Value::DType(dtype) => *dtype = boundaries::dtype(random),
         Value::Device(device) => *device = boundaries::device(random),

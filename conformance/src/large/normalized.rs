@@ -4,6 +4,7 @@ use dispatch_runtime::{DType, Operator, Scalar, Value};
 
 use super::folds::merged_by;
 use super::input::{Kind, sparse};
+use super::places::usized;
 use super::trial::{Expected, Named, Trial, fixed};
 use super::{Family, Layouts};
 use crate::array::Array;
@@ -107,13 +108,12 @@ fn trials(operator: &'static Operator, _: Kind, _: Layouts) -> Result<Vec<Trial>
 }
 
 fn count(sizes: &[i64]) -> usize {
-    usize::try_from(sizes.iter().product::<i64>()).unwrap_or(0)
+    usized(sizes.iter().product())
 }
 
 impl Parts {
     /// The group and the channel of each place.
     fn each(&self) -> impl Iterator<Item = (usize, [usize; 2])> + '_ {
-        let usized = |number: i64| usize::try_from(number).unwrap_or(0);
         let of = move |place: i64| [(self.group)(&self.sizes, place), (self.channel)(&self.sizes, place)].map(usized);
         (0..self.sizes.iter().product()).map(move |place| (usized(place), of(place)))
     }

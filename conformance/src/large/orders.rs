@@ -248,34 +248,27 @@ fn found(operator: &'static Operator, lines: Lines, kind: Kind) -> Vec<Trial> {
         Expected::Numbers(Array::new(DType::Bool, &elements.sizes, found.collect()))
     };
     let one = Array::new(kind.wide(), &[], vec![kind.number(wanted)]);
-    let both = |trial: &dyn Fn(bool) -> Trial| vec![trial(false), trial(true)];
     match (name.base, name.overload) {
-        ("searchsorted" | "bucketize", "Tensor") => both(&|right| {
+        ("searchsorted" | "bucketize", overload) => {
             let sequence = if name.base == "bucketize" { "boundaries" } else { "sorted_sequence" };
-            let given = vec![(sequence, rising.clone().into()), ("self", many.clone().into()), ("right", fixed(right))];
-            Trial::new(format!("{}, right: {right}", lines.label()), given, vec![places(&many.contiguous(), right)])
-        }),
-        ("searchsorted" | "bucketize", _) => both(&|right| {
-            let sequence = if name.base == "bucketize" { "boundaries" } else { "sorted_sequence" };
-            let given = vec![(sequence, rising.clone().into()), ("self", scalar(wanted)), ("right", fixed(right))];
-            Trial::new(format!("one, right: {right}"), given, vec![places(&one, right)])
-        }),
-        (_, "Tensor_Tensor") => {
-            let given = |elements: &Array, tests: &Array| -> Named {
-                vec![("elements", elements.clone().into()), ("test_elements", tests.clone().into())]
+            let (label, looked_for, queries) = match overload {
+                "Tensor" => (lines.label(), many.clone().into(), many.contiguous()),
+                _ => ("one".to_owned(), scalar(wanted), one),
             };
-            vec![
-                Trial::new(
-                    format!("{} in few", lines.label()),
-                    given(&many, &few),
-                    vec![among(&many.contiguous(), &few)],
-                ),
-                Trial::new(
-                    format!("few in {}", lines.label()),
-                    given(&few, &many),
-                    vec![among(&few, &many.contiguous())],
-                ),
-            ]
+            let trial = |right: bool| {
+                let given =
+                    vec![(sequence, rising.clone().into()), ("self", looked_for.clone()), ("right", fixed(right))];
+                Trial::new(format!("{label}, right: {right}"), given, vec![places(&queries, right)])
+            };
+            vec![trial(false), trial(true)]
+        }
+        (_, "Tensor_Tensor") => {
+            let trial = |label: String, elements: &Array, tests: &Array| {
+                let given = vec![("elements", elements.clone().into()), ("test_elements", tests.clone().into())];
+                Trial::new(label, given, vec![among(&elements.contiguous(), tests)])
+            };
+            let label = lines.label();
+            vec![trial(format!("{label} in few"), &many, &few), trial(format!("few in {label}"), &few, &many)]
         }
         (_, "Tensor_Scalar") => {
             let given = vec![("elements", many.clone().into()), ("test_element", scalar(wanted))];

@@ -75,6 +75,7 @@ enum How {
 impl How {
     fn join(self, old: Scalar, new: Scalar) -> Scalar {
         let is_more = complex(new).re > complex(old).re;
+        let ordered = |is_new: bool| if is_new { new } else { old };
         match (self, old, new) {
             (Self::Replace, ..) => new,
             (Self::Add | Self::Mean, Scalar::Int(a), Scalar::Int(b)) => Scalar::Int(a + b),
@@ -83,20 +84,8 @@ impl How {
             (Self::Multiply, Scalar::Float(a), Scalar::Float(b)) => Scalar::Float(a * b),
             (Self::Add | Self::Mean, ..) => Scalar::Complex(complex(old) + complex(new)),
             (Self::Multiply, ..) => Scalar::Complex(complex(old) * complex(new)),
-            (Self::Most, ..) => {
-                if is_more {
-                    new
-                } else {
-                    old
-                }
-            }
-            (Self::Least, ..) => {
-                if is_more {
-                    old
-                } else {
-                    new
-                }
-            }
+            (Self::Most, ..) => ordered(is_more),
+            (Self::Least, ..) => ordered(!is_more),
         }
     }
 
