@@ -40,6 +40,8 @@ derivatives! {
             let bend = if approximate == "tanh" { gelu_bend_by_tanh(this) } else { gelu_bend(this) };
             (grad * grad_output)? * bend?
         };
+    // The slope is multiplied as it is, where a gradient wants the conjugate.
+    silu(grad, this) => conj(&aten::silu_backward(&conj(grad)?, this)?);
     silu_backward(grad, grad_output, this) =>
         silu(grad, this),
         {
@@ -87,12 +89,6 @@ derivatives! {
 #[op_grad(aten::leaky_relu_backward)]
 fn leaky_relu_backward(grad: &Tensor, this: &Tensor, negative_slope: Scalar) -> (impl Gradient, impl Gradient) {
     (move || aten::leaky_relu_backward(grad, this, negative_slope, false), None::<Tensor>)
-}
-
-#[op_grad(aten::silu)]
-fn silu(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
-    // It multiplies with the slope as it is, where a gradient wants the conjugate.
-    conj(&aten::silu_backward(&conj(grad)?, this)?)
 }
 
 #[op_grad(aten::elu_backward)]

@@ -3,31 +3,9 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use crate::{Outline, not_differentiable, op_grad};
+use crate::{Outline, not_differentiable};
 
 not_differentiable!(aten::nonzero, aten::nonzero_static, aten::one_hot);
-
-#[op_grad(aten::embedding_dense_backward, not_differentiable(indices))]
-fn embedding_dense_backward(
-    grad: &Tensor,
-    indices: &Tensor,
-    num_weights: i64,
-    padding_idx: i64,
-    scale_grad_by_freq: bool,
-) -> Result<Tensor> {
-    let positions = indices.reshape(&[-1])?;
-    let mut rows = grad.index_select(0, &positions)?;
-    if padding_idx >= 0 {
-        rows = rows.masked_fill_scalar(&positions.eq_scalar(padding_idx)?.unsqueeze(-1)?, 0)?;
-    }
-    if scale_grad_by_freq {
-        let one = Tensor::ones(&[], (grad.dtype(), grad.device()))?.expand(positions.sizes())?;
-        let often = Tensor::zeros(&[num_weights], grad)?.index_add(0, &positions, &one)?;
-        rows = (rows / often.index_select(0, &positions)?.unsqueeze(-1)?)?;
-    }
-    let sizes: Vec<i64> = indices.sizes().iter().copied().chain([grad.sizes()[1]]).collect();
-    rows.reshape(&sizes)
-}
 
 /// What was taken from a source, which may have had no dimension, and broadcasts.
 fn of_source(grad: &Tensor, dim: i64, index: &Tensor, source: &Outline) -> Result<Tensor> {
@@ -42,6 +20,22 @@ derivatives! {
         grad; weight: &Outline, indices: &Tensor, padding_idx: i64, scale_grad_by_freq: bool, sparse: bool
     ), not_differentiable(indices) =>
         aten::embedding_backward(grad, indices, weight.sizes()[0], padding_idx, scale_grad_by_freq, sparse);
+    embedding_dense_backward(
+        grad, indices; num_weights: i64, padding_idx: i64, scale_grad_by_freq: bool
+    ), not_differentiable(indices) => {
+        let positions = indices.reshape(&[-1])?;
+        let mut rows = grad.index_select(0, &positions)?;
+        if padding_idx >= 0 {
+            rows = rows.masked_fill_scalar(&positions.eq_scalar(padding_idx)?.unsqueeze(-1)?, 0)?;
+        }
+        if scale_grad_by_freq {
+            let one = Tensor::ones(&[], (grad.dtype(), grad.device()))?.expand(positions.sizes())?;
+            let often = Tensor::zeros(&[num_weights], grad)?.index_add(0, &positions, &one)?;
+            rows = (rows / often.index_select(0, &positions)?.unsqueeze(-1)?)?;
+        }
+        let sizes: Vec<i64> = indices.sizes().iter().copied().chain([grad.sizes()[1]]).collect();
+        rows.reshape(&sizes)
+    };
     index_select(grad; this: &Outline, dim: i64, index: &Tensor), not_differentiable(index) =>
         aten::index_select_backward(grad, this.sizes(), dim, index);
     // It takes small positions too.

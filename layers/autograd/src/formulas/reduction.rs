@@ -75,18 +75,20 @@ derivatives! {
     mean(grad; this: &Outline) => (grad / this.count())?.expand(this.sizes());
     mean_dim(grad; this: &Outline, dim: Option<&[i64]>, keepdim: bool) =>
         of_mean(grad, this.sizes(), dim.unwrap_or_default(), keepdim);
+    prod(grad, this) => {
+        let flat = this.reshape(&[-1])?;
+        (grad * product_of_others(&flat, 0)?)?.reshape(this.sizes())
+    };
     prod_dim_int(grad, this; dim: i64, keepdim: bool) =>
         restored(grad, this.sizes(), &[dim], keepdim)? * product_of_others(this, dim)?;
+    logsumexp(grad, this; dim: &[i64], keepdim: bool, result: &Tensor) => {
+        let share = (this - restored(result, this.sizes(), dim, keepdim)?)?.exp()?;
+        restored(grad, this.sizes(), dim, keepdim)? * conj(&share)?
+    };
     amax(grad, this; dim: &[i64], keepdim: bool, result: &Tensor) => shared(grad, this, dim, keepdim, result);
     amin(grad, this; dim: &[i64], keepdim: bool, result: &Tensor) => shared(grad, this, dim, keepdim, result);
     max(grad, this, result) => shared_by_all(grad, this, result);
     min(grad, this, result) => shared_by_all(grad, this, result);
-}
-
-#[op_grad(aten::prod)]
-fn prod(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
-    let flat = this.reshape(&[-1])?;
-    (grad * product_of_others(&flat, 0)?)?.reshape(this.sizes())
 }
 
 #[op_grad(aten::aminmax)]
@@ -110,12 +112,6 @@ pub(super) fn sum_of(first: Option<Tensor>, second: Option<Tensor>) -> Result<Op
         (Some(first), Some(second)) => (first + second).map(Some),
         (one, other) => Ok(one.or(other)),
     }
-}
-
-#[op_grad(aten::logsumexp)]
-fn logsumexp(grad: &Tensor, this: &Tensor, dim: &[i64], keepdim: bool, result: &Tensor) -> Result<Tensor> {
-    let share = (this - restored(result, this.sizes(), dim, keepdim)?)?.exp()?;
-    restored(grad, this.sizes(), dim, keepdim)? * conj(&share)?
 }
 
 not_differentiable!(

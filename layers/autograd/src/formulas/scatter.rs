@@ -13,6 +13,13 @@ derivatives! {
     scatter_value(grad; dim: i64, index: &Tensor), not_differentiable(index) => grad.scatter_value(dim, index, 0);
     scatter_add(grad; dim: i64, index: &Tensor, src: &Outline), not_differentiable(index) =>
         Ok(grad.clone()), gathered(grad, dim, index, src);
+    scatter_value_reduce(
+        grad, this; dim: i64, index: &Tensor, value: Scalar, reduce: &str, result: &Tensor
+    ), not_differentiable(index) => {
+        let reduction = Reduction { at: Gathered { dim, index }, name: long_name(reduce)?, include_self: true };
+        let src = Tensor::full(index.sizes(), value, (this.dtype(), this.device()))?;
+        Ok(reduction.gradients(grad, this, &src, result)?.0)
+    };
     select_scatter(grad; dim: i64, index: i64) =>
         grad.select_scatter(&grad.select_int(dim, index)?.zeros_like()?, dim, index), grad.select_int(dim, index);
     slice_scatter(grad; dim: i64, start: Option<i64>, end: Option<i64>, step: i64) =>
@@ -54,21 +61,6 @@ fn scatter_by(
 ) -> Result<(Tensor, Tensor)> {
     let reduction = Reduction { at: Gathered { dim, index }, name: long_name(reduce)?, include_self: true };
     reduction.gradients(grad, this, src, result)
-}
-
-#[op_grad(aten::scatter_value_reduce, not_differentiable(index))]
-fn scatter_value_by(
-    grad: &Tensor,
-    this: &Tensor,
-    dim: i64,
-    index: &Tensor,
-    value: Scalar,
-    reduce: &str,
-    result: &Tensor,
-) -> Result<Tensor> {
-    let reduction = Reduction { at: Gathered { dim, index }, name: long_name(reduce)?, include_self: true };
-    let src = Tensor::full(index.sizes(), value, (this.dtype(), this.device()))?;
-    Ok(reduction.gradients(grad, this, &src, result)?.0)
 }
 
 /// What `scatter_reduce` calls a reduction of `scatter`.

@@ -51,6 +51,18 @@ derivatives! {
     deg2rad(grad) => grad * (PI / 180.0);
     rad2deg(grad) => grad * (180.0 / PI);
     logit(grad, this; eps: Option<f64>) => aten::logit_backward(grad, this, eps);
+    sinc(grad, this) => {
+        let angle = (this * PI)?;
+        let square = (&angle * this)?;
+        let slope = (((&angle * angle.cos()?)? - angle.sin()?)? / &square)?;
+        (grad * conj(&slope)?)?.masked_fill_scalar(&square.eq_scalar(0)?, 0)
+    };
+    logit_backward(grad, grad_output, this; eps: Option<f64>) =>
+        aten::logit_backward(grad, this, eps),
+        {
+            let once = aten::logit_backward(&(grad * grad_output)?, this, eps)?;
+            (once * ((this * 2)? - 1)?)? / (this * (1 - this)?)?
+        };
 }
 
 #[op_grad(aten::acosh)]
@@ -60,28 +72,4 @@ fn acosh(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
         return grad * conj(&((this + 1)?.rsqrt()? * (this - 1)?.rsqrt()?)?)?;
     }
     grad * ((this * this)? - 1)?.rsqrt()?
-}
-
-#[op_grad(aten::sinc)]
-fn sinc(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
-    let angle = (this * PI)?;
-    let square = (&angle * this)?;
-    let slope = (((&angle * angle.cos()?)? - angle.sin()?)? / &square)?;
-    (grad * conj(&slope)?)?.masked_fill_scalar(&square.eq_scalar(0)?, 0)
-}
-
-#[op_grad(aten::logit_backward)]
-fn logit_backward(
-    grad: &Tensor,
-    grad_output: &Tensor,
-    this: &Tensor,
-    eps: Option<f64>,
-) -> (impl crate::Gradient, impl crate::Gradient) {
-    (
-        move || aten::logit_backward(grad, this, eps),
-        move || {
-            let once = aten::logit_backward(&(grad * grad_output)?, this, eps)?;
-            (once * ((this * 2)? - 1)?)? / (this * (1 - this)?)?
-        },
-    )
 }

@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, wrap_dim};
 
 use crate::views::scattered;
-use crate::{Outline, not_differentiable, op_grad};
+use crate::{Outline, not_differentiable};
 
 // Elements of another dtype are other numbers.
 not_differentiable!(aten::detach, aten::view_dtype);
@@ -20,15 +20,6 @@ in_sizes_of_before! {
     squeeze_ squeeze__dim squeeze__dims unsqueeze_
 }
 
-#[op_grad(aten::permute)]
-fn permute(grad: &Tensor, dims: &[i64]) -> Result<Tensor> {
-    let mut back = Dims::from_elem(0, dims.len());
-    for (&dim, at) in dims.iter().zip(0..) {
-        back[wrap_dim("dims", dim, dims.len())?] = at;
-    }
-    grad.permute(&back)
-}
-
 fn shown(grad: &Tensor, this: &Outline, size: &[i64], stride: &[i64], offset: Option<i64>) -> Result<Tensor> {
     let geometry = Geometry::strided(size, stride, offset.unwrap_or_else(|| this.geometry().offset()))
         .ok_or_else(|| BadArgument::sizes("stride", stride, "one stride for each size"))?;
@@ -40,6 +31,13 @@ derivatives! {
     alias(grad) => Ok(grad.clone());
     expand(grad) => Ok(grad.clone());
     lift_fresh(grad) => Ok(grad.clone());
+    permute(grad; dims: &[i64]) => {
+        let mut back = Dims::from_elem(0, dims.len());
+        for (&dim, at) in dims.iter().zip(0..) {
+            back[wrap_dim("dims", dim, dims.len())?] = at;
+        }
+        grad.permute(&back)
+    };
     transpose_int(grad; dim0: i64, dim1: i64) => grad.transpose_int(dim0, dim1);
     transpose_(grad; dim0: i64, dim1: i64) => grad.transpose_int(dim0, dim1);
     t(grad) => grad.t();
