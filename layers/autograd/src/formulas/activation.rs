@@ -60,6 +60,19 @@ derivatives! {
         };
     elu(grad, this; alpha: Scalar, scale: Scalar, input_scale: Scalar) =>
         aten::elu_backward(grad, alpha, scale, input_scale, false, this);
+    elu_backward(
+        grad, grad_output; alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool, self_or_result: &Tensor
+    ) =>
+        aten::elu_backward(grad, alpha, scale, input_scale, is_result, self_or_result),
+        {
+            let both = ((grad * grad_output)? * input_scale)?;
+            let bend = if is_result {
+                both
+            } else {
+                aten::elu_backward(&both, alpha, scale, input_scale, false, self_or_result)?
+            };
+            aten::where_scalarother(&self_or_result.lt_scalar(0)?, &bend, 0.into())
+        };
     hardswish(grad, this) => aten::hardswish_backward(grad, this);
     hardswish_backward(grad, grad_output, this) =>
         aten::hardswish_backward(grad, this),
@@ -89,30 +102,6 @@ derivatives! {
 #[op_grad(aten::leaky_relu_backward)]
 fn leaky_relu_backward(grad: &Tensor, this: &Tensor, negative_slope: Scalar) -> (impl Gradient, impl Gradient) {
     (move || aten::leaky_relu_backward(grad, this, negative_slope, false), None::<Tensor>)
-}
-
-#[op_grad(aten::elu_backward)]
-fn elu_backward(
-    grad: &Tensor,
-    grad_output: &Tensor,
-    alpha: Scalar,
-    scale: Scalar,
-    input_scale: Scalar,
-    is_result: bool,
-    self_or_result: &Tensor,
-) -> (impl Gradient, impl Gradient) {
-    (
-        move || aten::elu_backward(grad, alpha, scale, input_scale, is_result, self_or_result),
-        move || {
-            let both = ((grad * grad_output)? * input_scale)?;
-            let bend = if is_result {
-                both
-            } else {
-                aten::elu_backward(&both, alpha, scale, input_scale, false, self_or_result)?
-            };
-            aten::where_scalarother(&self_or_result.lt_scalar(0)?, &bend, 0.into())
-        },
-    )
 }
 
 /// Functions of straight pieces: their slope is constant between steps, and has none itself.

@@ -4,7 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Dims, wrap_dim};
 
-use crate::{Outline, op_grad};
+use crate::Outline;
 
 derivatives! {
     select_int(grad; this: &Outline, dim: i64, index: i64) => aten::select_backward(grad, this.sizes(), dim, index);
@@ -19,14 +19,6 @@ derivatives! {
     unfold(grad; this: &Outline, dimension: i64, size: i64, step: i64) =>
         aten::unfold_backward(grad, this.sizes(), dimension, size, step);
     unfold_backward(grad; dim: i64, size: i64, step: i64) => aten::unfold(grad, dim, size, step);
-}
-
-#[op_grad(aten::unbind_int)]
-fn unbind(grads: &[Option<Tensor>], this: &Outline, dim: i64) -> Result<Tensor> {
-    let mut sizes = Dims::from_slice(this.sizes());
-    sizes.remove(wrap_dim("dim", dim, this.rank())?);
-    let parts = grads.iter().map(|grad| or_zeros(grad.as_ref(), &sizes, this)).collect::<Result<Vec<_>>>()?;
-    aten::stack(&parts, dim)
 }
 
 fn even(grads: &[Option<Tensor>], this: &Outline, split_size: i64, dim: i64) -> Result<Tensor> {
@@ -52,6 +44,12 @@ fn or_zeros(grad: Option<&Tensor>, sizes: &[i64], like: &Outline) -> Result<Tens
 }
 
 derivatives! {
+    unbind_int(; grads: &[Option<Tensor>], this: &Outline, dim: i64) => {
+        let mut sizes = Dims::from_slice(this.sizes());
+        sizes.remove(wrap_dim("dim", dim, this.rank())?);
+        let parts = grads.iter().map(|grad| or_zeros(grad.as_ref(), &sizes, this)).collect::<Result<Vec<_>>>()?;
+        aten::stack(&parts, dim)
+    };
     split(; grads: &[Option<Tensor>], this: &Outline, split_size: i64, dim: i64) => even(grads, this, split_size, dim);
     unsafe_split(; grads: &[Option<Tensor>], this: &Outline, split_size: i64, dim: i64) =>
         even(grads, this, split_size, dim);

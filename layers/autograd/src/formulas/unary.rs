@@ -6,7 +6,6 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 use crate::complex::conj;
-use crate::op_grad;
 
 /// `1 / sqrt(1 - x^2)`
 fn across(x: &Tensor) -> Result<Tensor> {
@@ -39,6 +38,13 @@ derivatives! {
     cosh(grad, this) => grad * conj(&this.sinh()?)?;
     tanh(grad, result) => aten::tanh_backward(grad, result);
     asinh(grad, this) => grad * conj(&((this * this)? + 1)?.rsqrt()?)?;
+    // The two roots of complex numbers have branches of their own.
+    acosh(grad, this) =>
+        if this.dtype().is_complex() {
+            grad * conj(&((this + 1)?.rsqrt()? * (this - 1)?.rsqrt()?)?)?
+        } else {
+            grad * ((this * this)? - 1)?.rsqrt()?
+        };
     atanh(grad, this) => grad / conj(&(1 - (this * this)?)?)?;
     erf(grad, this) => grad * bell(this)?;
     erfc(grad, this) => (grad * bell(this)?)?.neg();
@@ -63,13 +69,4 @@ derivatives! {
             let once = aten::logit_backward(&(grad * grad_output)?, this, eps)?;
             (once * ((this * 2)? - 1)?)? / (this * (1 - this)?)?
         };
-}
-
-#[op_grad(aten::acosh)]
-fn acosh(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
-    if this.dtype().is_complex() {
-        // The two roots have branches of their own.
-        return grad * conj(&((this + 1)?.rsqrt()? * (this - 1)?.rsqrt()?)?)?;
-    }
-    grad * ((this * this)? - 1)?.rsqrt()?
 }
