@@ -181,27 +181,15 @@ impl From<Error> for Failure {
     }
 }
 
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Failed(error.into())
+impl<F: Into<Failure>> From<F> for Stop {
+    fn from(failure: F) -> Self {
+        Self::Failed(failure.into())
     }
 }
 
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
-impl From<Error> for Verdict {
-    fn from(error: Error) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-impl From<Stop> for Verdict {
-    fn from(stop: Stop) -> Self {
-        match stop {
+impl<S: Into<Stop>> From<S> for Verdict {
+    fn from(stop: S) -> Self {
+        match stop.into() {
             Stop::NotImplemented(message) => Self::NotImplemented(message),
             Stop::Failed(failure) => Self::Failed(failure),
         }

@@ -180,25 +180,11 @@ fn change_sample(sample: &mut Sample, random: &mut Random) {
             sample.is_number = true;
             sample.elements = vec![boundaries::scalar(random)];
         }
-        4 => {
-            let mut sizes = sample.sizes.clone();
-            sizes.insert(random.below(rank + 1), random.pick(&[0, 1, 1, 2, 3]));
-            sample.resize(sizes);
-        }
-        5 => {
-            let ones = random.pick(&[1, 3, 9, 64, 70]);
-            let mut sizes = sample.sizes.clone();
-            sizes.extend(std::iter::repeat_n(1, ones));
-            sample.resize(sizes);
-        }
+        4 => change_sizes(sample, |sizes| sizes.insert(random.below(rank + 1), random.pick(&[0, 1, 1, 2, 3]))),
+        5 => change_sizes(sample, |sizes| sizes.extend(vec![1; random.pick(&[1, 3, 9, 64, 70])])),
         _ if rank == 0 => sample.resize(vec![random.pick(&[0, 1, 2])]),
-        6 => {
-            let mut sizes = sample.sizes.clone();
-            sizes.remove(random.below(rank));
-            sample.resize(sizes);
-        }
-        7 | 8 => {
-            let mut sizes = sample.sizes.clone();
+        6 => change_sizes(sample, |sizes| _ = sizes.remove(random.below(rank))),
+        7 | 8 => change_sizes(sample, |sizes| {
             let at = random.below(rank);
             sizes[at] = random.pick(&[
                 0,
@@ -213,14 +199,11 @@ fn change_sample(sample: &mut Sample, random: &mut Random) {
                 1 << 62,
                 i64::MAX,
             ]);
-            sample.resize(sizes);
-        }
+        }),
         9 => {
             // A size of 1, whose stride leads to no element.
-            let mut sizes = sample.sizes.clone();
             let at = random.below(rank);
-            sizes[at] = 1;
-            sample.resize(sizes);
+            change_sizes(sample, |sizes| sizes[at] = 1);
             sample.strides[at] = random.pick(&[0, 2, 77, 1 << 31, 1 << 60, 1 << 62, i64::MAX, -1, i64::MIN]);
         }
         10 => {
@@ -244,6 +227,12 @@ fn change_sample(sample: &mut Sample, random: &mut Random) {
             sample.offset = random.pick(&[0, 1, 5, 1 << 62]);
         }
     }
+}
+
+fn change_sizes(sample: &mut Sample, change: impl FnOnce(&mut Vec<i64>)) {
+    let mut sizes = sample.sizes.clone();
+    change(&mut sizes);
+    sample.resize(sizes);
 }
 
 /// A number of a graph's text, changed.
