@@ -77,7 +77,7 @@ impl Trial<'_> {
             (Ok(_), Err(stop)) | (Err(Stop::NotImplemented(_)), Err(stop @ Stop::NotImplemented(_))) => Err(stop),
             (Err(expected), Err(found)) => as_refused(&expected, &found),
             (Err(_), Ok(_)) => {
-                Err(Stop::Failed(Failure::NotRefused { mistake: "what the call itself is refused".to_owned() }))
+                Err(Failure::NotRefused { mistake: "what the call itself is refused".to_owned() }.into())
             }
         }
     }
