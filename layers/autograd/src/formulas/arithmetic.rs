@@ -67,13 +67,7 @@ fn nextafter(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, im
 
 #[op_grad(aten::copysign)]
 fn copysign(grad: &Tensor, this: &Tensor, result: &Tensor) -> (impl Gradient, impl Gradient) {
-    (
-        move || {
-            let ratio = (result / this)?;
-            grad * ratio.masked_fill_scalar(&this.eq_scalar(0)?, 0)?
-        },
-        None::<Tensor>,
-    )
+    (move || grad * (result / this)?.masked_fill_scalar(&this.eq_scalar(0)?, 0)?, None::<Tensor>)
 }
 
 not_differentiable!(aten::gcd, aten::lcm);

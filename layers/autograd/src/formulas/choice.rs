@@ -10,8 +10,7 @@ fn share(grad: &Tensor, equal: &Tensor, lost: &Tensor) -> Result<Tensor> {
     aten::where_self(equal, &(grad / 2)?, grad)?.masked_fill_scalar(lost, 0)
 }
 
-fn any_nan(tensors: &[&Tensor; 3]) -> Result<Tensor> {
-    let [a, b, c] = tensors;
+fn any_nan([a, b, c]: [&Tensor; 3]) -> Result<Tensor> {
     a.isnan()?.logical_or(&b.isnan()?)?.logical_or(&c.isnan()?)
 }
 
@@ -68,7 +67,7 @@ fn clamp(
             (Some(min), Some(max)) => {
                 let none =
                     this.gt(min)?.logical_or(&min.gt(max)?)?.logical_or(&this.eq(min)?.logical_and(&min.eq(max)?)?)?;
-                share(grad, &this.eq(min)?, &none)?.masked_fill_scalar(&any_nan(&[this, min, max])?, 0)
+                share(grad, &this.eq(min)?, &none)?.masked_fill_scalar(&any_nan([this, min, max])?, 0)
             }
             (Some(min), None) => share(grad, &this.eq(min)?, &this.gt(min)?),
             (None, _) => grad.zeros_like(),
