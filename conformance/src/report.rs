@@ -257,10 +257,9 @@ impl Report {
             }
             Verdict::LeftOut(reason) => {
                 tally.left_out += 1;
-                if !self.left_out.iter().any(|(operator, made, why)| {
-                    (operator.as_str(), *made, *why) == (row.operator.as_str(), check, reason)
-                }) {
-                    self.left_out.push((row.operator.clone(), check, reason));
+                let said = (row.operator.clone(), check, reason);
+                if !self.left_out.contains(&said) {
+                    self.left_out.push(said);
                 }
             }
             Verdict::Failed(failure) => {
@@ -271,7 +270,9 @@ impl Report {
     }
 
     pub(crate) fn add_all(&mut self, call: usize, check: Check, verdicts: Vec<Verdict>) {
-        verdicts.into_iter().for_each(|verdict| self.add(call, check, verdict));
+        for verdict in verdicts {
+            self.add(call, check, verdict);
+        }
     }
 
     pub(crate) fn sort(&mut self) {

@@ -148,7 +148,7 @@ impl Suite {
         }
         report.open(name);
         let check = |operator| numbers.check(operator, self.device, &self.without);
-        self.add_numbered(report, Check::Numbers, Operator::find(name).map_or_else(missing, check));
+        self.add_numbered(report, Check::Numbers, Operator::find(name).map_or_else(|error| missing(&error), check));
     }
 
     /// Holds a call that nobody recorded to differences.
@@ -158,7 +158,11 @@ impl Suite {
             let case = Case::made(operator, call, self.device);
             case.map_or_else(|error| vec![error.into()], |case| gradients::numeric(&case))
         };
-        report.add_all(call.number, Check::Numeric, Operator::find(&call.operator).map_or_else(missing, check));
+        report.add_all(
+            call.number,
+            Check::Numeric,
+            Operator::find(&call.operator).map_or_else(|error| missing(&error), check),
+        );
     }
 
     /// Holds a random operator to what mapped functions say about randomness.
@@ -180,7 +184,7 @@ impl Suite {
         }
         report.open(name);
         let check = |operator| unrecorded::check(operator, calls, self.device, &|case| self.covers(case));
-        let verdicts = Operator::find(name).map_or_else(missing, check);
+        let verdicts = Operator::find(name).map_or_else(|error| missing(&error), check);
         self.add_numbered(report, Check::Twins, verdicts);
     }
 
@@ -261,7 +265,7 @@ impl Suite {
 }
 
 /// What is said of an operator that is not there.
-fn missing(error: Error) -> Vec<Verdict> {
+fn missing(error: &Error) -> Vec<Verdict> {
     vec![Verdict::NotImplemented(error.to_string())]
 }
 
