@@ -1,6 +1,6 @@
 //! A run over recorded calls.
 
-use dispatch_runtime::{DType, Device, Error, Operator};
+use dispatch_runtime::{DType, Device, Operator};
 
 use crate::batches;
 use crate::case::Case;
@@ -148,7 +148,7 @@ impl Suite {
         }
         report.open(name);
         let check = |operator| numbers.check(operator, self.device, &self.without);
-        self.add_numbered(report, Check::Numbers, Operator::find(name).map_or_else(|error| missing(&error), check));
+        self.add_numbered(report, Check::Numbers, of_found(name, check));
     }
 
     /// Holds a call that nobody recorded to differences.
@@ -158,11 +158,7 @@ impl Suite {
             let case = Case::made(operator, call, self.device);
             case.map_or_else(|error| vec![error.into()], |case| gradients::numeric(&case))
         };
-        report.add_all(
-            call.number,
-            Check::Numeric,
-            Operator::find(&call.operator).map_or_else(|error| missing(&error), check),
-        );
+        report.add_all(call.number, Check::Numeric, of_found(&call.operator, check));
     }
 
     /// Holds a random operator to what mapped functions say about randomness.
@@ -184,8 +180,7 @@ impl Suite {
         }
         report.open(name);
         let check = |operator| unrecorded::check(operator, calls, self.device, &|case| self.covers(case));
-        let verdicts = Operator::find(name).map_or_else(|error| missing(&error), check);
-        self.add_numbered(report, Check::Twins, verdicts);
+        self.add_numbered(report, Check::Twins, of_found(name, check));
     }
 
     /// Adds the verdicts of calls that are numbered in their order.
@@ -264,9 +259,9 @@ impl Suite {
     }
 }
 
-/// What is said of an operator that is not there.
-fn missing(error: &Error) -> Vec<Verdict> {
-    vec![Verdict::NotImplemented(error.to_string())]
+/// What a check says of an operator, if there is one of this name.
+fn of_found(name: &str, check: impl FnOnce(&'static Operator) -> Vec<Verdict>) -> Vec<Verdict> {
+    Operator::find(name).map_or_else(|error| vec![Verdict::NotImplemented(error.to_string())], check)
 }
 
 fn verdicts(check: Check, case: &Case, number: usize, twins: Twins) -> Vec<Verdict> {

@@ -154,11 +154,12 @@ impl Trial<'_> {
             let (found, wanted) = (shares(actual, one), shares(expected, other));
             if let Some(at) = (0..found.len()).find(|&at| found[at] != wanted[at]) {
                 let argument = format!("tensor {at}");
-                return Err(Stop::Failed(if wanted[at] {
+                let failure = if wanted[at] {
                     Failure::NotShared { index, argument }
                 } else {
                     Failure::Shared { index, argument }
-                }));
+                };
+                return Err(failure.into());
             }
         }
         for (at, (one, other)) in actual.given.iter().zip(&expected.given).enumerate() {
