@@ -9,7 +9,8 @@
 macro_rules! derivatives {
     ($(
         $(#[$attribute:meta])*
-        $operator:ident($($tensor:ident),* $(; $($parameter:tt)*)?) $(, not_differentiable($($fixed:ident),+))? => $($gradient:expr),+;
+        $operator:ident($($tensor:ident),* $(; $($parameter:tt)*)?) $(, not_differentiable($($fixed:ident),+))? =>
+            $($gradient:expr),+;
     )*) => {$(
         derivatives! {
             @one $(#[$attribute])* $operator($($tensor: &Tensor,)* $($($parameter)*)?) [$($($fixed),+)?] $($gradient),+

@@ -10,7 +10,10 @@ use crate::{Gradient, op_grad};
 /// The forms of batch normalisation: what each takes between the weight and `eps`, and which of that are running statistics and whether it
 /// trains.
 macro_rules! batch_norms {
-    ($($operator:ident($($argument:ident: $ty:ty),*), not_differentiable($($fixed:ident),*) => $running:expr, $trains:expr;)*) => {$(
+    ($(
+        $operator:ident($($argument:ident: $ty:ty),*), not_differentiable($($fixed:ident),*) =>
+            $running:expr, $trains:expr;
+    )*) => {$(
         #[op_grad(aten::$operator, not_differentiable($($fixed),*))]
         fn $operator(
             grad: &Tensor,

@@ -11,8 +11,8 @@ macro_rules! max_pools {
     ($($pool:ident $backward:ident;)*) => { derivatives! {$(
         #[expect(clippy::too_many_arguments, reason = "the operator has them")]
         $pool(
-            grad; this: &Outline, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool,
-            result1: &Tensor
+            grad; this: &Outline, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64],
+            ceil_mode: bool, result1: &Tensor
         ), not_differentiable(result1) =>
             aten::$backward(grad, &this.stand_in()?, kernel_size, stride, padding, dilation, ceil_mode, result1);
     )*} };
