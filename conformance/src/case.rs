@@ -80,37 +80,17 @@ impl Case {
         }
         Ok(Self {
             gradients: recorded_gradients(call, schema, &arguments)?,
-            operator,
-            device,
-            arguments,
-            expected,
             numbers: (0..schema.arguments.len()).map(|i| decode::is_number(call, schema, i)).collect(),
             after: decode::arguments_after(call, schema)?,
-            double: OnceCell::new(),
-            arbitrary: OnceCell::new(),
+            ..Self::plain(operator, device, arguments, expected)
         })
     }
 
-    /// A call of which nobody knows the outcome.
-    pub(crate) fn made(operator: &'static Operator, call: &Call, device: Device) -> Result<Self> {
-        Ok(Self {
-            operator,
-            device,
-            arguments: decode::arguments(call, operator.schema())?,
-            expected: Vec::new(),
-            gradients: None,
-            numbers: Vec::new(),
-            after: None,
-            double: OnceCell::new(),
-            arbitrary: OnceCell::new(),
-        })
-    }
-
-    /// A call of a twin, whose outcome follows from the recorded one.
-    pub(crate) fn derived(&self, operator: &'static Operator, arguments: Vec<Datum>, expected: Vec<Datum>) -> Self {
+    /// A call of which nothing else was recorded.
+    const fn plain(operator: &'static Operator, device: Device, arguments: Vec<Datum>, expected: Vec<Datum>) -> Self {
         Self {
             operator,
-            device: self.device,
+            device,
             arguments,
             expected,
             gradients: None,
@@ -119,6 +99,16 @@ impl Case {
             double: OnceCell::new(),
             arbitrary: OnceCell::new(),
         }
+    }
+
+    /// A call of which nobody knows the outcome.
+    pub(crate) fn made(operator: &'static Operator, call: &Call, device: Device) -> Result<Self> {
+        Ok(Self::plain(operator, device, decode::arguments(call, operator.schema())?, Vec::new()))
+    }
+
+    /// A call of a twin, whose outcome follows from the recorded one.
+    pub(crate) fn derived(&self, operator: &'static Operator, arguments: Vec<Datum>, expected: Vec<Datum>) -> Self {
+        Self::plain(operator, self.device, arguments, expected)
     }
 
     /// The same call with arguments that are equal and lie otherwise in memory.
@@ -152,10 +142,7 @@ impl Case {
 
     /// Makes the call, and compares this much.
     pub(crate) fn verdict(&self, extent: Extent) -> Verdict {
-        match self.call(&self.arguments) {
-            Ok(outcome) => self.compare(&outcome, extent).into(),
-            Err(stop) => stop.into(),
-        }
+        self.call(&self.arguments).and_then(|outcome| Ok(self.compare(&outcome, extent)?)).into()
     }
 
     /// Calls the operator with these arguments.
@@ -166,10 +153,9 @@ impl Case {
     /// Compares an outcome with the recorded one.
     pub(crate) fn compare(&self, outcome: &Outcome, extent: Extent) -> Result<(), Failure> {
         let extent = outcome.known(extent);
-        let read = read(self.operator, outcome).map_err(Failure::Suite)?;
+        let read = read(self.operator, outcome)?;
         for (index, (actual, expected)) in read.results.iter().zip(&self.expected).enumerate() {
-            let compared = compare_to(extent, actual, expected);
-            if let Err(difference) = compared
+            if let Err(difference) = compare_to(extent, actual, expected)
                 && !self.is_excused(&difference, extent, (actual, expected), Place::Result(index))
             {
                 return Err(Failure::Result { index, difference });
@@ -177,8 +163,7 @@ impl Case {
         }
         for (i, expected) in self.after.iter().flatten().enumerate() {
             let Some(expected) = expected else { continue };
-            let compared = compare_to(extent, &read.after[i], expected);
-            if let Err(difference) = compared
+            if let Err(difference) = compare_to(extent, &read.after[i], expected)
                 && !self.is_excused(&difference, extent, (&read.after[i], expected), Place::Argument(i))
             {
                 let argument = self.operator.schema().arguments[i].name.clone();
@@ -237,6 +222,10 @@ fn farthest(one: &Array, other: &Array) -> f64 {
 }
 
 impl Read {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Datum> {
+        self.results.iter().chain(&self.after)
+    }
+
     fn at(&self, place: Place) -> Option<&Array> {
         match place {
             Place::Result(index) => self.results.get(index)?.as_array(),
@@ -265,7 +254,7 @@ pub(crate) fn call(operator: &'static Operator, given: Vec<Value>) -> Result<Out
     let drawn = Generator::reservations();
     let results = invoke(operator, given.clone())?;
     let is_arbitrary = is_unset(operator.name().base) || may_draw(operator) && Generator::reservations() != drawn;
-    aliasing::check(operator, &given, &versions, &results).map_err(Stop::Failed)?;
+    aliasing::check(operator, &given, &versions, &results)?;
     Ok(Outcome { given, results, is_arbitrary })
 }
 

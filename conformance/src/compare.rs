@@ -7,6 +7,7 @@ use dispatch_runtime::{Complex64, DType, Scalar, Value};
 use crate::array::Array;
 use crate::datum::Datum;
 use crate::tensors::complex;
+use crate::verdict::Failure;
 
 /// How far a result may be from the recording: the defaults of `torch.testing.assert_close`.
 ///
@@ -204,6 +205,17 @@ pub(crate) fn compare_to(extent: Extent, actual: &Datum, expected: &Datum) -> Re
         (Datum::Plain(actual), Datum::Plain(expected)) => plain(actual, expected),
         _ => Err(Difference::Value { actual: kind(actual), expected: kind(expected) }),
     }
+}
+
+/// Compares results with those that are expected, one by one.
+pub(crate) fn compare_all<'d>(
+    extent: Extent,
+    actual: impl IntoIterator<Item = &'d Datum>,
+    expected: impl IntoIterator<Item = &'d Datum>,
+) -> Result<(), Failure> {
+    actual.into_iter().zip(expected).enumerate().try_for_each(|(index, (actual, expected))| {
+        compare_to(extent, actual, expected).map_err(|difference| Failure::Result { index, difference })
+    })
 }
 
 fn same_length(actual: usize, expected: usize) -> Result<(), Difference> {

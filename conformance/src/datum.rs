@@ -144,12 +144,10 @@ impl Datum {
 }
 
 fn double(dtype: DType) -> DType {
-    if dtype.is_floating() {
-        DType::F64
-    } else if dtype.is_complex() {
-        DType::C128
-    } else {
-        dtype
+    match dtype {
+        _ if dtype.is_floating() => DType::F64,
+        _ if dtype.is_complex() => DType::C128,
+        _ => dtype,
     }
 }
 

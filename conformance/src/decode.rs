@@ -107,6 +107,12 @@ pub(crate) fn left_out(argument: &Argument) -> Result<Datum> {
     }
 }
 
+/// All arguments in the schema's order: those that `given` has for their names, and the others left out.
+pub(crate) fn by_name(schema: &Schema, given: impl Fn(&str) -> Option<Datum>) -> Result<Vec<Datum>> {
+    let arguments = schema.arguments.iter();
+    arguments.map(|argument| given(&argument.name).map_or_else(|| left_out(argument), Ok)).collect()
+}
+
 /// The tensor arguments as they were after the call, none for what is not a tensor; none at all where nothing was recorded.
 pub(crate) fn arguments_after(call: &Call, schema: &Schema) -> Result<Option<Vec<Option<Datum>>>> {
     let Some(by_position) = &call.arguments_after else { return Ok(None) };
@@ -129,14 +135,14 @@ fn decode(json: &Json, ty: &Type) -> Result<Datum> {
             None => tensor(json).map(Datum::Array),
         },
         TypeKind::List(element, _) if element.kind == TypeKind::Tensor => {
-            items(content).ok_or_else(unfit)?.iter().map(tensor).collect::<Result<_>>().map(Datum::Arrays)
+            content.as_array().ok_or_else(unfit)?.iter().map(tensor).collect::<Result<_>>().map(Datum::Arrays)
         }
         TypeKind::List(element, _) if element.is_tensor_like() => {
             let optional = |json| if is_none(json) { Ok(None) } else { tensor(json).map(Some) };
-            items(content).ok_or_else(unfit)?.iter().map(optional).collect::<Result<_>>().map(Datum::OptionalArrays)
+            content.as_array().ok_or_else(unfit)?.iter().map(optional).collect::<Result<_>>().map(Datum::OptionalArrays)
         }
         TypeKind::List(element, length) => {
-            let several = items(content);
+            let several = content.as_array();
             let numbers = match several {
                 Some(items) => items.iter().map(number).collect::<Option<Vec<Scalar>>>(),
                 None => number(json).map(|one| vec![one; length.unwrap_or(1) as usize]),
@@ -158,8 +164,8 @@ fn plain(kind: &TypeKind, tag: &str, content: &Json, json: &Json) -> Option<Valu
         TypeKind::Str => Str::from(text()?).into(),
         TypeKind::ScalarType if tag == "int" => DType::from_number(content.as_i64()?)?.into(),
         TypeKind::ScalarType => text()?.parse::<DType>().ok()?.into(),
-        TypeKind::Layout => layout(text()?)?.into(),
-        TypeKind::MemoryFormat => memory_format(text()?)?.into(),
+        TypeKind::Layout => named(text()?, Layout::from_number)?.into(),
+        TypeKind::MemoryFormat => named(text()?, MemoryFormat::from_number)?.into(),
         // Which device is meant is only known when the call is made.
         TypeKind::Device => Device::CPU.into(),
         _ => return None,
@@ -258,20 +264,13 @@ pub(crate) fn tagged(json: &Json) -> Option<(&str, &Json)> {
     pairs.next().is_none().then_some((tag, content))
 }
 
-fn items(content: &Json) -> Option<&Vec<Json>> {
-    content.as_array()
-}
-
 fn is_none(json: &Json) -> bool {
     json.is_null() || json.get("none").is_some()
 }
 
-fn layout(word: &str) -> Option<Layout> {
-    [Layout::Strided, Layout::Sparse, Layout::SparseCsr].into_iter().find(|layout| layout.to_string() == word)
-}
-
-fn memory_format(word: &str) -> Option<MemoryFormat> {
-    (0..4).filter_map(MemoryFormat::from_number).find(|format| format.to_string() == word)
+/// The one of a few numbered values that prints so.
+pub(crate) fn named<T: ToString>(word: &str, of_number: impl Fn(i64) -> Option<T>) -> Option<T> {
+    (0..16).filter_map(of_number).find(|value| value.to_string() == word)
 }
 
 #[cfg(test)]

@@ -7,84 +7,63 @@ use dispatch_runtime::Device;
 
 use crate::verdict::{Failure, Verdict};
 
-/// One family of checks.
-///
-/// ```
-/// assert_eq!("in-place".parse(), Ok(conformance::Check::InPlace));
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Check {
-    /// The recorded call: results, written arguments, aliasing.
-    Values,
-    /// The recorded call on tensors without memory: dtype, sizes and strides.
-    Meta,
-    /// The call's twin that writes its first argument.
-    InPlace,
-    /// The call's twin that writes into `out`.
-    Out,
-    /// The call with arguments that lie otherwise in memory.
-    Layouts,
-    /// Calls that are mistakes.
-    Mistakes,
-    /// Calls of core operators without a recording, held to what is recorded of others.
-    Twins,
-    /// The gradients of the call in double precision, held to the recorded ones.
-    Gradients,
-    /// The gradients of the twin that writes its first argument, through a base and through a view, held to those of the call.
-    InPlaceGradients,
-    /// Gradients, and gradients of gradients, held to differences.
-    Numeric,
-    /// Calls of batches, held to the calls of their slices.
-    Vmap,
-    /// Which operators have rules for batches of their own: the same, where loops over slices are refused.
-    BatchRules,
-    /// The call as a graph that was traced of it, cleaned, printed and parsed: run again, it gives the same to the bit.
-    Trace,
-    /// Calls of the operator with tens of thousands of elements, held to what calls with few of them add up to.
-    Large,
-    /// Calls with numbers at the edges of dtypes, and beyond.
-    Numbers,
+/// The families of checks, and what each is called.
+macro_rules! checks {
+    ($($(#[$doc:meta])* $check:ident: $name:literal,)*) => {
+        /// One family of checks.
+        ///
+        /// ```
+        /// assert_eq!("in-place".parse(), Ok(conformance::Check::InPlace));
+        /// ```
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Check {
+            $($(#[$doc])* $check,)*
+        }
+
+        impl Check {
+            /// All of them.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$check),*];
+
+            const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$check => $name,)*
+                }
+            }
+        }
+    };
 }
 
-impl Check {
-    /// All of them.
-    pub const ALL: [Self; 15] = [
-        Self::Values,
-        Self::Meta,
-        Self::InPlace,
-        Self::Out,
-        Self::Layouts,
-        Self::Mistakes,
-        Self::Twins,
-        Self::Gradients,
-        Self::InPlaceGradients,
-        Self::Numeric,
-        Self::Vmap,
-        Self::BatchRules,
-        Self::Trace,
-        Self::Large,
-        Self::Numbers,
-    ];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Values => "values",
-            Self::Meta => "meta",
-            Self::InPlace => "in-place",
-            Self::Out => "out",
-            Self::Layouts => "layouts",
-            Self::Mistakes => "mistakes",
-            Self::Twins => "twins",
-            Self::Gradients => "gradients",
-            Self::InPlaceGradients => "in-place-gradients",
-            Self::Numeric => "numeric",
-            Self::Vmap => "vmap",
-            Self::BatchRules => "batch-rules",
-            Self::Trace => "trace",
-            Self::Large => "large",
-            Self::Numbers => "numbers",
-        }
-    }
+checks! {
+    /// The recorded call: results, written arguments, aliasing.
+    Values: "values",
+    /// The recorded call on tensors without memory: dtype, sizes and strides.
+    Meta: "meta",
+    /// The call's twin that writes its first argument.
+    InPlace: "in-place",
+    /// The call's twin that writes into `out`.
+    Out: "out",
+    /// The call with arguments that lie otherwise in memory.
+    Layouts: "layouts",
+    /// Calls that are mistakes.
+    Mistakes: "mistakes",
+    /// Calls of core operators without a recording, held to what is recorded of others.
+    Twins: "twins",
+    /// The gradients of the call in double precision, held to the recorded ones.
+    Gradients: "gradients",
+    /// The gradients of the twin that writes its first argument, through a base and through a view, held to those of the call.
+    InPlaceGradients: "in-place-gradients",
+    /// Gradients, and gradients of gradients, held to differences.
+    Numeric: "numeric",
+    /// Calls of batches, held to the calls of their slices.
+    Vmap: "vmap",
+    /// Which operators have rules for batches of their own: the same, where loops over slices are refused.
+    BatchRules: "batch-rules",
+    /// The call as a graph that was traced of it, cleaned, printed and parsed: run again, it gives the same to the bit.
+    Trace: "trace",
+    /// Calls of the operator with tens of thousands of elements, held to what calls with few of them add up to.
+    Large: "large",
+    /// Calls with numbers at the edges of dtypes, and beyond.
+    Numbers: "numbers",
 }
 
 impl fmt::Display for Check {
@@ -278,16 +257,21 @@ impl Report {
             }
             Verdict::LeftOut(reason) => {
                 tally.left_out += 1;
-                if !self.left_out.iter().any(|(operator, made, why)| {
-                    (operator.as_str(), *made, *why) == (row.operator.as_str(), check, reason)
-                }) {
-                    self.left_out.push((row.operator.clone(), check, reason));
+                let said = (row.operator.clone(), check, reason);
+                if !self.left_out.contains(&said) {
+                    self.left_out.push(said);
                 }
             }
             Verdict::Failed(failure) => {
                 tally.failed += 1;
                 self.failed.push(Failed { operator: row.operator.clone(), call, check, failure });
             }
+        }
+    }
+
+    pub(crate) fn add_all(&mut self, call: usize, check: Check, verdicts: Vec<Verdict>) {
+        for verdict in verdicts {
+            self.add(call, check, verdict);
         }
     }
 

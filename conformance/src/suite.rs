@@ -1,7 +1,5 @@
 //! A run over recorded calls.
 
-use std::collections::HashMap;
-
 use dispatch_runtime::{DType, Device, Operator};
 
 use crate::batches;
@@ -16,7 +14,7 @@ use crate::recording::{Call, core_operators, recorded_calls};
 use crate::report::{Check, Report};
 use crate::trace;
 use crate::unrecorded;
-use crate::verdict::{Failure, Verdict};
+use crate::verdict::Verdict;
 
 /// What PyTorch has for the CPU alone.
 const OF_THE_CPU: [(&str, DType); 2] = [("upsample_bilinear2d", DType::U8), ("upsample_bicubic2d", DType::U8)];
@@ -111,16 +109,16 @@ impl Suite {
                 self.run_random(&name, &mut report);
             }
         }
-        if self.checks.is_empty() || self.checks.contains(&Check::Numeric) {
+        if self.makes(Check::Numeric) {
             let made = gradients::made::calls()?;
             made.iter().filter(|call| self.wants(call)).for_each(|call| self.run_made(call, &mut report));
         }
-        if self.checks.is_empty() || self.checks.contains(&Check::Large) {
+        if self.makes(Check::Large) {
             for operator in Operator::all() {
                 self.run_large(operator, &calls, &mut report);
             }
         }
-        if self.checks.is_empty() || self.checks.contains(&Check::Numbers) {
+        if self.makes(Check::Numbers) {
             let numbers = Numbers::recorded()?;
             for name in numbers.operators() {
                 self.run_numbers(name, &numbers, &mut report);
@@ -133,89 +131,63 @@ impl Suite {
     /// Holds an operator to what it gives for few elements.
     fn run_large(&self, operator: &'static Operator, calls: &[Call], report: &mut Report) {
         let name = operator.name().to_string();
-        if !self.only.is_empty() && !self.only.contains(&name) {
+        if !self.wants_operator(&name) {
             return;
         }
         let verdicts = large::check(operator, self.device, &self.without, calls);
         if !verdicts.is_empty() {
             report.open(&name);
         }
-        for (number, verdict) in verdicts.into_iter().enumerate() {
-            if self.call.is_none_or(|call| call == number) {
-                report.add(number, Check::Large, verdict);
-            }
-        }
+        self.add_numbered(report, Check::Large, verdicts);
     }
 
     /// Gives an operator the recorded numbers.
     fn run_numbers(&self, name: &str, numbers: &Numbers, report: &mut Report) {
-        if !self.only.is_empty() && !self.only.iter().any(|only| only == name) {
+        if !self.wants_operator(name) {
             return;
         }
         report.open(name);
-        let verdicts = match Operator::find(name) {
-            Ok(operator) => numbers.check(operator, self.device, &self.without),
-            Err(error) => vec![Verdict::NotImplemented(error.to_string())],
-        };
-        for (number, verdict) in verdicts.into_iter().enumerate() {
-            if self.call.is_none_or(|call| call == number) {
-                report.add(number, Check::Numbers, verdict);
-            }
-        }
+        let check = |operator| numbers.check(operator, self.device, &self.without);
+        self.add_numbered(report, Check::Numbers, of_found(name, check));
     }
 
     /// Holds a call that nobody recorded to differences.
     fn run_made(&self, call: &Call, report: &mut Report) {
         report.open(&call.operator);
-        let made = Operator::find(&call.operator).map(|operator| Case::made(operator, call, self.device));
-        let verdicts = match made {
-            Ok(Ok(case)) => gradients::numeric(&case),
-            Ok(Err(error)) => vec![Verdict::Failed(Failure::Suite(error))],
-            Err(error) => vec![Verdict::NotImplemented(error.to_string())],
+        let check = |operator| {
+            let case = Case::made(operator, call, self.device);
+            case.map_or_else(|error| vec![error.into()], |case| gradients::numeric(&case))
         };
-        for verdict in verdicts {
-            report.add(call.number, Check::Numeric, verdict);
-        }
+        report.add_all(call.number, Check::Numeric, of_found(&call.operator, check));
     }
 
     /// Holds a random operator to what mapped functions say about randomness.
     fn run_random(&self, name: &str, report: &mut Report) {
-        let is_wanted = self.only.is_empty() || self.only.iter().any(|only| only == name);
-        if !is_wanted || !(self.checks.is_empty() || self.checks.contains(&Check::Vmap)) {
+        if !self.wants_operator(name) || !self.makes(Check::Vmap) {
             return;
         }
         let Ok(operator) = Operator::find(name) else { return };
         let Some(arguments) = unrecorded::random::call_of(operator, self.device) else { return };
         report.open(name);
-        let verdicts = match arguments {
-            Ok(arguments) => batches::random(operator, &arguments, self.device),
-            Err(error) => vec![Verdict::Failed(Failure::Suite(error))],
-        };
-        for verdict in verdicts {
-            report.add(0, Check::Vmap, verdict);
-        }
+        let made = |arguments: Vec<_>| batches::random(operator, &arguments, self.device);
+        report.add_all(0, Check::Vmap, arguments.map_or_else(|error| vec![error.into()], made));
     }
 
     /// Checks a core operator by what is recorded of others.
     fn run_unrecorded(&self, name: &str, calls: &[Call], report: &mut Report) {
-        let is_wanted = self.only.is_empty() || self.only.iter().any(|only| only == name);
-        if !is_wanted || !(self.checks.is_empty() || self.checks.contains(&Check::Twins)) {
+        if !self.wants_operator(name) || !self.makes(Check::Twins) {
             return;
         }
         report.open(name);
-        let verdicts = match Operator::find(name) {
-            Ok(operator) => {
-                let mut by_name = HashMap::<&str, Vec<&Call>>::new();
-                for call in calls {
-                    by_name.entry(&call.operator).or_default().push(call);
-                }
-                unrecorded::check(operator, &by_name, self.device, &|case| self.covers(case))
-            }
-            Err(error) => vec![Verdict::NotImplemented(error.to_string())],
-        };
+        let check = |operator| unrecorded::check(operator, calls, self.device, &|case| self.covers(case));
+        self.add_numbered(report, Check::Twins, of_found(name, check));
+    }
+
+    /// Adds the verdicts of calls that are numbered in their order.
+    fn add_numbered(&self, report: &mut Report, check: Check, verdicts: Vec<Verdict>) {
         for (number, verdict) in verdicts.into_iter().enumerate() {
             if self.call.is_none_or(|call| call == number) {
-                report.add(number, Check::Twins, verdict);
+                report.add(number, check, verdict);
             }
         }
     }
@@ -247,8 +219,15 @@ impl Suite {
     }
 
     fn wants(&self, call: &Call) -> bool {
-        (self.only.is_empty() || self.only.contains(&call.operator))
-            && self.call.is_none_or(|number| number == call.number)
+        self.wants_operator(&call.operator) && self.call.is_none_or(|number| number == call.number)
+    }
+
+    fn wants_operator(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|only| only == name)
+    }
+
+    fn makes(&self, check: Check) -> bool {
+        self.checks.is_empty() || self.checks.contains(&check)
     }
 
     /// Whether a call is of dtypes that the device has there.
@@ -264,7 +243,7 @@ impl Suite {
             let case = match Case::new(operator, call, self.device) {
                 Ok(case) => case,
                 Err(error) => {
-                    report.add(call.number, Check::Values, Verdict::Failed(Failure::Suite(error)));
+                    report.add(call.number, Check::Values, error.into());
                     continue;
                 }
             };
@@ -272,14 +251,17 @@ impl Suite {
                 continue;
             }
             for check in Check::ALL {
-                if self.checks.is_empty() || self.checks.contains(&check) {
-                    for verdict in verdicts(check, &case, call.number, twins) {
-                        report.add(call.number, check, verdict);
-                    }
+                if self.makes(check) {
+                    report.add_all(call.number, check, verdicts(check, &case, call.number, twins));
                 }
             }
         }
     }
+}
+
+/// What a check says of an operator, if there is one of this name.
+fn of_found(name: &str, check: impl FnOnce(&'static Operator) -> Vec<Verdict>) -> Vec<Verdict> {
+    Operator::find(name).map_or_else(|error| vec![Verdict::NotImplemented(error.to_string())], check)
 }
 
 fn verdicts(check: Check, case: &Case, number: usize, twins: Twins) -> Vec<Verdict> {

@@ -1,8 +1,7 @@
 //! Between arrays and tensors: the one place that knows how memory is laid out and how it reaches a device.
 
 use dispatch_runtime::{
-    AccessError, Bool, Buffer, Complex32, Complex64, DType, Device, Element, Geometry, Scalar, Storage, Tensor, bf16,
-    f16,
+    AccessError, Bool, Complex32, Complex64, DType, Device, Element, Geometry, Scalar, Storage, Tensor, bf16, f16,
 };
 
 use crate::array::{Array, places};
@@ -82,21 +81,9 @@ fn bytes(storage: &Storage) -> dispatch_runtime::Result<Tensor> {
     Ok(Tensor::new(storage.clone(), DType::U8, Geometry::contiguous(&[size]))?)
 }
 
-struct Nowhere;
-
-impl Buffer for Nowhere {
-    fn device(&self) -> Device {
-        Device::META
-    }
-
-    fn size(&self) -> usize {
-        0
-    }
-}
-
 fn meta(array: &Array) -> Result<Tensor> {
     let geometry = Geometry::strided(&array.sizes, &array.strides, array.offset).ok_or(Error::NotAGeometry)?;
-    Ok(Tensor::new(Storage::new(Nowhere), array.dtype, geometry)?)
+    Ok(Tensor::new(Storage::meta(0), array.dtype, geometry)?)
 }
 
 /// An element type that numbers become and come from.
@@ -153,7 +140,7 @@ pub(crate) fn whole(scalar: Scalar) -> i64 {
     if let Scalar::Int(value) = scalar { value } else { real(scalar) as i64 }
 }
 
-fn real(scalar: Scalar) -> f64 {
+pub(crate) fn real(scalar: Scalar) -> f64 {
     complex(scalar).re
 }
 
@@ -189,7 +176,7 @@ pub(crate) fn rounded(array: &Array) -> Result<Array> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dispatch_runtime::{Backend, backend, dispatch_key};
+    use dispatch_runtime::{Backend, Buffer, backend, dispatch_key};
     use std::sync::Mutex;
 
     #[test]

@@ -56,12 +56,12 @@ impl Trial<'_> {
         let verdict = |(variant, graph): (&str, Result<Graph, Stop>)| {
             let replayed = |graph: Graph| self.under(Under::Nothing, &|inputs| graph.run(inputs), Array::clone);
             let compared = graph.and_then(|graph| self.compare(&replayed(graph)?, &expected));
-            compared.map_or_else(Verdict::from, |()| Verdict::Passed).of(variant)
+            Verdict::from(compared).of(variant)
         };
         let mut verdicts: Vec<Verdict> = variants.into_iter().map(verdict).collect();
         for (layer, name) in Under::LAYERS {
             let compared = self.agree_under(layer, &call, &|inputs| clean.run(inputs));
-            verdicts.push(compared.map_or_else(Verdict::from, |()| Verdict::Passed).of(name));
+            verdicts.push(Verdict::from(compared).of(name));
         }
         Ok(verdicts)
     }
@@ -77,7 +77,7 @@ impl Trial<'_> {
             (Ok(_), Err(stop)) | (Err(Stop::NotImplemented(_)), Err(stop @ Stop::NotImplemented(_))) => Err(stop),
             (Err(expected), Err(found)) => as_refused(&expected, &found),
             (Err(_), Ok(_)) => {
-                Err(Stop::Failed(Failure::NotRefused { mistake: "what the call itself is refused".to_owned() }))
+                Err(Failure::NotRefused { mistake: "what the call itself is refused".to_owned() }.into())
             }
         }
     }
@@ -106,7 +106,10 @@ impl Trial<'_> {
     }
 
     fn call(&self, values: &[Value], inputs: &[Tensor]) -> Outcome<Vec<Tensor>> {
-        let results = self.case.operator.call(with(values, &mut inputs.iter()))?;
+        let mut values = values.to_vec();
+        let tensors = values.iter_mut().flat_map(Value::tensors_mut).filter(|tensor| !tensor.is_number());
+        tensors.zip(inputs).for_each(|(tensor, input)| *tensor = input.clone());
+        let results = self.case.operator.call(values)?;
         Ok(results.iter().flat_map(Value::tensors).cloned().collect())
     }
 
@@ -151,11 +154,12 @@ impl Trial<'_> {
             let (found, wanted) = (shares(actual, one), shares(expected, other));
             if let Some(at) = (0..found.len()).find(|&at| found[at] != wanted[at]) {
                 let argument = format!("tensor {at}");
-                return Err(Stop::Failed(if wanted[at] {
+                let failure = if wanted[at] {
                     Failure::NotShared { index, argument }
                 } else {
                     Failure::Shared { index, argument }
-                }));
+                };
+                return Err(failure.into());
             }
         }
         for (at, (one, other)) in actual.given.iter().zip(&expected.given).enumerate() {
@@ -174,24 +178,6 @@ fn others(array: &Array) -> Array {
         other => other,
     };
     Array { elements: array.elements.iter().rev().map(smaller).collect(), ..array.clone() }
-}
-
-/// The values with other tensors in them.
-fn with<'t>(values: &[Value], tensors: &mut impl Iterator<Item = &'t Tensor>) -> Vec<Value> {
-    let mut next = |tensor: &Tensor| {
-        if tensor.is_number() { tensor.clone() } else { tensors.next().unwrap_or(tensor).clone() }
-    };
-    values
-        .iter()
-        .map(|value| match value {
-            Value::Tensor(tensor) => next(tensor).into(),
-            Value::Tensors(list) => list.iter().map(&mut next).collect::<Vec<_>>().into(),
-            Value::OptionalTensors(list) => {
-                list.iter().map(|tensor| tensor.as_ref().map(&mut next)).collect::<Vec<_>>().into()
-            }
-            other => other.clone(),
-        })
-        .collect()
 }
 
 /// Whether two tensors are the same to the bit, but for which NaN a NaN is.

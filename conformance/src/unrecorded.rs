@@ -5,8 +5,6 @@
 pub(crate) mod random;
 mod siblings;
 
-use std::collections::HashMap;
-
 use dispatch_runtime::schema::Schema;
 use dispatch_runtime::{Device, Operator, Value};
 
@@ -15,8 +13,9 @@ use crate::case::Case;
 use crate::compare::Extent;
 use crate::datum::Datum;
 use crate::decode;
+use crate::error::Result;
 use crate::recording::Call;
-use crate::verdict::{Failure, Verdict};
+use crate::verdict::Verdict;
 
 /// A call of an unrecorded operator: its arguments by name, and what must come out.
 pub(super) struct Twin {
@@ -42,6 +41,15 @@ pub(super) struct Sibling<'a> {
 }
 
 impl Sibling<'_> {
+    fn of(case: &Case, call: &Call) -> Self {
+        Self {
+            schema: case.operator.schema(),
+            arguments: case.arguments.clone(),
+            results: case.expected.clone(),
+            gradients: call.gradients.clone(),
+        }
+    }
+
     fn get(&self, name: &str) -> Option<Datum> {
         self.schema.argument(name).map(|(i, _)| self.arguments[i].clone())
     }
@@ -66,7 +74,7 @@ pub(crate) fn others() -> impl Iterator<Item = &'static str> {
 /// Checks an operator that has no recording; nothing where the suite knows no twin of it.
 pub(crate) fn check(
     operator: &'static Operator,
-    calls: &HashMap<&str, Vec<&Call>>,
+    calls: &[Call],
     device: Device,
     covers: &dyn Fn(&Case) -> bool,
 ) -> Vec<Verdict> {
@@ -79,52 +87,33 @@ pub(crate) fn check(
         return vec![Verdict::LeftOut("its sibling is not implemented")];
     };
     let mut verdicts = Vec::new();
-    for call in calls.get(sibling_name).into_iter().flatten() {
-        let case = match Case::new(sibling, call, device) {
-            Ok(case) => case,
-            Err(error) => {
-                verdicts.push(Verdict::Failed(Failure::Suite(error)));
-                continue;
+    for call in calls.iter().filter(|call| call.operator == sibling_name) {
+        match Case::new(sibling, call, device) {
+            Ok(case) if covers(&case) => {
+                if let Some(twin) = siblings::twin(&name, &Sibling::of(&case, call)) {
+                    let verdict = verdict(operator, &case, twin).unwrap_or_else(Verdict::from);
+                    verdicts.push(verdict.of(format!("by {sibling_name}, call {}", call.number)));
+                }
             }
-        };
-        if !covers(&case) {
-            continue;
-        }
-        let recorded = Sibling {
-            schema: sibling.schema(),
-            arguments: case.arguments.clone(),
-            results: case.expected.clone(),
-            gradients: call.gradients.clone(),
-        };
-        if let Some(twin) = siblings::twin(&name, &recorded) {
-            verdicts.push(verdict(operator, &case, twin).of(format!("by {sibling_name}, call {}", call.number)));
+            Ok(_) => {}
+            Err(error) => verdicts.push(error.into()),
         }
     }
     verdicts
 }
 
-fn verdict(operator: &'static Operator, sibling: &Case, twin: Twin) -> Verdict {
-    let schema = operator.schema();
-    let arguments = schema.arguments.iter().map(|argument| {
-        let given = twin.given.iter().find(|(name, _)| *name == argument.name);
-        given.map_or_else(|| decode::left_out(argument), |(_, datum)| Ok(datum.clone()))
-    });
-    let arguments = match arguments.collect::<Result<Vec<Datum>, _>>() {
-        Ok(arguments) => arguments,
-        Err(error) => return Verdict::Failed(Failure::Suite(error)),
-    };
+fn verdict(operator: &'static Operator, sibling: &Case, twin: Twin) -> Result<Verdict> {
+    let given = |name: &str| twin.given.iter().find(|(given, _)| *given == name).map(|(_, datum)| datum.clone());
+    let arguments = decode::by_name(operator.schema(), given)?;
     let (expected, extent) = match twin.expected {
         Expected::Results(results) => (results, Extent::Values),
         Expected::Outline(array) => (vec![Datum::Array(array)], Extent::Geometry),
         Expected::Sibling(arguments) => {
-            let Ok(outcome) = sibling.call(&arguments) else { return Verdict::LeftOut("its sibling fails") };
-            match outcome.results.iter().map(Datum::read).collect() {
-                Ok(results) => (results, Extent::Values),
-                Err(error) => return Verdict::Failed(Failure::Suite(error)),
-            }
+            let Ok(outcome) = sibling.call(&arguments) else { return Ok(Verdict::LeftOut("its sibling fails")) };
+            (outcome.results.iter().map(Datum::read).collect::<Result<_>>()?, Extent::Values)
         }
     };
-    sibling.derived(operator, arguments, expected).verdict(extent)
+    Ok(sibling.derived(operator, arguments, expected).verdict(extent))
 }
 
 /// A plain value as an argument.
@@ -136,6 +125,8 @@ pub(super) fn plain(value: impl Into<Value>) -> Datum {
 #[allow(missing_docs, reason = "the operators are for these tests alone")]
 mod tests {
     use super::*;
+    use crate::verdict::Failure;
+    use dispatch_runtime::Result;
     use dispatch_runtime::prelude::*;
 
     #[op_def("suite::copied(Tensor self) -> Tensor")]
@@ -170,13 +161,7 @@ mod tests {
     }
 
     fn derived(case: &Case, call: &Call, name: &str) -> Option<Twin> {
-        let recorded = Sibling {
-            schema: case.operator.schema(),
-            arguments: case.arguments.clone(),
-            results: case.expected.clone(),
-            gradients: call.gradients.clone(),
-        };
-        siblings::twin(name, &recorded)
+        siblings::twin(name, &Sibling::of(case, call))
     }
 
     const MATRIX: &str =
@@ -187,8 +172,8 @@ mod tests {
         let line = format!(r#"{{"op": "suite::copied", "args": [{MATRIX}], "kwargs": {{}}, "out": {MATRIX}}}"#);
         let (case, call) = case(&line);
         let twin = || derived(&case, &call, "aten::sym_numel").unwrap();
-        assert!(matches!(verdict(numel::operator(), &case, twin()), Verdict::Passed));
-        assert!(matches!(verdict(not_numel::operator(), &case, twin()), Verdict::Failed(Failure::Result { .. })));
+        assert!(matches!(verdict(numel::operator(), &case, twin()), Ok(Verdict::Passed)));
+        assert!(matches!(verdict(not_numel::operator(), &case, twin()), Ok(Verdict::Failed(Failure::Result { .. }))));
     }
 
     #[test]
@@ -199,7 +184,7 @@ mod tests {
                 r#"{{"op": "suite::im2col", "args": [{MATRIX}, {{"int": 1}}], "kwargs": {{}}, "out": {MATRIX}, "grad_f64": [{numbers:?}]}}"#
             );
             let (case, call) = case(&line);
-            verdict(col2im::operator(), &case, derived(&case, &call, "aten::col2im").unwrap())
+            verdict(col2im::operator(), &case, derived(&case, &call, "aten::col2im").unwrap()).unwrap()
         };
         assert!(matches!(gradient(2.0_f64.cos()), Verdict::Passed));
         assert!(matches!(gradient(0.5), Verdict::Failed(Failure::Result { .. })));

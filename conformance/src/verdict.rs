@@ -175,15 +175,21 @@ pub(crate) enum Stop {
     Failed(Failure),
 }
 
-impl From<Error> for Stop {
+impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::Failed(Failure::Suite(error))
+        Self::Suite(error)
     }
 }
 
-impl From<Stop> for Verdict {
-    fn from(stop: Stop) -> Self {
-        match stop {
+impl<F: Into<Failure>> From<F> for Stop {
+    fn from(failure: F) -> Self {
+        Self::Failed(failure.into())
+    }
+}
+
+impl<S: Into<Stop>> From<S> for Verdict {
+    fn from(stop: S) -> Self {
+        match stop.into() {
             Stop::NotImplemented(message) => Self::NotImplemented(message),
             Stop::Failed(failure) => Self::Failed(failure),
         }
@@ -202,9 +208,9 @@ impl Verdict {
     }
 }
 
-impl From<Result<(), Failure>> for Verdict {
-    fn from(result: Result<(), Failure>) -> Self {
-        result.map_or_else(Self::Failed, |()| Self::Passed)
+impl<E: Into<Stop>> From<Result<(), E>> for Verdict {
+    fn from(result: Result<(), E>) -> Self {
+        result.map_or_else(|error| error.into().into(), |()| Self::Passed)
     }
 }
 
@@ -212,11 +218,10 @@ impl From<Result<(), Failure>> for Verdict {
 pub(crate) fn invoke(operator: &Operator, arguments: Vec<Value>) -> Result<Vec<Value>, Stop> {
     let results = attempt(|| operator.call(arguments))?;
     let expected = operator.schema().returns.len();
-    if results.len() == expected {
-        Ok(results)
-    } else {
-        Err(Stop::Failed(Failure::Results { actual: results.len(), expected }))
+    if results.len() != expected {
+        return Err(Failure::Results { actual: results.len(), expected }.into());
     }
+    Ok(results)
 }
 
 /// Does what may fail, panic, or turn out not to be there.

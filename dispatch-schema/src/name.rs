@@ -58,14 +58,6 @@ impl OperatorName {
     }
 }
 
-impl std::str::FromStr for OperatorName {
-    type Err = SyntaxErrors;
-
-    fn from_str(text: &str) -> Result<Self, SyntaxErrors> {
-        Self::parse(text)
-    }
-}
-
 impl fmt::Display for OperatorName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(namespace) = &self.namespace {

@@ -14,6 +14,7 @@ mod union;
 mod word;
 
 use std::ops::Range;
+use std::str::FromStr;
 
 use crate::error::{SyntaxError, SyntaxErrorKind, SyntaxErrors};
 use crate::name::{OperatorName, is_reserved};
@@ -46,6 +47,21 @@ pub(crate) fn from_text<T>(text: &str, rule: fn(&mut Parser<'_>) -> Parsed<T>) -
 pub(crate) fn from_tokens<T>(tokens: &[Token], rule: fn(&mut Parser<'_>) -> Parsed<T>) -> Result<T, SyntaxErrors> {
     run(tokens, Vec::new(), rule)
 }
+
+/// What is parsed from text by `str::parse`, too.
+macro_rules! from_str {
+    ($($parsed:ident)*) => {$(
+        impl FromStr for $parsed {
+            type Err = SyntaxErrors;
+
+            fn from_str(text: &str) -> Result<Self, SyntaxErrors> {
+                Self::parse(text)
+            }
+        }
+    )*};
+}
+
+from_str! { Schema Declaration OperatorName }
 
 fn run<T>(
     tokens: &[Token],

@@ -38,9 +38,7 @@ impl Schema {
         }
         f.write_char('(')?;
         let mut comma = Comma::default();
-        for ret in &self.returns {
-            comma.item(f, ret)?;
-        }
+        comma.items(f, &self.returns)?;
         if self.varreturns {
             comma.item(f, &"...")?;
         }
@@ -116,10 +114,7 @@ impl Display for TypeKind {
 
 fn types_in_parentheses(f: &mut Formatter<'_>, types: &[Type]) -> fmt::Result {
     f.write_char('(')?;
-    let mut comma = Comma::default();
-    for ty in types {
-        comma.item(f, ty)?;
-    }
+    Comma::default().items(f, types)?;
     f.write_char(')')
 }
 
@@ -144,10 +139,7 @@ impl Display for DefaultValue {
 
 fn list(f: &mut Formatter<'_>, values: &[DefaultValue]) -> fmt::Result {
     f.write_char('[')?;
-    let mut comma = Comma::default();
-    for value in values {
-        comma.item(f, value)?;
-    }
+    Comma::default().items(f, values)?;
     f.write_char(']')
 }
 
@@ -212,5 +204,9 @@ impl Comma {
             f.write_str(", ")?;
         }
         item.fmt(f)
+    }
+
+    fn items(&mut self, f: &mut Formatter<'_>, items: &[impl Display]) -> fmt::Result {
+        items.iter().try_for_each(|item| self.item(f, item))
     }
 }

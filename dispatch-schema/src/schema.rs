@@ -1,7 +1,5 @@
 //! What an operator takes and gives.
 
-use std::str::FromStr;
-
 use crate::default::DefaultValue;
 use crate::error::SyntaxErrors;
 use crate::name::OperatorName;
@@ -137,14 +135,6 @@ impl Schema {
     }
 }
 
-impl FromStr for Schema {
-    type Err = SyntaxErrors;
-
-    fn from_str(text: &str) -> Result<Self, SyntaxErrors> {
-        Self::parse(text)
-    }
-}
-
 impl Declaration {
     /// Parses a schema, or a name with nothing after it.
     ///
@@ -181,13 +171,5 @@ impl Declaration {
             Self::Name(name) => name,
             Self::Schema(schema) => &schema.name,
         }
-    }
-}
-
-impl FromStr for Declaration {
-    type Err = SyntaxErrors;
-
-    fn from_str(text: &str) -> Result<Self, SyntaxErrors> {
-        Self::parse(text)
     }
 }

@@ -38,16 +38,11 @@ fn stack(slices: &[Array], dim: usize, spread: bool) -> Array {
 
 /// The slice at this place of a value whose tensors have their batches here, one after the other.
 pub(super) fn slice(value: &Value, dims: &mut dyn Iterator<Item = Dims>, place: &[usize]) -> Result<Value> {
-    let mut of = |tensor: &Tensor| of_tensor(tensor, &dims.next().unwrap_or_default(), place);
-    Ok(match value {
-        Value::Tensor(tensor) => of(tensor)?.into(),
-        Value::Tensors(tensors) => tensors.iter().map(of).collect::<Result<Vec<_>>>()?.into(),
-        Value::OptionalTensors(tensors) => {
-            let slices = tensors.iter().map(|tensor| tensor.as_ref().map(&mut of).transpose());
-            slices.collect::<Result<Vec<_>>>()?.into()
-        }
-        other => other.clone(),
-    })
+    let mut slice = value.clone();
+    for tensor in slice.tensors_mut() {
+        *tensor = of_tensor(tensor, &dims.next().unwrap_or_default(), place)?;
+    }
+    Ok(slice)
 }
 
 fn of_tensor(tensor: &Tensor, dims: &[Option<usize>], place: &[usize]) -> Result<Tensor> {

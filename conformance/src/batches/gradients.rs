@@ -13,7 +13,7 @@ use super::slices::other;
 use super::{ONCE, is_blind};
 use crate::array::Array;
 use crate::case::Case;
-use crate::compare::{Extent, compare_to};
+use crate::compare::{Extent, compare_all};
 use crate::datum::{Datum, to_values};
 use crate::gradients::{cosines, is_leaf};
 use crate::tensors::{to_array, to_tensor};
@@ -75,13 +75,10 @@ impl Way<'_> {
         let batches = batches.collect::<std::result::Result<Vec<_>, _>>()?;
         let back = |slices: &Vec<Tensor>| self.gradients(&values, &leaves, slices);
         let found = attempt(|| Vmap::new().call(back, &batches[..]))?;
-        for (i, (_, expected)) in expected.iter().enumerate() {
-            let at = i64::try_from(i).unwrap_or(0);
-            for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
-                let slice = Datum::Array(to_array(&attempt(|| aten::select_int(found, 0, at))?)?);
-                compare_to(Extent::Values, &slice, expected)
-                    .map_err(|difference| Stop::Failed(Failure::Result { index, difference }))?;
-            }
+        for (at, (_, expected)) in (0..).zip(&expected) {
+            let slice = |found| Ok(Datum::Array(to_array(&attempt(|| aten::select_int(found, 0, at))?)?));
+            let slices = found.iter().map(slice).collect::<std::result::Result<Vec<_>, Stop>>()?;
+            compare_all(Extent::Values, &slices, expected)?;
         }
         Ok(())
     }

@@ -43,17 +43,10 @@ fn nested(
 
 /// Values with these in the place of their tensors.
 pub(crate) fn filled(values: &[Value], tensors: &[Tensor]) -> Vec<Value> {
-    let mut tensors = tensors.iter().cloned();
-    let mut next = |tensor: &Tensor| tensors.next().unwrap_or_else(|| tensor.clone());
-    let fill = |value: &Value| match value {
-        Value::Tensor(tensor) => next(tensor).into(),
-        Value::Tensors(tensors) => tensors.iter().map(&mut next).collect::<Vec<_>>().into(),
-        Value::OptionalTensors(tensors) => {
-            tensors.iter().map(|tensor| tensor.as_ref().map(&mut next)).collect::<Vec<_>>().into()
-        }
-        other => other.clone(),
-    };
-    values.iter().map(fill).collect()
+    let mut values = values.to_vec();
+    let places = values.iter_mut().flat_map(Value::tensors_mut);
+    places.zip(tensors).for_each(|(place, tensor)| *place = tensor.clone());
+    values
 }
 
 /// What is behind an error, if it is of this type.

@@ -9,7 +9,7 @@ use super::mapped::{cause, mapped};
 use super::{is_random, refused};
 use crate::array::Array;
 use crate::case::{Outcome, Read, call, read};
-use crate::compare::{Difference, Extent, compare_to};
+use crate::compare::{Difference, Extent, compare_all};
 use crate::datum::{Datum, to_values};
 use crate::verdict::{Failure, Stop, Verdict};
 
@@ -24,8 +24,8 @@ pub(crate) fn check(operator: &'static Operator, arguments: &[Datum], device: De
     let unsaid = draws.mapped(1, true, Randomness::Error).map(|_| ());
     let mut verdicts = vec![
         refused(unsaid, is_random, "random numbers of which nobody said whose they are"),
-        draws.same().map_or_else(Into::into, Verdict::from).of("the same for all slices"),
-        draws.different().map_or_else(Into::into, Verdict::from).of("different for each slice"),
+        Verdict::from(draws.same()).of("the same for all slices"),
+        Verdict::from(draws.different()).of("different for each slice"),
     ];
     if operator.schema().arguments.iter().any(Argument::is_written) {
         let shared = draws.mapped(1, false, Randomness::Different).map(|_| ());
@@ -72,37 +72,31 @@ impl Draws<'_> {
         (0..SLICES).map(read_at).collect()
     }
 
-    fn same(&self) -> Result<Result<(), Failure>, Stop> {
+    fn same(&self) -> Result<(), Stop> {
         let one = self.one(1)?;
         let slices = self.mapped(1, true, Randomness::Same)?;
-        let alike = slices.iter().try_for_each(|slice| compare(Extent::Sizes, slice, &one));
+        slices.iter().try_for_each(|slice| compare(Extent::Sizes, slice, &one))?;
         // Which draw it is, is the layer's to say.
-        Ok(alike.and_then(|()| slices.windows(2).try_for_each(|pair| compare(Extent::Values, &pair[1], &pair[0]))))
+        Ok(slices.windows(2).try_for_each(|pair| compare(Extent::Values, &pair[1], &pair[0]))?)
     }
 
-    fn different(&self) -> Result<Result<(), Failure>, Stop> {
+    fn different(&self) -> Result<(), Stop> {
         let one = self.one(1)?;
         let mut could_be = false;
         for seed in 1..=ATTEMPTS {
             let slices = self.mapped(seed, true, Randomness::Different)?;
-            if let Err(failure) = slices.iter().try_for_each(|slice| compare(Extent::Sizes, slice, &one)) {
-                return Ok(Err(failure));
-            }
+            slices.iter().try_for_each(|slice| compare(Extent::Sizes, slice, &one))?;
             if slices.windows(2).all(|pair| compare(Extent::Values, &pair[0], &pair[1]).is_err()) {
-                return Ok(Ok(()));
+                return Ok(());
             }
             could_be |= compare(Extent::Values, &self.one(seed)?, &one).is_err();
         }
         let (actual, expected) = ("the same for several slices".to_owned(), "others for each".to_owned());
         let failure = Failure::Result { index: 0, difference: Difference::Value { actual, expected } };
-        Ok(if could_be { Err(failure) } else { Ok(()) })
+        if could_be { Err(failure.into()) } else { Ok(()) }
     }
 }
 
 fn compare(extent: Extent, actual: &Read, expected: &Read) -> Result<(), Failure> {
-    let both = |read: &Read| read.results.iter().chain(&read.after).cloned().collect::<Vec<_>>();
-    let pairs = both(actual).into_iter().zip(both(expected)).enumerate();
-    pairs.into_iter().try_for_each(|(index, (actual, expected))| {
-        compare_to(extent, &actual, &expected).map_err(|difference| Failure::Result { index, difference })
-    })
+    compare_all(extent, actual.all(), expected.all())
 }

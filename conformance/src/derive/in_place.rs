@@ -7,10 +7,10 @@ use super::overlap::{alike, partly_overlapping, with_tensors};
 use super::refusal::refused;
 use crate::array::Array;
 use crate::case::{Case, call};
-use crate::compare::{Extent, compare_to};
+use crate::compare::{Extent, compare_all};
 use crate::datum::{Datum, to_values};
 use crate::error::Result;
-use crate::verdict::{Failure, Verdict};
+use crate::verdict::Verdict;
 
 pub(crate) fn check(case: &Case, twin: &'static Operator) -> Vec<Verdict> {
     let (Some(Datum::Array(this)), [Datum::Array(result)]) = (case.arguments.first(), &case.expected[..]) else {
@@ -19,10 +19,7 @@ pub(crate) fn check(case: &Case, twin: &'static Operator) -> Vec<Verdict> {
     if !case.operator.schema().views().is_empty() {
         return vec![Verdict::LeftOut("its twin changes the geometry")];
     }
-    match verdicts(case, twin, this, result) {
-        Ok(verdicts) => verdicts,
-        Err(error) => vec![Verdict::Failed(Failure::Suite(error))],
-    }
+    verdicts(case, twin, this, result).unwrap_or_else(|error| vec![error.into()])
 }
 
 fn verdicts(case: &Case, twin: &'static Operator, this: &Array, result: &Array) -> Result<Vec<Verdict>> {
@@ -68,13 +65,11 @@ fn over_itself(case: &Case, twin: &'static Operator, other: usize) -> Result<Opt
     let values = with_tensors(values, &[(other, &written)]);
     let name = &twin.schema().arguments[other].name;
     let variant = format!("in place, with `{name}` the written tensor itself");
-    Ok(Some(match call(twin, values) {
-        Ok(outcome) => {
-            let compared = compare_to(outcome.known(Extent::Values), &Datum::read(&outcome.results[0])?, &expected);
-            Verdict::from(compared.map_err(|difference| Failure::Result { index: 0, difference })).of(variant)
-        }
-        Err(stop) => Verdict::from(stop).of(variant),
-    }))
+    let compared = call(twin, values).and_then(|outcome| {
+        let actual = Datum::read(&outcome.results[0])?;
+        Ok(compare_all(outcome.known(Extent::Values), [&actual], [&expected])?)
+    });
+    Ok(Some(Verdict::from(compared).of(variant)))
 }
 
 /// A dtype can be cast to those of its own rank and of higher ones.

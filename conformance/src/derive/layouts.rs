@@ -8,10 +8,10 @@ use dispatch_runtime::schema::SchemaKind;
 use crate::aliasing::is_written_silently;
 use crate::array::Array;
 use crate::case::{Case, Outcome};
-use crate::compare::{Extent, compare_to};
+use crate::compare::{Extent, compare_all};
 use crate::datum::Datum;
 use crate::meta;
-use crate::verdict::{Failure, Stop, Verdict};
+use crate::verdict::{Failure, Verdict};
 
 /// Their results are about strides.
 pub(crate) const LAYOUT_SENSITIVE: [&str; 15] = [
@@ -117,20 +117,14 @@ fn repeated_along(case: &Case, position: usize, array: &Array, dim: usize) -> Op
     // Where the operator refuses such elements, it may do so for both.
     let reference = case.call(&written_out).ok()?;
     let variant = format!("with `{}` broadcast", case.operator.schema().arguments[position].name);
-    Some(match case.call(&repeated) {
-        Ok(outcome) => Verdict::from(same_values(&outcome, &reference)).of(variant),
-        Err(stop) => Verdict::from(stop).of(variant),
-    })
+    let compared = case.call(&repeated).and_then(|outcome| Ok(same_values(&outcome, &reference)?));
+    Some(Verdict::from(compared).of(variant))
 }
 
 fn same_values(actual: &Outcome, expected: &Outcome) -> Result<(), Failure> {
     let extent = actual.known(Extent::Values);
-    for (index, (actual, expected)) in actual.results.iter().zip(&expected.results).enumerate() {
-        let (actual, expected) =
-            (Datum::read(actual).map_err(Failure::Suite)?, Datum::read(expected).map_err(Failure::Suite)?);
-        compare_to(extent, &actual, &expected).map_err(|difference| Failure::Result { index, difference })?;
-    }
-    Ok(())
+    let read = |outcome: &Outcome| outcome.results.iter().map(Datum::read).collect::<Result<Vec<_>, _>>();
+    compare_all(extent, &read(actual)?, &read(expected)?)
 }
 
 fn replaced(arguments: &[Datum], position: usize, array: Array) -> Vec<Datum> {
@@ -152,16 +146,10 @@ fn repeat(array: &Array, dim: usize) -> Array {
 /// The strides of the results, by Meta and by the backend.
 fn agrees_with_meta(case: &Case) -> Option<Verdict> {
     let outcome = case.call(&case.arguments).ok()?;
-    let planned = match meta::call(case.operator, &case.arguments) {
-        Ok(planned) => planned,
-        // A Meta kernel that fails is a matter of the Meta check.
-        Err(Stop::NotImplemented(_) | Stop::Failed(_)) => return None,
-    };
-    let compared = outcome.results.iter().zip(&planned).enumerate().try_for_each(|(index, (result, planned))| {
-        let compared = compare_to(Extent::Geometry, planned, &meta::outlined(result));
-        compared.map_err(|difference| Failure::Result { index, difference })
-    });
-    Some(Verdict::from(compared).of("on Meta"))
+    // A Meta kernel that fails is a matter of the Meta check.
+    let planned = meta::call(case.operator, &case.arguments).ok()?;
+    let results: Vec<Datum> = outcome.results.iter().map(meta::outlined).collect();
+    Some(Verdict::from(compare_all(Extent::Geometry, &planned, &results)).of("on Meta"))
 }
 
 #[cfg(test)]

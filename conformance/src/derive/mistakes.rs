@@ -8,7 +8,7 @@ use crate::array::Array;
 use crate::case::Case;
 use crate::datum::{Datum, to_values};
 use crate::error::Result;
-use crate::verdict::{Failure, Verdict};
+use crate::verdict::Verdict;
 
 /// Arguments that hold indices, which are whole numbers.
 const INDICES: [&str; 2] = ["index", "indices"];
@@ -39,10 +39,7 @@ const ONE_DTYPE: [&str; 10] = ["mm", "bmm", "addmm", "addbmm", "baddbmm", "mv", 
 pub(crate) fn check(case: &Case) -> Vec<Verdict> {
     let verdicts = [dims(case), indices(case), shapes(case), dtypes(case), devices(case)];
     let verdicts = verdicts.into_iter().collect::<Result<Vec<_>>>();
-    verdicts.map_or_else(
-        |error| vec![Verdict::Failed(Failure::Suite(error))],
-        |verdicts| verdicts.into_iter().flatten().collect(),
-    )
+    verdicts.map_or_else(|error| vec![error.into()], |verdicts| verdicts.into_iter().flatten().collect())
 }
 
 /// The call with one argument replaced, which alone is to blame.

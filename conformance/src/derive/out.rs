@@ -30,10 +30,7 @@ pub(crate) fn check(case: &Case, twin: &'static Operator) -> Vec<Verdict> {
     if results.is_empty() || !case.operator.schema().views().is_empty() {
         return vec![Verdict::LeftOut("its result is a view")];
     }
-    match (Out { case, twin, results }).verdicts() {
-        Ok(verdicts) => verdicts,
-        Err(error) => vec![Verdict::Failed(Failure::Suite(error))],
-    }
+    (Out { case, twin, results }).verdicts().unwrap_or_else(|error| vec![error.into()])
 }
 
 struct Out<'a> {

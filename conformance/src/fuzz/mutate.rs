@@ -106,22 +106,20 @@ fn change(given: &mut Given, random: &mut Random) {
     }
     match given {
         Given::Tensor(sample) => change_sample(sample, random),
-        Given::Tensors(samples) => {
-            if !change_length(samples, random) && !samples.is_empty() {
-                let at = random.below(samples.len());
-                change_sample(&mut samples[at], random);
-            }
-        }
-        Given::OptionalTensors(samples) => {
-            if !change_length(samples, random) && !samples.is_empty() {
-                let at = random.below(samples.len());
-                match &mut samples[at] {
-                    Some(sample) if random.percent(80) => change_sample(sample, random),
-                    other => *other = None,
-                }
-            }
-        }
+        Given::Tensors(samples) => change_list(samples, random, change_sample),
+        Given::OptionalTensors(samples) => change_list(samples, random, |sample, random| match sample {
+            Some(sample) if random.percent(80) => change_sample(sample, random),
+            other => *other = None,
+        }),
         Given::Plain(value) => change_value(value, random),
+    }
+}
+
+/// Makes a list shorter or longer, or changes one of its items.
+fn change_list<T: Clone>(list: &mut Vec<T>, random: &mut Random, change: impl FnOnce(&mut T, &mut Random)) {
+    if !change_length(list, random) && !list.is_empty() {
+        let at = random.below(list.len());
+        change(&mut list[at], random);
     }
 }
 
@@ -151,25 +149,10 @@ fn change_value(value: &mut Value, random: &mut Random) {
         Value::Float(value) => *value = boundaries::float(random),
         Value::Complex(_) => *value = Value::from(boundaries::scalar(random)),
         Value::Str(value) => **value = boundaries::word(random),
-        Value::Ints(values) => {
-            if !change_length(values, random) && !values.is_empty() {
-                let at = random.below(values.len());
-                values[at] = integer_near(values[at], random);
-            }
-        }
-        Value::Floats(values) => {
-            if !change_length(values, random) && !values.is_empty() {
-                let at = random.below(values.len());
-                values[at] = boundaries::float(random);
-            }
-        }
+        Value::Ints(values) => change_list(values, random, |value, random| *value = integer_near(*value, random)),
+        Value::Floats(values) => change_list(values, random, |value, random| *value = boundaries::float(random)),
         Value::Bools(values) => _ = change_length(values, random),
-        Value::Scalars(values) => {
-            if !change_length(values, random) && !values.is_empty() {
-                let at = random.below(values.len());
-                values[at] = boundaries::scalar(random);
-            }
-        }
+        Value::Scalars(values) => change_list(values, random, |value, random| *value = boundaries::scalar(random)),
         Value::Strs(values) => _ = change_length(values, random),
         Value::DType(dtype) => *dtype = boundaries::dtype(random),
         Value::Device(device) => *device = boundaries::device(random),
@@ -197,25 +180,11 @@ fn change_sample(sample: &mut Sample, random: &mut Random) {
             sample.is_number = true;
             sample.elements = vec![boundaries::scalar(random)];
         }
-        4 => {
-            let mut sizes = sample.sizes.clone();
-            sizes.insert(random.below(rank + 1), random.pick(&[0, 1, 1, 2, 3]));
-            sample.resize(sizes);
-        }
-        5 => {
-            let ones = random.pick(&[1, 3, 9, 64, 70]);
-            let mut sizes = sample.sizes.clone();
-            sizes.extend(std::iter::repeat_n(1, ones));
-            sample.resize(sizes);
-        }
+        4 => change_sizes(sample, |sizes| sizes.insert(random.below(rank + 1), random.pick(&[0, 1, 1, 2, 3]))),
+        5 => change_sizes(sample, |sizes| sizes.extend(vec![1; random.pick(&[1, 3, 9, 64, 70])])),
         _ if rank == 0 => sample.resize(vec![random.pick(&[0, 1, 2])]),
-        6 => {
-            let mut sizes = sample.sizes.clone();
-            sizes.remove(random.below(rank));
-            sample.resize(sizes);
-        }
-        7 | 8 => {
-            let mut sizes = sample.sizes.clone();
+        6 => change_sizes(sample, |sizes| _ = sizes.remove(random.below(rank))),
+        7 | 8 => change_sizes(sample, |sizes| {
             let at = random.below(rank);
             sizes[at] = random.pick(&[
                 0,
@@ -230,14 +199,11 @@ fn change_sample(sample: &mut Sample, random: &mut Random) {
                 1 << 62,
                 i64::MAX,
             ]);
-            sample.resize(sizes);
-        }
+        }),
         9 => {
             // A size of 1, whose stride leads to no element.
-            let mut sizes = sample.sizes.clone();
             let at = random.below(rank);
-            sizes[at] = 1;
-            sample.resize(sizes);
+            change_sizes(sample, |sizes| sizes[at] = 1);
             sample.strides[at] = random.pick(&[0, 2, 77, 1 << 31, 1 << 60, 1 << 62, i64::MAX, -1, i64::MIN]);
         }
         10 => {
@@ -261,6 +227,12 @@ fn change_sample(sample: &mut Sample, random: &mut Random) {
             sample.offset = random.pick(&[0, 1, 5, 1 << 62]);
         }
     }
+}
+
+fn change_sizes(sample: &mut Sample, change: impl FnOnce(&mut Vec<i64>)) {
+    let mut sizes = sample.sizes.clone();
+    change(&mut sizes);
+    sample.resize(sizes);
 }
 
 /// A number of a graph's text, changed.

@@ -9,7 +9,7 @@ use dispatch_runtime::{Complex64, DType, Device, Generator, Layout, MemoryFormat
 use serde_json::{Map, Value as Json, json};
 
 use super::trial::{Call, Given, Sample, Subject, Trial, Way};
-use crate::decode::{element, tagged, whole_numbers};
+use crate::decode::{element, named, tagged, whole_numbers};
 use crate::error::{Error, Result};
 
 impl fmt::Display for Trial {
@@ -181,8 +181,8 @@ fn plain(tag: &str, content: &Json) -> Option<Value> {
         "numbers" => items()?.iter().map(element).collect::<Option<Vec<_>>>()?.into(),
         "strs" => items()?.iter().map(|text| text.as_str().map(Str::from)).collect::<Option<Vec<_>>>()?.into(),
         "dtype" => content.as_str()?.parse::<DType>().ok()?.into(),
-        "layout" => named(content, Layout::from_number)?.into(),
-        "format" => named(content, MemoryFormat::from_number)?.into(),
+        "layout" => named(content.as_str()?, Layout::from_number)?.into(),
+        "format" => named(content.as_str()?, MemoryFormat::from_number)?.into(),
         "device" => content.as_str()?.parse::<Device>().ok()?.into(),
         "generator" => Generator::new(content.as_str()?.parse().ok()?, 0).into(),
         "list" => {
@@ -191,10 +191,4 @@ fn plain(tag: &str, content: &Json) -> Option<Value> {
         }
         _ => return None,
     })
-}
-
-/// The one of a few numbered values that prints so.
-fn named<T: ToString>(json: &Json, of_number: impl Fn(i64) -> Option<T>) -> Option<T> {
-    let name = json.as_str()?;
-    (0..16).filter_map(of_number).find(|value| value.to_string() == name)
 }

@@ -4,31 +4,32 @@ use dispatch_runtime::{Operator, Scalar, Value};
 
 use super::input::{Kind, varied};
 use super::trial::{Expected, Given, Named, Trial, fixed, small};
-use super::{FEW, Layouts};
+use super::{FEW, Family, Layouts};
 use crate::array::Array;
 use crate::tensors::complex;
 use crate::verdict::Stop;
 
-pub(super) const NAMES: &[&str] = &[
-    "aten::bincount",
-    "aten::histc",
-    "aten::histogram.bin_ct",
-    "aten::histogram.bins_tensor",
-    "aten::histogramdd",
-    "aten::histogramdd.TensorList_bins",
-    "aten::histogramdd.int_bins",
-    "aten::_histogramdd_bin_edges",
-    "aten::_histogramdd_from_bin_cts",
-    "aten::_histogramdd_from_bin_tensors",
-];
+pub(super) const FAMILY: Family = Family {
+    names: &[
+        "aten::bincount",
+        "aten::histc",
+        "aten::histogram.bin_ct",
+        "aten::histogram.bins_tensor",
+        "aten::histogramdd",
+        "aten::histogramdd.TensorList_bins",
+        "aten::histogramdd.int_bins",
+        "aten::_histogramdd_bin_edges",
+        "aten::_histogramdd_from_bin_cts",
+        "aten::_histogramdd_from_bin_tensors",
+    ],
+    kinds: Kind::ORDERED,
+    trials,
+};
 
 const COUNT: i64 = 70_253;
 
-pub(super) fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
-    if !NAMES.contains(&name.to_string().as_str()) || kind == Kind::Complex {
-        return Ok(Vec::new());
-    }
     let (line, points) = (kind.array(&[COUNT], varied), kind.array(&[COUNT / 2 + 1, 2], varied));
     let edges = kind.array(&[11], |i| i * 20 - 100);
     let ends: Value = vec![-100.5, 100.5].into();

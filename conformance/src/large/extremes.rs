@@ -2,19 +2,17 @@
 
 use dispatch_runtime::Operator;
 
-use super::Layouts;
 use super::folds::merged_by;
 use super::input::{Kind, varied};
 use super::trial::{Expected, Given, Named, Trial, fixed};
+use super::{Family, Layouts};
 use crate::verdict::Stop;
 
-pub(super) const NAMES: &[&str] = &["aten::argmax", "aten::argmin", "aten::max.dim", "aten::min.dim"];
+pub(super) const FAMILY: Family =
+    Family { names: &["aten::argmax", "aten::argmin", "aten::max.dim", "aten::min.dim"], kinds: Kind::ORDERED, trials };
 
-pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
-    if !NAMES.contains(&name.to_string().as_str()) || kind == Kind::Complex {
-        return Ok(Vec::new());
-    }
     let extreme = if name.base.ends_with("max") { "aten::amax" } else { "aten::amin" };
     let mut trials = Vec::new();
     for lines in layouts {
@@ -28,7 +26,7 @@ pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) 
         let expected = if is_pair { vec![Expected::Numbers(values), positions] } else { vec![positions] };
         trials.push(Trial::new(lines.label(), given, expected));
         if !is_pair {
-            let row = of.sized(&[i64::try_from(of.elements.len()).unwrap_or(0)]);
+            let row = of.row();
             let values = merged_by(extreme, &row, 0)?.sized(&[]);
             let positions = Expected::Positions { of: row, dim: None, values };
             trials.push(Trial::new("of all", vec![("self", Given::Data(array))], vec![positions]));

@@ -5,42 +5,46 @@ use dispatch_runtime::{Operator, Scalar, Value};
 
 use super::input::{Kind, sparse, varied};
 use super::trial::{Expected, Given, Named, Trial, first_of, fixed, small};
-use super::{FEW, Layouts};
+use super::{FEW, Family, Layouts};
 use crate::array::Array;
 use crate::tensors::complex;
 use crate::verdict::Stop;
 
-pub(super) const NAMES: &[&str] = &[
-    "aten::sum",
-    "aten::sum.dim_IntList",
-    "aten::nansum",
-    "aten::prod",
-    "aten::prod.dim_int",
-    "aten::amax",
-    "aten::amin",
-    "aten::aminmax",
-    "aten::max",
-    "aten::min",
-    "aten::any",
-    "aten::any.dim",
-    "aten::any.dims",
-    "aten::all",
-    "aten::all.dim",
-    "aten::all.dims",
-    "aten::count_nonzero",
-    "aten::count_nonzero.dim_IntList",
-    "aten::logsumexp",
-    "aten::linalg_vector_norm",
-    "aten::norm.Scalar",
-    "aten::norm.ScalarOpt_dim",
-    "aten::norm.ScalarOpt_dtype",
-    "aten::norm.ScalarOpt_dim_dtype",
-    "aten::frobenius_norm.dim",
-    "aten::mean",
-    "aten::mean.dim",
-    "aten::nanmean",
-    "aten::trace",
-];
+pub(super) const FAMILY: Family = Family {
+    names: &[
+        "aten::sum",
+        "aten::sum.dim_IntList",
+        "aten::nansum",
+        "aten::prod",
+        "aten::prod.dim_int",
+        "aten::amax",
+        "aten::amin",
+        "aten::aminmax",
+        "aten::max",
+        "aten::min",
+        "aten::any",
+        "aten::any.dim",
+        "aten::any.dims",
+        "aten::all",
+        "aten::all.dim",
+        "aten::all.dims",
+        "aten::count_nonzero",
+        "aten::count_nonzero.dim_IntList",
+        "aten::logsumexp",
+        "aten::linalg_vector_norm",
+        "aten::norm.Scalar",
+        "aten::norm.ScalarOpt_dim",
+        "aten::norm.ScalarOpt_dtype",
+        "aten::norm.ScalarOpt_dim_dtype",
+        "aten::frobenius_norm.dim",
+        "aten::mean",
+        "aten::mean.dim",
+        "aten::nanmean",
+        "aten::trace",
+    ],
+    kinds: &Kind::ALL,
+    trials,
+};
 
 /// How the results of parts become one.
 #[derive(Clone, Copy)]
@@ -91,11 +95,8 @@ fn numbers(base: &str) -> fn(i64) -> i64 {
     }
 }
 
-pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
-    if !NAMES.contains(&name.to_string().as_str()) {
-        return Ok(Vec::new());
-    }
     if name.base == "trace" {
         return trace(operator, kind);
     }
@@ -142,8 +143,7 @@ fn folded(
     let takes_dim = operator.schema().argument("dim").is_some();
     let array = array.contiguous();
     if !takes_dim {
-        let row = array.sized(&[i64::try_from(array.elements.len()).unwrap_or(0)]);
-        let all = parts_folded(operator, &row, 0, extra, merge)?;
+        let all = parts_folded(operator, &array.row(), 0, extra, merge)?;
         return Ok(all.iter().map(|result| result.sized(&[])).collect());
     }
     let mut results = parts_folded(operator, &array, dim, extra, merge)?;
@@ -181,8 +181,7 @@ fn parts_folded(
     }
     let each = FEW / lines;
     let parts = cut(array, dim, each, |part| parts_folded(operator, part, dim, extra, merge))?;
-    let counts = cut(array, dim, each, |part| Ok(vec![part.part(dim, 0, part.split(dim).1)]))?;
-    let counts: Vec<usize> = counts.iter().map(|part| part[0].split(dim).1).collect();
+    let counts = cut(array, dim, each, |part| Ok(part.split(dim).1))?;
     together(&parts, dim)
         .into_iter()
         .enumerate()
@@ -220,12 +219,12 @@ fn mean(partial: &Array, dim: usize, counts: &[usize]) -> Array {
     #[expect(clippy::cast_precision_loss, reason = "there are fewer than a million")]
     let weight = |count: usize| count as f64;
     let total: f64 = counts.iter().copied().map(weight).sum();
-    let mut means = Vec::new();
-    partial.lines(dim, |line| {
+    let means = partial.lines(dim).map(|line| {
         let weighted = line.iter().zip(counts).map(|(&at, &count)| complex(partial.elements[at]) * weight(count));
         let mean = weighted.sum::<dispatch_runtime::Complex64>() / total;
-        means.push(if partial.dtype.is_complex() { mean.into() } else { mean.re.into() });
+        if partial.dtype.is_complex() { mean.into() } else { mean.re.into() }
     });
+    let means = means.collect();
     let mut sizes = partial.sizes.clone();
     sizes[dim] = 1;
     Array::new(partial.dtype, &sizes, means)

@@ -17,6 +17,9 @@ pub(super) enum Kind {
 impl Kind {
     pub(super) const ALL: [Self; 5] = [Self::Real, Self::Whole, Self::Natural, Self::Truth, Self::Complex];
 
+    /// Those whose numbers have an order.
+    pub(super) const ORDERED: &[Self] = &[Self::Real, Self::Whole, Self::Natural, Self::Truth];
+
     /// The dtypes that hold such numbers, the one that every backend has first.
     pub(super) const fn dtypes(self) -> &'static [DType] {
         match self {
@@ -138,15 +141,16 @@ impl Array {
         (count(&self.sizes[..dim]), count(&self.sizes[dim..=dim]), count(&self.sizes[dim + 1..]))
     }
 
-    /// Calls `f` with the numbers of the elements of each line along a dimension, in order.
-    pub(super) fn lines(&self, dim: usize, mut f: impl FnMut(&[usize])) {
+    /// The numbers of the elements of each line along a dimension, in order.
+    pub(super) fn lines(&self, dim: usize) -> impl Iterator<Item = Vec<usize>> + use<> {
         let (outer, length, inner) = self.split(dim);
-        for at in 0..outer {
-            for within in 0..inner {
-                let line: Vec<usize> = (0..length).map(|i| (at * length + i) * inner + within).collect();
-                f(&line);
-            }
-        }
+        let line = move |at, within| (0..length).map(|i| (at * length + i) * inner + within).collect();
+        (0..outer).flat_map(move |at| (0..inner).map(move |within| line(at, within)))
+    }
+
+    /// All elements in one dimension.
+    pub(super) fn row(&self) -> Self {
+        self.sized(&[i64::try_from(self.elements.len()).unwrap_or(0)])
     }
 
     /// The same elements with other sizes.

@@ -4,25 +4,29 @@ use dispatch_runtime::{Complex64, Operator, Scalar};
 
 use super::input::{Kind, sparse};
 use super::trial::{Expected, Given, Named, Trial, fixed, small};
-use super::{FEW, Layouts};
+use super::{FEW, Family, Layouts};
 use crate::array::Array;
 use crate::tensors::complex;
 use crate::verdict::{Failure, Stop};
 
-pub(super) const NAMES: &[&str] = &[
-    "aten::var",
-    "aten::var.dim",
-    "aten::var.correction",
-    "aten::var_mean",
-    "aten::var_mean.dim",
-    "aten::var_mean.correction",
-    "aten::std",
-    "aten::std.dim",
-    "aten::std.correction",
-    "aten::std_mean",
-    "aten::std_mean.dim",
-    "aten::std_mean.correction",
-];
+pub(super) const FAMILY: Family = Family {
+    names: &[
+        "aten::var",
+        "aten::var.dim",
+        "aten::var.correction",
+        "aten::var_mean",
+        "aten::var_mean.dim",
+        "aten::var_mean.correction",
+        "aten::std",
+        "aten::std.dim",
+        "aten::std.correction",
+        "aten::std_mean",
+        "aten::std_mean.dim",
+        "aten::std_mean.correction",
+    ],
+    kinds: &[Kind::Real, Kind::Complex],
+    trials,
+};
 
 /// How many numbers, their mean, and the sum of the squares of what they differ by.
 #[derive(Clone, Copy)]
@@ -51,12 +55,10 @@ pub(super) fn of_lines(array: &Array, dim: usize) -> Result<Vec<Moments>, Stop> 
     let operator = Operator::find("aten::var_mean.correction");
     let operator = operator.map_err(|error| Stop::NotImplemented(error.to_string()))?;
     let mut all = Vec::new();
-    let mut lines = Vec::new();
-    array.lines(dim, |line| lines.push(line.to_vec()));
-    for line in lines {
+    for line in array.lines(dim) {
         let parts = line.chunks(FEW).map(|part| {
             let elements: Vec<Scalar> = part.iter().map(|&at| array.elements[at]).collect();
-            let part = Array::new(array.dtype, &[i64::try_from(elements.len()).unwrap_or(0)], elements);
+            let part = Array::new(array.dtype, &[0], elements).row();
             #[expect(clippy::cast_precision_loss, reason = "they are few")]
             let count = part.elements.len() as f64;
             let given: Named = vec![("self", part.into()), ("correction", fixed(Scalar::Float(0.0)))];
@@ -74,11 +76,8 @@ pub(super) fn of_lines(array: &Array, dim: usize) -> Result<Vec<Moments>, Stop> 
     Ok(all)
 }
 
-pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
-    if !NAMES.contains(&name.to_string().as_str()) || !matches!(kind, Kind::Real | Kind::Complex) {
-        return Ok(Vec::new());
-    }
     let takes_dim = operator.schema().argument("dim").is_some();
     let corrections: Vec<(f64, Given)> = match name.overload {
         "correction" => [0.0, 1.0, 2.5].map(|correction| (correction, fixed(Scalar::Float(correction)))).to_vec(),
@@ -88,7 +87,7 @@ pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) 
     let mut trials = Vec::new();
     for lines in layouts {
         let array = lines.array(kind, sparse);
-        let whole = array.contiguous().sized(&[i64::try_from(array.elements.len()).unwrap_or(0)]);
+        let whole = array.row();
         let moments = if takes_dim { of_lines(&array.contiguous(), lines.dim)? } else { of_lines(&whole, 0)? };
         let mut sizes = if takes_dim { array.sizes.clone() } else { Vec::new() };
         if let Some(size) = sizes.get_mut(lines.dim) {

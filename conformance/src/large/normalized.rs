@@ -2,38 +2,43 @@
 
 use dispatch_runtime::{DType, Operator, Scalar, Value};
 
-use super::Layouts;
 use super::folds::merged_by;
 use super::input::{Kind, sparse};
+use super::places::usized;
 use super::trial::{Expected, Named, Trial, fixed};
+use super::{Family, Layouts};
 use crate::array::Array;
-use crate::tensors::complex;
+use crate::tensors::real;
 use crate::verdict::Stop;
 
-pub(super) const NAMES: &[&str] = &[
-    "aten::native_batch_norm",
-    "aten::_native_batch_norm_legit",
-    "aten::_native_batch_norm_legit.no_stats",
-    "aten::_native_batch_norm_legit_no_training",
-    "aten::_batch_norm_with_update",
-    "aten::batch_norm",
-    "aten::native_batch_norm_backward",
-    "aten::native_group_norm",
-    "aten::group_norm",
-    "aten::native_group_norm_backward",
-    "aten::instance_norm",
-    "aten::native_layer_norm",
-    "aten::layer_norm",
-    "aten::native_layer_norm_backward",
-    "aten::_fused_rms_norm",
-    "aten::rms_norm",
-    "aten::_fused_rms_norm_backward",
-    "aten::_weight_norm",
-    "aten::_weight_norm_interface",
-    "aten::_weight_norm_interface_backward",
-    "aten::_weight_norm_differentiable_backward",
-    "aten::norm_except_dim",
-];
+pub(super) const FAMILY: Family = Family {
+    names: &[
+        "aten::native_batch_norm",
+        "aten::_native_batch_norm_legit",
+        "aten::_native_batch_norm_legit.no_stats",
+        "aten::_native_batch_norm_legit_no_training",
+        "aten::_batch_norm_with_update",
+        "aten::batch_norm",
+        "aten::native_batch_norm_backward",
+        "aten::native_group_norm",
+        "aten::group_norm",
+        "aten::native_group_norm_backward",
+        "aten::instance_norm",
+        "aten::native_layer_norm",
+        "aten::layer_norm",
+        "aten::native_layer_norm_backward",
+        "aten::_fused_rms_norm",
+        "aten::rms_norm",
+        "aten::_fused_rms_norm_backward",
+        "aten::_weight_norm",
+        "aten::_weight_norm_interface",
+        "aten::_weight_norm_interface_backward",
+        "aten::_weight_norm_differentiable_backward",
+        "aten::norm_except_dim",
+    ],
+    kinds: &[Kind::Real],
+    trials,
+};
 
 const EPS: f64 = 0.25;
 
@@ -87,11 +92,8 @@ fn parts(base: &str) -> Vec<Parts> {
     vec![each(&[3, 23_417]), each(&[23_417, 3])]
 }
 
-pub(super) fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, _: Kind, _: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
-    if !NAMES.contains(&name.to_string().as_str()) || kind != Kind::Real {
-        return Ok(Vec::new());
-    }
     if name.base.contains("weight_norm") || name.base == "norm_except_dim" {
         return [([3, 23_417], 0), ([23_417, 3], 1)]
             .into_iter()
@@ -105,18 +107,13 @@ pub(super) fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Res
         .collect())
 }
 
-fn real(scalar: Scalar) -> f64 {
-    complex(scalar).re
-}
-
 fn count(sizes: &[i64]) -> usize {
-    usize::try_from(sizes.iter().product::<i64>()).unwrap_or(0)
+    usized(sizes.iter().product())
 }
 
 impl Parts {
     /// The group and the channel of each place.
     fn each(&self) -> impl Iterator<Item = (usize, [usize; 2])> + '_ {
-        let usized = |number: i64| usize::try_from(number).unwrap_or(0);
         let of = move |place: i64| [(self.group)(&self.sizes, place), (self.channel)(&self.sizes, place)].map(usized);
         (0..self.sizes.iter().product()).map(move |place| (usized(place), of(place)))
     }
@@ -159,8 +156,10 @@ fn forward(operator: &'static Operator, parts: &Parts) -> Trial {
     let bias = Kind::Real.array(&parts.channels, |i| i % 2);
     let x = |place: usize| real(input.elements[place]);
     let is_given = base == "_native_batch_norm_legit_no_training";
-    let given_mean = Kind::Real.array(&parts.channels, |i| i % 2);
-    let given_var = Kind::Real.array(&parts.channels, |_| 2);
+    let takes_statistics = is_given || base.ends_with("update") || base == "_native_batch_norm_legit";
+    let statistic = |f: fn(i64) -> i64| {
+        if takes_statistics { Kind::Real.array(&parts.channels, f).into() } else { fixed(Value::None) }
+    };
     let (means, squares) = if is_given {
         (vec![0.0, 1.0, 0.0], vec![2.0; 3])
     } else {
@@ -176,22 +175,8 @@ fn forward(operator: &'static Operator, parts: &Parts) -> Trial {
         ("input", input.clone().into()),
         ("weight", weight.clone().into()),
         ("bias", bias.clone().into()),
-        (
-            "running_mean",
-            if is_given || base.ends_with("update") || base == "_native_batch_norm_legit" {
-                given_mean.into()
-            } else {
-                fixed(Value::None)
-            },
-        ),
-        (
-            "running_var",
-            if is_given || base.ends_with("update") || base == "_native_batch_norm_legit" {
-                given_var.into()
-            } else {
-                fixed(Value::None)
-            },
-        ),
+        ("running_mean", statistic(|i| i % 2)),
+        ("running_var", statistic(|_| 2)),
         ("training", fixed(true)),
         ("use_input_stats", fixed(true)),
         ("momentum", fixed(0.5)),

@@ -4,48 +4,49 @@ use std::cmp::Ordering;
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
-use super::Layouts;
 use super::input::{Kind, Lines, varied};
 use super::trial::{Expected, Given, Named, Trial, fixed};
+use super::{Family, Layouts};
 use crate::array::Array;
-use crate::tensors::complex;
+use crate::tensors::real;
 use crate::verdict::Stop;
 
-pub(super) const NAMES: &[&str] = &[
-    "aten::sort",
-    "aten::sort.stable",
-    "aten::argsort",
-    "aten::argsort.stable",
-    "aten::msort",
-    "aten::topk",
-    "aten::kthvalue",
-    "aten::median",
-    "aten::median.dim",
-    "aten::nanmedian",
-    "aten::nanmedian.dim",
-    "aten::mode",
-    "aten::quantile",
-    "aten::quantile.scalar",
-    "aten::nanquantile",
-    "aten::nanquantile.scalar",
-    "aten::_unique",
-    "aten::_unique2",
-    "aten::unique_consecutive",
-    "aten::searchsorted.Tensor",
-    "aten::searchsorted.Scalar",
-    "aten::bucketize.Tensor",
-    "aten::bucketize.Scalar",
-    "aten::isin.Tensor_Tensor",
-    "aten::isin.Tensor_Scalar",
-    "aten::isin.Scalar_Tensor",
-];
+pub(super) const FAMILY: Family = Family {
+    names: &[
+        "aten::sort",
+        "aten::sort.stable",
+        "aten::argsort",
+        "aten::argsort.stable",
+        "aten::msort",
+        "aten::topk",
+        "aten::kthvalue",
+        "aten::median",
+        "aten::median.dim",
+        "aten::nanmedian",
+        "aten::nanmedian.dim",
+        "aten::mode",
+        "aten::quantile",
+        "aten::quantile.scalar",
+        "aten::nanquantile",
+        "aten::nanquantile.scalar",
+        "aten::_unique",
+        "aten::_unique2",
+        "aten::unique_consecutive",
+        "aten::searchsorted.Tensor",
+        "aten::searchsorted.Scalar",
+        "aten::bucketize.Tensor",
+        "aten::bucketize.Scalar",
+        "aten::isin.Tensor_Tensor",
+        "aten::isin.Tensor_Scalar",
+        "aten::isin.Scalar_Tensor",
+    ],
+    kinds: Kind::ORDERED,
+    trials,
+};
 
 #[expect(clippy::unnecessary_wraps, reason = "all families have one type")]
-pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
-    if !NAMES.contains(&name.to_string().as_str()) || kind == Kind::Complex {
-        return Ok(Vec::new());
-    }
     let of = |lines: &Lines| -> Vec<Trial> {
         let array = lines.array(kind, varied);
         match name.base {
@@ -61,19 +62,18 @@ pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) 
 }
 
 fn compare(a: Scalar, b: Scalar) -> Ordering {
-    complex(a).re.total_cmp(&complex(b).re)
+    real(a).total_cmp(&real(b))
 }
 
 /// The positions of the elements of each line in their order.
 fn sorted(array: &Array, dim: usize, descending: bool) -> Vec<(Vec<usize>, Vec<usize>)> {
-    let mut all = Vec::new();
-    array.lines(dim, |line| {
+    let sorted = array.lines(dim).map(|line| {
         let mut order: Vec<usize> = (0..line.len()).collect();
         let by = |&a: &usize, &b: &usize| compare(array.elements[line[a]], array.elements[line[b]]);
         order.sort_by(|a, b| if descending { by(b, a) } else { by(a, b) });
-        all.push((line.to_vec(), order));
+        (line, order)
     });
-    all
+    sorted.collect()
 }
 
 fn number(position: usize) -> Scalar {
@@ -126,33 +126,23 @@ fn sorts(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Trial>
 fn chosen(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Trial> {
     let (name, of) = (operator.name(), array.contiguous());
     let of_all = operator.schema().argument("dim").is_none();
-    let row = of.sized(&[i64::try_from(of.elements.len()).unwrap_or(0)]);
-    let (of, dim) = if of_all { (row, 0) } else { (of, lines.dim) };
+    let (of, dim) = if of_all { (of.row(), 0) } else { (of, lines.dim) };
     let (_, length, _) = of.split(dim);
     let count = if name.base == "topk" { (length / 3).clamp(1, 1000) } else { 1 };
     let all = sorted(&of, dim, name.base == "topk");
     let mut sizes = of.sizes.clone();
     sizes[dim] = i64::try_from(count).unwrap_or(0);
     let mut values = Array::new(of.dtype, &sizes, vec![Scalar::Int(0); all.len() * count]);
-    let picks: Vec<Vec<Scalar>> = all
-        .iter()
-        .map(|(line, order)| {
-            let at = |rank: usize| of.elements[line[order[rank]]];
-            match name.base {
-                "topk" => (0..count).map(at).collect(),
-                "kthvalue" => vec![at(2 * length / 3)],
-                "mode" => vec![most_frequent(&(0..length).map(at).collect::<Vec<_>>())],
-                _ => vec![at((length - 1) / 2)],
-            }
-        })
-        .collect();
-    let mut number = 0;
-    let mut elements = values.elements.clone();
-    values.lines(dim, |line| {
-        line.iter().zip(&picks[number]).for_each(|(&to, &value)| elements[to] = value);
-        number += 1;
-    });
-    values.elements = elements;
+    for ((line, order), to) in all.iter().zip(values.lines(dim)) {
+        let at = |rank: usize| of.elements[line[order[rank]]];
+        let picks = match name.base {
+            "topk" => (0..count).map(at).collect(),
+            "kthvalue" => vec![at(2 * length / 3)],
+            "mode" => vec![most_frequent(&(0..length).map(at).collect::<Vec<_>>())],
+            _ => vec![at((length - 1) / 2)],
+        };
+        to.iter().zip(picks).for_each(|(&to, value)| values.elements[to] = value);
+    }
     if of_all {
         let expected = vec![Expected::Numbers(values.sized(&[]))];
         return vec![Trial::new(lines.label(), vec![("self", Given::Data(array.clone()))], expected)];
@@ -186,7 +176,7 @@ fn quantiles(operator: &'static Operator, lines: Lines, array: &Array) -> Vec<Tr
         let place = share * (order.len() - 1) as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in a line")]
         let below = place.floor() as usize;
-        let value = |rank: usize| complex(of.elements[line[order[rank.min(order.len() - 1)]]]).re;
+        let value = |rank: usize| real(of.elements[line[order[rank.min(order.len() - 1)]]]);
         Scalar::Float(value(below) + (value(below + 1) - value(below)) * place.fract())
     };
     let mut sizes = of.sizes.clone();
@@ -245,7 +235,6 @@ fn found(operator: &'static Operator, lines: Lines, kind: Kind) -> Vec<Trial> {
     let few = kind.array(&[4], |i| [0, 7, 50, 100][usize::try_from(i).unwrap_or(0)]);
     let wanted = if name.overload.ends_with("Scalar") || name.overload.starts_with("Scalar") { 50 } else { 0 };
     let scalar = |number: i64| fixed(kind.number(number));
-    let real = |scalar: Scalar| complex(scalar).re;
     let below = |sequence: &Array, x: Scalar, right: bool| {
         sequence.elements.partition_point(|&y| real(y) < real(x) || right && real(y) <= real(x))
     };
@@ -259,34 +248,27 @@ fn found(operator: &'static Operator, lines: Lines, kind: Kind) -> Vec<Trial> {
         Expected::Numbers(Array::new(DType::Bool, &elements.sizes, found.collect()))
     };
     let one = Array::new(kind.wide(), &[], vec![kind.number(wanted)]);
-    let both = |trial: &dyn Fn(bool) -> Trial| vec![trial(false), trial(true)];
     match (name.base, name.overload) {
-        ("searchsorted" | "bucketize", "Tensor") => both(&|right| {
+        ("searchsorted" | "bucketize", overload) => {
             let sequence = if name.base == "bucketize" { "boundaries" } else { "sorted_sequence" };
-            let given = vec![(sequence, rising.clone().into()), ("self", many.clone().into()), ("right", fixed(right))];
-            Trial::new(format!("{}, right: {right}", lines.label()), given, vec![places(&many.contiguous(), right)])
-        }),
-        ("searchsorted" | "bucketize", _) => both(&|right| {
-            let sequence = if name.base == "bucketize" { "boundaries" } else { "sorted_sequence" };
-            let given = vec![(sequence, rising.clone().into()), ("self", scalar(wanted)), ("right", fixed(right))];
-            Trial::new(format!("one, right: {right}"), given, vec![places(&one, right)])
-        }),
-        (_, "Tensor_Tensor") => {
-            let given = |elements: &Array, tests: &Array| -> Named {
-                vec![("elements", elements.clone().into()), ("test_elements", tests.clone().into())]
+            let (label, looked_for, queries) = match overload {
+                "Tensor" => (lines.label(), many.clone().into(), many.contiguous()),
+                _ => ("one".to_owned(), scalar(wanted), one),
             };
-            vec![
-                Trial::new(
-                    format!("{} in few", lines.label()),
-                    given(&many, &few),
-                    vec![among(&many.contiguous(), &few)],
-                ),
-                Trial::new(
-                    format!("few in {}", lines.label()),
-                    given(&few, &many),
-                    vec![among(&few, &many.contiguous())],
-                ),
-            ]
+            let trial = |right: bool| {
+                let given =
+                    vec![(sequence, rising.clone().into()), ("self", looked_for.clone()), ("right", fixed(right))];
+                Trial::new(format!("{label}, right: {right}"), given, vec![places(&queries, right)])
+            };
+            vec![trial(false), trial(true)]
+        }
+        (_, "Tensor_Tensor") => {
+            let trial = |label: String, elements: &Array, tests: &Array| {
+                let given = vec![("elements", elements.clone().into()), ("test_elements", tests.clone().into())];
+                Trial::new(label, given, vec![among(&elements.contiguous(), tests)])
+            };
+            let label = lines.label();
+            vec![trial(format!("{label} in few"), &many, &few), trial(format!("few in {label}"), &few, &many)]
         }
         (_, "Tensor_Scalar") => {
             let given = vec![("elements", many.clone().into()), ("test_element", scalar(wanted))];

@@ -2,38 +2,39 @@
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
-use super::Layouts;
 use super::input::{Kind, Lines, varied};
 use super::trial::{Expected, Given, Named, Trial, fixed, positions};
+use super::{Family, Layouts};
 use crate::array::Array;
 use crate::datum::Datum;
 use crate::tensors::complex;
 use crate::verdict::Stop;
 
-pub(super) const NAMES: &[&str] = &[
-    "aten::gather",
-    "aten::take_along_dim",
-    "aten::index_select",
-    "aten::take",
-    "aten::index.Tensor",
-    "aten::_unsafe_index.Tensor",
-    "aten::_unsafe_masked_index",
-    "aten::embedding",
-    "aten::masked_select",
-    "aten::nonzero",
-    "aten::argwhere",
-    "aten::nonzero_static",
-    "aten::one_hot",
-];
+pub(super) const FAMILY: Family = Family {
+    names: &[
+        "aten::gather",
+        "aten::take_along_dim",
+        "aten::index_select",
+        "aten::take",
+        "aten::index.Tensor",
+        "aten::_unsafe_index.Tensor",
+        "aten::_unsafe_masked_index",
+        "aten::embedding",
+        "aten::masked_select",
+        "aten::nonzero",
+        "aten::argwhere",
+        "aten::nonzero_static",
+        "aten::one_hot",
+    ],
+    kinds: &Kind::ALL,
+    trials,
+};
 
 const COUNT: i64 = 70_253;
 
 #[expect(clippy::unnecessary_wraps, reason = "all families have one type")]
-pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
-    if !NAMES.contains(&name.to_string().as_str()) {
-        return Ok(Vec::new());
-    }
     let trials = match name.base {
         "gather" | "take_along_dim" | "index_select" => {
             layouts.iter().map(|lines| along(name.base, *lines, kind)).collect()
@@ -82,12 +83,9 @@ fn along(base: &str, lines: Lines, kind: Kind) -> Trial {
             let (start, at) = split(place);
             start + scattered(at, length) * inner
         });
-        let expected = read(&of, &of.sizes, places);
-        return Trial::new(
-            lines.label(),
-            vec![("self", array.into()), dim, ("index", positions(index))],
-            vec![expected],
-        );
+        let (expected, given) =
+            (read(&of, &of.sizes, places), vec![("self", array.into()), dim, ("index", positions(index))]);
+        return Trial::new(lines.label(), given, vec![expected]);
     }
     let index = numbers(&of.sizes, |place| scattered(place, length));
     let places = all.map(|place| split(place).0 + scattered(place, length) * inner);
@@ -144,12 +142,12 @@ fn where_set(base: &str, lines: Lines, kind: Kind) -> Trial {
     let set: Vec<usize> = (0..of.elements.len()).filter(is_set).collect();
     if base == "masked_select" {
         let mask = Array { dtype: DType::Bool, ..array.clone() };
-        let expected = read(&of, &[i64::try_from(set.len()).unwrap_or(0)], set.iter().map(|&at| number(at)));
+        let expected = read(&of, &[number(set.len())], set.iter().map(|&at| number(at)));
         return Trial::new(lines.label(), vec![("self", array.into()), ("mask", positions(mask))], vec![expected]);
     }
     let rank = of.sizes.len();
-    let mut rows: Vec<Scalar> = set.iter().flat_map(|&at| position(at, &of.sizes)).collect();
-    let mut count = i64::try_from(set.len()).unwrap_or(0);
+    let mut rows: Vec<Scalar> = set.iter().flat_map(|&at| position(number(at), &of.sizes)).map(Scalar::Int).collect();
+    let mut count = number(set.len());
     let mut given: Named = vec![("self", Given::Data(array))];
     if base == "nonzero_static" {
         count += 10;
@@ -160,16 +158,16 @@ fn where_set(base: &str, lines: Lines, kind: Kind) -> Trial {
     Trial::new(lines.label(), given, vec![Expected::Numbers(Array::new(DType::I64, &sizes, rows))])
 }
 
-fn number(at: usize) -> i64 {
+pub(super) fn number(at: usize) -> i64 {
     i64::try_from(at).unwrap_or(0)
 }
 
-fn position(at: usize, sizes: &[i64]) -> Vec<Scalar> {
-    let mut rest = number(at);
-    let mut position: Vec<Scalar> = Vec::new();
-    for size in sizes.iter().rev() {
-        position.insert(0, Scalar::Int(rest % size));
-        rest /= size;
+/// The position in each dimension of what is at this place in logical order.
+pub(super) fn position(mut place: i64, sizes: &[i64]) -> Vec<i64> {
+    let mut position = sizes.to_vec();
+    for (at, size) in position.iter_mut().zip(sizes).rev() {
+        *at = place % size;
+        place /= size;
     }
     position
 }

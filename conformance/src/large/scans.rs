@@ -4,13 +4,16 @@ use dispatch_runtime::{Operator, Scalar};
 
 use super::input::{Kind, sparse, varied};
 use super::trial::{Expected, Given, Trial, fixed, small};
-use super::{FEW, Layouts};
+use super::{FEW, Family, Layouts};
 use crate::array::Array;
 use crate::tensors::complex;
 use crate::verdict::Stop;
 
-pub(super) const NAMES: &[&str] =
-    &["aten::cumsum", "aten::cumprod", "aten::cummax", "aten::cummin", "aten::logcumsumexp"];
+pub(super) const FAMILY: Family = Family {
+    names: &["aten::cumsum", "aten::cumprod", "aten::cummax", "aten::cummin", "aten::logcumsumexp"],
+    kinds: &Kind::ALL,
+    trials,
+};
 
 fn numbers(base: &str) -> fn(i64) -> i64 {
     match base {
@@ -39,11 +42,11 @@ fn carried(base: &str, carry: Scalar, own: Scalar) -> Scalar {
     }
 }
 
-pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
     // A complex logarithm has branches, and complex numbers no order.
     let is_unfit = kind == Kind::Complex && !matches!(name.base, "cumsum" | "cumprod");
-    if !NAMES.contains(&name.to_string().as_str()) || is_unfit {
+    if is_unfit {
         return Ok(Vec::new());
     }
     let mut trials = Vec::new();
@@ -62,10 +65,8 @@ pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) 
 }
 
 fn scanned(operator: &'static Operator, array: &Array, dim: usize) -> Result<Array, Stop> {
-    let mut lines = Vec::new();
-    array.lines(dim, |line| lines.push(line.to_vec()));
     let mut result = array.clone();
-    for line in lines {
+    for line in array.lines(dim) {
         let mut carry = None;
         for part in line.chunks(FEW) {
             let elements = part.iter().map(|&at| array.elements[at]).collect();

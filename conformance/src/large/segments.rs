@@ -2,37 +2,38 @@
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
-use super::Layouts;
 use super::folds::merged_by;
 use super::input::{Kind, varied};
 use super::places::{numbers, scattered, usized};
 use super::trial::{Expected, Named, Trial, fixed, positions};
+use super::{Family, Layouts};
 use crate::array::Array;
-use crate::tensors::complex;
+use crate::tensors::real;
 use crate::verdict::Stop;
 
-pub(super) const NAMES: &[&str] = &[
-    "aten::segment_reduce",
-    "aten::_segment_reduce_backward",
-    "aten::_embedding_bag",
-    "aten::_embedding_bag_forward_only",
-    "aten::embedding_bag",
-    "aten::embedding_bag.padding_idx",
-    "aten::_embedding_bag_backward",
-    "aten::_embedding_bag_dense_backward",
-    "aten::_embedding_bag_per_sample_weights_backward",
-];
+pub(super) const FAMILY: Family = Family {
+    names: &[
+        "aten::segment_reduce",
+        "aten::_segment_reduce_backward",
+        "aten::_embedding_bag",
+        "aten::_embedding_bag_forward_only",
+        "aten::embedding_bag",
+        "aten::embedding_bag.padding_idx",
+        "aten::_embedding_bag_backward",
+        "aten::_embedding_bag_dense_backward",
+        "aten::_embedding_bag_per_sample_weights_backward",
+    ],
+    kinds: &[Kind::Real],
+    trials,
+};
 
 /// One long segment, and many short ones.
 const LENGTHS: [i64; 6] = [60_000, 1, 2, 99, 100, 10_000];
 const ROWS: i64 = 70_202;
 const WIDTH: usize = 3;
 
-pub(super) fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, _: Kind, _: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
-    if !NAMES.contains(&name.to_string().as_str()) || kind != Kind::Real {
-        return Ok(Vec::new());
-    }
     match name.base {
         "segment_reduce" => ["sum", "mean", "max", "min", "prod"].into_iter().map(reduced).collect(),
         "_segment_reduce_backward" => ["sum", "mean", "max"].into_iter().map(back).collect(),
@@ -60,7 +61,7 @@ fn each(data: &Array, lengths: &[i64], reduce: &str) -> Result<Array, Stop> {
         let mut row = merged_by(name, &part, 0)?;
         if reduce == "mean" {
             #[expect(clippy::cast_precision_loss, reason = "a segment has fewer rows")]
-            row.elements.iter_mut().for_each(|x| *x = Scalar::Float(complex(*x).re / length as f64));
+            row.elements.iter_mut().for_each(|x| *x = Scalar::Float(real(*x) / length as f64));
         }
         rows.push(row);
     }
@@ -88,7 +89,6 @@ fn back(reduce: &'static str) -> Result<Trial, Stop> {
     let output = each(&data, &LENGTHS, reduce)?;
     let grad = Kind::Real.array(&[6, 3], |i| i % 5 - 2);
     let segments = segment_of_rows();
-    let real = |scalar: Scalar| complex(scalar).re;
     let mut ties = [0.0; 18];
     let place = |at: usize| segments[at / WIDTH] * WIDTH + at % WIDTH;
     #[expect(clippy::float_cmp, reason = "an element is copied, not computed")]
@@ -152,7 +152,6 @@ fn bagged(base: &str, word: &'static str, mode: i64) -> Result<Trial, Stop> {
 fn bags_back(base: &str) -> Vec<Trial> {
     let (segments, table) = (segment_of_rows(), table());
     let grad = Kind::Real.array(&[6, 3], |i| i % 5 - 2);
-    let real = |scalar: Scalar| complex(scalar).re;
     let bags: Vec<Scalar> = segments.iter().map(|&bag| Scalar::Int(i64::try_from(bag).unwrap_or(0))).collect();
     let none = || positions(Array::new(DType::I64, &[6], vec![Scalar::Int(0); 6]));
     let mut given: Named = vec![

@@ -4,26 +4,27 @@ use dispatch_runtime::{DType, Operator, Scalar};
 
 use super::input::{Kind, sparse};
 use super::trial::{Expected, Given, Named, Trial, first_of, fixed};
-use super::{FEW, Layouts};
+use super::{FEW, Family, Layouts};
 use crate::array::Array;
 use crate::tensors::complex;
 use crate::verdict::Stop;
 
-pub(super) const NAMES: &[&str] = &[
-    "aten::_softmax",
-    "aten::_log_softmax",
-    "aten::_safe_softmax",
-    "aten::softmax.int",
-    "aten::log_softmax.int",
-    "aten::_softmax_backward_data",
-    "aten::_log_softmax_backward_data",
-];
+pub(super) const FAMILY: Family = Family {
+    names: &[
+        "aten::_softmax",
+        "aten::_log_softmax",
+        "aten::_safe_softmax",
+        "aten::softmax.int",
+        "aten::log_softmax.int",
+        "aten::_softmax_backward_data",
+        "aten::_log_softmax_backward_data",
+    ],
+    kinds: &[Kind::Real],
+    trials,
+};
 
-pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
-    if !NAMES.contains(&name.to_string().as_str()) || kind != Kind::Real {
-        return Ok(Vec::new());
-    }
     let is_log = name.base.contains("log");
     let mut trials = Vec::new();
     for lines in layouts {
@@ -47,15 +48,15 @@ pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) 
         let mut expected = output.clone();
         let grads = slopes.contiguous();
         let pair = |at: usize| (complex(grads.elements[at]).re, complex(output.elements[at]).re);
-        grads.lines(lines.dim, |line| {
+        for line in grads.lines(lines.dim) {
             let parts = line.iter().map(|&at| pair(at)).map(|(grad, out)| if is_log { grad } else { grad * out });
             let total: f64 = parts.sum();
-            for &at in line {
+            for at in line {
                 let (grad, out) = pair(at);
                 let slope = if is_log { grad - out.exp() * total } else { out * (grad - total) };
                 expected.elements[at] = Scalar::Float(slope);
             }
-        });
+        }
         let given: Named = vec![
             ("grad_output", Given::Data(slopes)),
             ("output", Given::Data(output)),
@@ -74,10 +75,8 @@ fn map(array: &Array, f: impl Fn(usize, f64) -> f64) -> Array {
 
 /// The logarithms of softmax along a dimension.
 fn logarithms(array: &Array, dim: usize) -> Result<Array, Stop> {
-    let mut lines = Vec::new();
-    array.lines(dim, |line| lines.push(line.to_vec()));
     let mut result = array.clone();
-    for line in lines {
+    for line in array.lines(dim) {
         let mut sums = Vec::new();
         for part in line.chunks(FEW) {
             let elements: Vec<Scalar> = part.iter().map(|&at| array.elements[at]).collect();

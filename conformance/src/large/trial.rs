@@ -1,5 +1,6 @@
 //! One large call, and what must come of it.
 
+use std::collections::HashSet;
 use std::error::Error as _;
 
 use dispatch_runtime::{BadArgument, DType, Device, ErrorKind, Operator, Problem, Value};
@@ -7,7 +8,7 @@ use dispatch_runtime::{BadArgument, DType, Device, ErrorKind, Operator, Problem,
 use super::FEW;
 use crate::array::Array;
 use crate::compare::{Extent, compare_to};
-use crate::datum::Datum;
+use crate::datum::{Datum, to_values};
 use crate::decode;
 use crate::tensors::{rounded, whole};
 use crate::verdict::{Failure, Stop, invoke};
@@ -90,20 +91,13 @@ impl Trial {
 
     /// Makes the call.
     pub(super) fn run(&self, operator: &'static Operator, dtype: DType, device: Device) -> Result<(), Stop> {
-        let arguments = arguments(operator, &self.given, Some(dtype))?;
-        let values = arguments.iter().map(|datum| datum.to_value(device)).collect::<Result<Vec<_>, _>>()?;
+        let values = arguments(operator, &self.given, Some(dtype), device)?;
         let written: Vec<Value> = values.clone();
         let mut results = invoke(operator, values)?;
         if results.is_empty() {
             results = written.into_iter().filter(|value| value.as_tensor().is_some()).take(1).collect();
         }
-        let mut found = Vec::new();
-        for result in &results {
-            match Datum::read(result)? {
-                Datum::Arrays(arrays) => found.extend(arrays.into_iter().map(Datum::Array)),
-                other => found.push(other),
-            }
-        }
+        let found = read(&results)?;
         for (index, (found, expected)) in found.iter().zip(&self.expected).enumerate() {
             expected.check(index, found)?;
         }
@@ -138,13 +132,9 @@ impl Expected {
 /// What is at these positions. None if one is outside, or a line has one twice.
 fn at(of: &Array, dim: Option<usize>, positions: &Array) -> Option<Array> {
     let index = |at: usize| usize::try_from(whole(positions.elements[at])).ok();
-    let mut elements = positions.elements.clone();
-    let mut fits = true;
     let Some(dim) = dim else {
-        for (at, element) in elements.iter_mut().enumerate() {
-            *element = *of.elements.get(index(at)?)?;
-        }
-        return Some(Array::new(of.dtype, &positions.sizes, elements));
+        let elements = (0..positions.elements.len()).map(|at| of.elements.get(index(at)?).copied());
+        return Some(Array::new(of.dtype, &positions.sizes, elements.collect::<Option<_>>()?));
     };
     // A dimension that is gone had one position; several that took its place are one.
     let mut sizes = positions.sizes.clone();
@@ -153,33 +143,33 @@ fn at(of: &Array, dim: Option<usize>, positions: &Array) -> Option<Array> {
     } else if sizes.len() > of.sizes.len() {
         sizes = [&sizes[..dim], &[sizes[dim..].iter().product()]].concat();
     }
-    let (outer, length, inner) = of.split(dim);
-    let lines = positions.sized(&sizes);
-    let mut number = 0;
-    lines.lines(dim, |line| {
-        let (row, within) = (number / inner, number % inner);
-        number += 1;
-        let mut seen: Vec<usize> = line.iter().filter_map(|&at| index(at)).collect();
-        for (&at, &position) in line.iter().zip(&seen) {
-            match of.elements.get((row * length + position) * inner + within) {
-                Some(&element) if position < length => elements[at] = element,
-                _ => fits = false,
-            }
+    let (mut elements, mut lines) = (positions.elements.clone(), positions.sized(&sizes).lines(dim));
+    for within in of.lines(dim) {
+        let mut seen = HashSet::new();
+        for at in lines.next()? {
+            let position = index(at).filter(|&position| seen.insert(position))?;
+            elements[at] = of.elements[*within.get(position)?];
         }
-        fits &= seen.len() == line.len();
-        seen.sort_unstable();
-        fits &= seen.windows(2).all(|pair| pair[0] != pair[1]);
-    });
-    (fits && number == outer * inner).then(|| Array::new(of.dtype, &positions.sizes, elements))
+    }
+    lines.next().is_none().then(|| Array::new(of.dtype, &positions.sizes, elements))
 }
 
 /// All arguments, in the schema's order; numbers in this dtype, if it is said.
-fn arguments(operator: &Operator, given: &Named, dtype: Option<DType>) -> Result<Vec<Datum>, Stop> {
-    let arguments = operator.schema().arguments.iter().map(|argument| -> Result<Datum, Stop> {
-        let found = given.iter().find(|(name, _)| *name == argument.name);
-        found.map_or_else(|| Ok(decode::left_out(argument)?), |(_, given)| Ok(given.datum(dtype)))
-    });
-    arguments.collect()
+fn arguments(operator: &Operator, given: &Named, dtype: Option<DType>, device: Device) -> Result<Vec<Value>, Stop> {
+    let of_name = |name: &str| given.iter().find(|(given, _)| *given == name).map(|(_, given)| given.datum(dtype));
+    Ok(to_values(&decode::by_name(operator.schema(), of_name)?, device)?)
+}
+
+/// The results of a call, those in lists one by one.
+fn read(results: &[Value]) -> Result<Vec<Datum>, Stop> {
+    let mut found = Vec::new();
+    for result in results {
+        match Datum::read(result)? {
+            Datum::Arrays(arrays) => found.extend(arrays.into_iter().map(Datum::Array)),
+            other => found.push(other),
+        }
+    }
+    Ok(found)
 }
 
 /// The results of a call that is believed, as it is small.
@@ -188,17 +178,8 @@ pub(super) fn small(operator: &'static Operator, given: &Named) -> Result<Vec<Ar
         let count = argument.largest();
         assert!(count <= FEW, "{name} of {operator} has {count} elements, which is not few");
     }
-    let arguments = arguments(operator, given, None)?;
-    let values = arguments.iter().map(|datum| datum.to_value(Device::CPU)).collect::<Result<Vec<_>, _>>()?;
-    let mut found = Vec::new();
-    for result in invoke(operator, values)? {
-        match Datum::read(&result)? {
-            Datum::Array(array) => found.push(array.contiguous()),
-            Datum::Arrays(arrays) => found.extend(arrays.iter().map(Array::contiguous)),
-            _ => {}
-        }
-    }
-    Ok(found)
+    let results = read(&invoke(operator, arguments(operator, given, None, Device::CPU)?)?)?;
+    Ok(results.iter().filter_map(Datum::as_array).map(Array::contiguous).collect())
 }
 
 /// The first result of another operator, of few elements.

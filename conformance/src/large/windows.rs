@@ -1,46 +1,51 @@
 //! Pooling: an image whose windows do not overlap is pooled tile by tile.
 
-use dispatch_runtime::{DType, Operator, Scalar};
+use dispatch_runtime::{DType, Geometry, Operator, Scalar};
 
-use super::Layouts;
 use super::folds::merged_by;
 use super::input::{Kind, varied};
+use super::places::{number, position, usized};
 use super::trial::{Expected, Given, Named, Trial, fixed, positions, small};
+use super::{Family, Layouts};
 use crate::array::Array;
 use crate::tensors::{complex, whole as whole_number};
 use crate::verdict::Stop;
 
-pub(super) const NAMES: &[&str] = &[
-    "aten::avg_pool1d",
-    "aten::avg_pool2d",
-    "aten::avg_pool3d",
-    "aten::max_pool1d",
-    "aten::max_pool2d",
-    "aten::max_pool3d",
-    "aten::max_pool1d_with_indices",
-    "aten::max_pool2d_with_indices",
-    "aten::max_pool3d_with_indices",
-    "aten::adaptive_avg_pool1d",
-    "aten::adaptive_avg_pool2d",
-    "aten::adaptive_avg_pool3d",
-    "aten::_adaptive_avg_pool2d",
-    "aten::_adaptive_avg_pool3d",
-    "aten::adaptive_max_pool1d",
-    "aten::adaptive_max_pool2d",
-    "aten::adaptive_max_pool3d",
-    "aten::avg_pool2d_backward",
-    "aten::avg_pool3d_backward",
-    "aten::_adaptive_avg_pool2d_backward",
-    "aten::_adaptive_avg_pool3d_backward",
-    "aten::max_pool2d_with_indices_backward",
-    "aten::max_pool3d_with_indices_backward",
-    "aten::adaptive_max_pool2d_backward",
-    "aten::adaptive_max_pool3d_backward",
-    "aten::fractional_max_pool2d_backward",
-    "aten::fractional_max_pool3d_backward",
-    "aten::max_unpool2d",
-    "aten::max_unpool3d",
-];
+pub(super) const FAMILY: Family = Family {
+    names: &[
+        "aten::avg_pool1d",
+        "aten::avg_pool2d",
+        "aten::avg_pool3d",
+        "aten::max_pool1d",
+        "aten::max_pool2d",
+        "aten::max_pool3d",
+        "aten::max_pool1d_with_indices",
+        "aten::max_pool2d_with_indices",
+        "aten::max_pool3d_with_indices",
+        "aten::adaptive_avg_pool1d",
+        "aten::adaptive_avg_pool2d",
+        "aten::adaptive_avg_pool3d",
+        "aten::_adaptive_avg_pool2d",
+        "aten::_adaptive_avg_pool3d",
+        "aten::adaptive_max_pool1d",
+        "aten::adaptive_max_pool2d",
+        "aten::adaptive_max_pool3d",
+        "aten::avg_pool2d_backward",
+        "aten::avg_pool3d_backward",
+        "aten::_adaptive_avg_pool2d_backward",
+        "aten::_adaptive_avg_pool3d_backward",
+        "aten::max_pool2d_with_indices_backward",
+        "aten::max_pool3d_with_indices_backward",
+        "aten::adaptive_max_pool2d_backward",
+        "aten::adaptive_max_pool3d_backward",
+        "aten::fractional_max_pool2d_backward",
+        "aten::fractional_max_pool3d_backward",
+        "aten::max_unpool2d",
+        "aten::max_unpool3d",
+    ],
+    kinds: Kind::ORDERED,
+    trials,
+};
 
 /// How an image is cut: sizes with the channels, of the whole, of a tile, and how large a window is.
 struct Tiling {
@@ -96,15 +101,8 @@ impl Tiling {
     }
 }
 
-fn usized(size: i64) -> usize {
-    usize::try_from(size).unwrap_or(0)
-}
-
-pub(super) fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
-    if !NAMES.contains(&name.to_string().as_str()) || kind == Kind::Complex {
-        return Ok(Vec::new());
-    }
     let Some(tiling) = TILINGS.iter().find(|tiling| name.base.contains(&format!("{}d", tiling.rank))) else {
         return Ok(Vec::new());
     };
@@ -198,15 +196,10 @@ fn whole(operator: &'static Operator, tiling: &Tiling, image: &Array) -> Result<
 fn places(tiling: &Tiling) -> Array {
     let sizes = tiling.pooled(tiling.image);
     let count: i64 = sizes.iter().product();
+    let whole = Geometry::contiguous(tiling.image);
     let place = |number: i64| {
-        let (mut rest, mut at, mut stride) = (number, 0, 1);
-        for (dim, (&own, &whole)) in sizes.iter().zip(tiling.image).enumerate().skip(1).rev() {
-            let within = (number + i64::try_from(dim).unwrap_or(0)) % tiling.window;
-            at += (rest % own * tiling.window + within) * stride;
-            rest /= own;
-            stride *= whole;
-        }
-        Scalar::Int(at)
+        let at = position(number, &sizes).into_iter().zip(whole.strides()).zip(0..).skip(1);
+        Scalar::Int(at.map(|((at, stride), dim)| (at * tiling.window + (number + dim) % tiling.window) * stride).sum())
     };
     Array::new(DType::I64, &sizes, (0..count).map(place).collect())
 }
@@ -214,15 +207,10 @@ fn places(tiling: &Tiling) -> Array {
 /// Places in a channel of a tile as places in a channel of the image, or back.
 fn moved(tiling: &Tiling, places: &Array, origin: &[usize], outwards: bool) -> Array {
     let (from, to) = if outwards { (tiling.tile, tiling.image) } else { (tiling.image, tiling.tile) };
-    let shift = |place: i64| {
-        let (mut rest, mut at, mut stride) = (place, 0, 1);
-        for dim in (1..from.len()).rev() {
-            let start = i64::try_from(origin[dim]).unwrap_or(0);
-            at += (rest % from[dim] + if outwards { start } else { -start }) * stride;
-            rest /= from[dim];
-            stride *= to[dim];
-        }
-        at
+    let (whole, sign) = (Geometry::contiguous(&to[1..]), if outwards { 1 } else { -1 });
+    let shift = |place: i64| -> i64 {
+        let at = position(place, &from[1..]).into_iter().zip(&origin[1..]).zip(whole.strides());
+        at.map(|((at, &start), stride)| (at + sign * number(start)) * stride).sum()
     };
     let elements = places.elements.iter().map(|place| Scalar::Int(shift(whole_number(*place)))).collect();
     Array::new(DType::I64, &places.sizes, elements)
@@ -230,17 +218,9 @@ fn moved(tiling: &Tiling, places: &Array, origin: &[usize], outwards: bool) -> A
 
 /// The place in the whole of each element of a tile.
 fn tiled(whole: &[i64], origin: &[usize], tile: &[i64]) -> Vec<usize> {
-    let count = usized(tile.iter().product());
-    let place = |number: usize| {
-        let (mut rest, mut at, mut stride) = (number, 0, 1);
-        for dim in (0..tile.len()).rev() {
-            at += (rest % usized(tile[dim]) + origin[dim]) * stride;
-            rest /= usized(tile[dim]);
-            stride *= usized(whole[dim]);
-        }
-        at
-    };
-    (0..count).map(place).collect()
+    let whole = Geometry::contiguous(whole);
+    let start = origin.iter().zip(whole.strides()).map(|(&at, stride)| number(at) * stride).sum();
+    crate::array::places(tile, whole.strides(), start)
 }
 
 /// A tile of the whole.

@@ -2,49 +2,50 @@
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
-use super::Layouts;
 use super::input::{Kind, Lines, varied};
 use super::places::{numbers, scattered, usized};
 use super::trial::{Expected, Given, Named, Trial, fixed, positions};
+use super::{Family, Layouts};
 use crate::array::Array;
 use crate::datum::Datum;
 use crate::tensors::complex;
 use crate::verdict::Stop;
 
-pub(super) const NAMES: &[&str] = &[
-    "aten::scatter.src",
-    "aten::scatter.value",
-    "aten::scatter.reduce",
-    "aten::scatter.value_reduce",
-    "aten::scatter_add",
-    "aten::scatter_reduce.two",
-    "aten::index_add",
-    "aten::index_copy",
-    "aten::index_fill.int_Scalar",
-    "aten::index_fill.int_Tensor",
-    "aten::index_reduce",
-    "aten::index_put",
-    "aten::_index_put_impl",
-    "aten::_index_put_impl_",
-    "aten::_unsafe_index_put",
-    "aten::_unsafe_masked_index_put_accumulate",
-    "aten::put",
-    "aten::masked_scatter",
-    "aten::embedding_dense_backward",
-    "aten::select_scatter",
-    "aten::slice_scatter",
-    "aten::diagonal_scatter",
-    "aten::as_strided_scatter",
-];
+pub(super) const FAMILY: Family = Family {
+    names: &[
+        "aten::scatter.src",
+        "aten::scatter.value",
+        "aten::scatter.reduce",
+        "aten::scatter.value_reduce",
+        "aten::scatter_add",
+        "aten::scatter_reduce.two",
+        "aten::index_add",
+        "aten::index_copy",
+        "aten::index_fill.int_Scalar",
+        "aten::index_fill.int_Tensor",
+        "aten::index_reduce",
+        "aten::index_put",
+        "aten::_index_put_impl",
+        "aten::_index_put_impl_",
+        "aten::_unsafe_index_put",
+        "aten::_unsafe_masked_index_put_accumulate",
+        "aten::put",
+        "aten::masked_scatter",
+        "aten::embedding_dense_backward",
+        "aten::select_scatter",
+        "aten::slice_scatter",
+        "aten::diagonal_scatter",
+        "aten::as_strided_scatter",
+    ],
+    kinds: &Kind::ALL,
+    trials,
+};
 
 const COUNT: i64 = 70_253;
 
 #[expect(clippy::unnecessary_wraps, reason = "all families have one type")]
-pub(super) fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
+fn trials(operator: &'static Operator, kind: Kind, layouts: Layouts) -> Result<Vec<Trial>, Stop> {
     let name = operator.name();
-    if !NAMES.contains(&name.to_string().as_str()) {
-        return Ok(Vec::new());
-    }
     let trials = match (name.base, name.overload) {
         ("scatter" | "scatter_add" | "scatter_reduce", overload) => {
             layouts.iter().flat_map(|lines| scatter(name.base, overload, *lines, kind)).collect()
@@ -74,6 +75,7 @@ enum How {
 impl How {
     fn join(self, old: Scalar, new: Scalar) -> Scalar {
         let is_more = complex(new).re > complex(old).re;
+        let ordered = |is_new: bool| if is_new { new } else { old };
         match (self, old, new) {
             (Self::Replace, ..) => new,
             (Self::Add | Self::Mean, Scalar::Int(a), Scalar::Int(b)) => Scalar::Int(a + b),
@@ -82,20 +84,8 @@ impl How {
             (Self::Multiply, Scalar::Float(a), Scalar::Float(b)) => Scalar::Float(a * b),
             (Self::Add | Self::Mean, ..) => Scalar::Complex(complex(old) + complex(new)),
             (Self::Multiply, ..) => Scalar::Complex(complex(old) * complex(new)),
-            (Self::Most, ..) => {
-                if is_more {
-                    new
-                } else {
-                    old
-                }
-            }
-            (Self::Least, ..) => {
-                if is_more {
-                    old
-                } else {
-                    new
-                }
-            }
+            (Self::Most, ..) => ordered(is_more),
+            (Self::Least, ..) => ordered(!is_more),
         }
     }
 

@@ -252,17 +252,11 @@ fn arguments(
     generator: &Datum,
     device: Device,
 ) -> Result<Vec<Datum>, Error> {
-    let arguments = operator.schema().arguments.iter().map(|argument| {
-        if argument.name == "generator" {
-            return Ok(generator.clone());
-        }
-        if argument.name == "device" {
-            return Ok(Datum::Plain(device.into()));
-        }
-        let given = given.iter().find(|(name, _)| *name == argument.name);
-        given.map_or_else(|| decode::left_out(argument), |(_, datum)| Ok(datum.clone()))
-    });
-    arguments.collect()
+    decode::by_name(operator.schema(), |name| match name {
+        "generator" => Some(generator.clone()),
+        "device" => Some(Datum::Plain(device.into())),
+        _ => given.iter().find(|(given, _)| *given == name).map(|(_, datum)| datum.clone()),
+    })
 }
 
 /// Mean and variance, where they are further from what they should be than chance explains.

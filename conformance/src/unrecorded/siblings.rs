@@ -18,6 +18,9 @@ pub(super) const OPERATORS: [&str; 6] = [
 
 /// The recorded operator that this one is compared with.
 pub(super) fn of(name: &str) -> Option<&'static str> {
+    if let Some(backward) = OPERATORS.into_iter().find(|&operator| operator == name) {
+        return backward.strip_suffix("_backward");
+    }
     Some(match name {
         "aten::_adaptive_avg_pool2d_backward" => "aten::_adaptive_avg_pool2d",
         "aten::_native_batch_norm_legit_no_training" => "aten::native_batch_norm",
@@ -36,12 +39,6 @@ pub(super) fn of(name: &str) -> Option<&'static str> {
         "aten::gt.Scalar" => "aten::gt.Tensor",
         "aten::pow.Scalar" => "aten::pow.Tensor_Tensor",
         "aten::scatter.value" => "aten::scatter_.value",
-        "aten::reflection_pad1d_backward" => "aten::reflection_pad1d",
-        "aten::reflection_pad2d_backward" => "aten::reflection_pad2d",
-        "aten::reflection_pad3d_backward" => "aten::reflection_pad3d",
-        "aten::replication_pad1d_backward" => "aten::replication_pad1d",
-        "aten::replication_pad2d_backward" => "aten::replication_pad2d",
-        "aten::replication_pad3d_backward" => "aten::replication_pad3d",
         "aten::sym_numel" | "aten::sym_size.int" | "aten::sym_stride.int" | "aten::sym_storage_offset" => "aten::clone",
         "aten::upsample_bilinear2d.vec" => "aten::upsample_bilinear2d",
         "aten::upsample_nearest2d.vec" => "aten::upsample_nearest2d",

@@ -3,7 +3,7 @@
 //! A first walk counts, for every node that can be reached, how many edges lead to it. Then nodes run, the latest first, each as soon
 //! as all of its gradients have arrived and were added up. Neither walk recurses, and a node's saved tensors are freed as soon as it ran.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::fmt;
 
@@ -47,19 +47,14 @@ struct Sink {
     wanted: bool,
 }
 
-/// The latest first.
-struct Ready {
-    sequence: u64,
-    node: usize,
-}
-
 struct Run<'a> {
     task: &'a Task<'a>,
     nodes: Vec<Waiting>,
     of_node: HashMap<usize, usize>,
     sinks: Vec<Sink>,
     of_leaf: HashMap<usize, usize>,
-    ready: BinaryHeap<Ready>,
+    /// The nodes whose gradients are all there, by their numbers: the latest comes first.
+    ready: BinaryHeap<(u64, Reverse<usize>)>,
     captured: Vec<Option<Tensor>>,
     caller: KeySet,
 }
@@ -88,7 +83,7 @@ fn walk(task: &Task<'_>) -> Result<Vec<Option<Tensor>>> {
     for (edge, seed) in &task.roots {
         run.arrive(edge, Some(seed.clone()))?;
     }
-    while let Some(Ready { node, .. }) = run.ready.pop() {
+    while let Some((_, Reverse(node))) = run.ready.pop() {
         run.step(node)?;
     }
     Ok(run.captured)
@@ -153,31 +148,19 @@ impl Run<'_> {
         // Who comes after all that lead to it knows last, so the order is that of arrival, read from its end.
         let mut missing: Vec<usize> = self.nodes.iter().map(|waiting| waiting.missing).collect();
         let (mut order, mut stack) = (Vec::new(), Vec::new());
-        for (edge, _) in &self.task.roots {
+        let mut follow = |edge: &Edge, stack: &mut Vec<usize>| {
             if let Edge::Node(node, _) = edge
                 && self.end(edge).is_none()
             {
                 let at = self.of_node[&node.identity()];
                 missing[at] -= 1;
-                if missing[at] == 0 {
-                    stack.push(at);
-                }
+                stack.extend((missing[at] == 0).then_some(at));
             }
-        }
+        };
+        self.task.roots.iter().for_each(|(edge, _)| follow(edge, &mut stack));
         while let Some(at) = stack.pop() {
             order.push(at);
-            let node = self.nodes[at].node.clone();
-            for edge in node.edges().iter().flatten() {
-                if let Edge::Node(next, _) = edge
-                    && self.end(edge).is_none()
-                {
-                    let next = self.of_node[&next.identity()];
-                    missing[next] -= 1;
-                    if missing[next] == 0 {
-                        stack.push(next);
-                    }
-                }
-            }
+            self.nodes[at].node.edges().iter().flatten().for_each(|edge| follow(edge, &mut stack));
         }
         for at in order.into_iter().rev() {
             let node = self.nodes[at].node.clone();
@@ -208,7 +191,7 @@ impl Run<'_> {
                 }
                 waiting.missing -= 1;
                 if waiting.missing == 0 {
-                    self.ready.push(Ready { sequence: node.sequence(), node: at });
+                    self.ready.push((node.sequence(), Reverse(at)));
                 }
             }
             Edge::Leaf(leaf) => {
@@ -345,23 +328,3 @@ fn located(error: Error, node: &Node) -> Error {
         None => error,
     }
 }
-
-impl Ord for Ready {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.sequence, other.node).cmp(&(other.sequence, self.node))
-    }
-}
-
-impl PartialOrd for Ready {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Ready {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Ready {}

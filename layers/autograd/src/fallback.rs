@@ -79,12 +79,7 @@ fn written_is_returned(schema: &Schema, at: usize) -> bool {
 }
 
 fn requires_grad(value: &Value) -> Result<bool> {
-    for tensor in value.tensors() {
-        if history::requires_grad(tensor)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    value.tensors().try_fold(false, |any, tensor| Ok(any || history::requires_grad(tensor)?))
 }
 
 /// Whether a tensor is a view of one that requires gradients, although it may not itself: it was made while nothing was recorded.

@@ -2,6 +2,37 @@
 
 #![allow(non_snake_case, reason = "a derivative is called as its operator")]
 
+/// Derivatives by tables, an expression for the gradient of each input: `mul(grad, this, other) => grad * other, grad * this;`.
+///
+/// A parameter is a tensor, unless it stands behind a `;` with its type. What is computed for one gradient is only computed if that is
+/// asked for.
+macro_rules! derivatives {
+    ($(
+        $(#[$attribute:meta])*
+        $operator:ident($($tensor:ident),* $(; $($parameter:tt)*)?) $(, not_differentiable($($fixed:ident),+))? =>
+            $($gradient:expr),+;
+    )*) => {$(
+        derivatives! {
+            @one $(#[$attribute])* $operator($($tensor: &Tensor,)* $($($parameter)*)?) [$($($fixed),+)?] $($gradient),+
+        }
+    )*};
+    (@one $(#[$attribute:meta])* $operator:ident($($parameters:tt)*) [$($fixed:ident),*] $gradient:expr) => {
+        $(#[$attribute])*
+        #[crate::op_grad(aten::$operator, not_differentiable($($fixed),*))]
+        fn $operator($($parameters)*) -> Result<Tensor> {
+            $gradient
+        }
+    };
+    (@one $(#[$attribute:meta])* $operator:ident($($parameters:tt)*) [$($fixed:ident),*] $($gradient:expr),+) => {
+        $(#[$attribute])*
+        #[crate::op_grad(aten::$operator, not_differentiable($($fixed),*))]
+        fn $operator($($parameters)*) -> ($(derivatives!(@type $gradient)),+) {
+            ($(move || $gradient),+)
+        }
+    };
+    (@type $gradient:expr) => { impl crate::Gradient };
+}
+
 mod activation;
 mod arithmetic;
 mod attention;

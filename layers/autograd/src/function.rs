@@ -109,7 +109,7 @@ impl Function {
 
     /// Runs it: gradients of the results in, of the inputs out.
     pub(crate) fn run(self_node: &Shared<Node>, gradients: &mut [Option<Tensor>], needs: &[bool]) -> Result<Gradients> {
-        match self_node.function() {
+        let out = match self_node.function() {
             Self::Derivative(rule, saved) => {
                 let mut unpacked = {
                     let saved = saved.lock().unwrap_or_else(PoisonError::into_inner);
@@ -121,24 +121,15 @@ impl Function {
                 };
                 let mut out = Gradients::new();
                 rule.run(self_node.results(), gradients, &mut unpacked, needs, &mut out)?;
-                if out.len() == needs.len() {
-                    Ok(out)
-                } else {
-                    let (found, expected) = (out.len(), needs.len());
-                    Err(GradientError::GradientCount { operator: rule.operator().name().to_string(), found, expected }
-                        .into())
-                }
+                out
             }
-            Self::Own(function) => {
-                let out = function.backward(gradients, needs)?;
-                if out.len() == needs.len() {
-                    Ok(out.into())
-                } else {
-                    let (found, expected) = (out.len(), needs.len());
-                    Err(GradientError::GradientCount { operator: function.name(), found, expected }.into())
-                }
-            }
+            Self::Own(function) => function.backward(gradients, needs)?.into(),
+        };
+        let (found, expected) = (out.len(), needs.len());
+        if found != expected {
+            return Err(GradientError::GradientCount { operator: self_node.name(), found, expected }.into());
         }
+        Ok(out)
     }
 
     /// Frees what was saved, as there will be no other backward. Who saved nothing has nothing to miss.

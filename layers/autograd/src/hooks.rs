@@ -48,7 +48,7 @@ pub(crate) struct Hooks(Mutex<OfNode>);
 
 #[derive(Default)]
 struct OfNode {
-    results: Vec<(u64, u32, TensorHook)>,
+    results: Vec<(u64, (u32, TensorHook))>,
     before: Vec<(u64, NodeHook)>,
     after: Vec<(u64, NodeHook)>,
 }
@@ -67,19 +67,10 @@ fn fresh() -> u64 {
 
 /// Puts a hook on wherever the gradient of a tensor arrives.
 pub(crate) fn on_tensor(edge: Edge, hook: TensorHook) -> HookHandle {
-    let id = fresh();
-    let of = match edge {
-        Edge::Node(node, result) => {
-            let hooks = node.hooks_or_new();
-            hooks.change(|hooks| hooks.results.push((id, result, hook)));
-            Hooked::Node(hooks.clone())
-        }
-        Edge::Leaf(leaf) => {
-            history::update(&leaf, |state| state.extra().hooks.before.push((id, hook)));
-            Hooked::Leaf(leaf)
-        }
-    };
-    HookHandle { id, of }
+    match edge {
+        Edge::Node(node, result) => node.hook(|hooks, id| hooks.results.push((id, (result, hook)))),
+        Edge::Leaf(leaf) => on_leaf(&leaf, |hooks, id| hooks.before.push((id, hook))),
+    }
 }
 
 /// Puts a hook on a leaf that is called whenever a gradient was added to its own.
@@ -87,9 +78,18 @@ pub(crate) fn after_accumulation(
     leaf: &Tensor,
     hook: impl Fn(&Tensor) -> Result<()> + Send + Sync + 'static,
 ) -> HookHandle {
+    on_leaf(leaf, |hooks, id| hooks.after.push((id, Arc::new(hook))))
+}
+
+fn on_leaf(leaf: &Tensor, add: impl FnOnce(&mut LeafHooks, u64)) -> HookHandle {
     let id = fresh();
-    history::update(leaf, |state| state.extra().hooks.after.push((id, Arc::new(hook))));
+    history::update(leaf, |state| add(&mut state.extra().hooks, id));
     HookHandle { id, of: Hooked::Leaf(leaf.clone()) }
+}
+
+/// Takes the hooks of this number out.
+fn take<T>(hooks: &mut Vec<(u64, T)>, id: u64) -> Vec<(u64, T)> {
+    hooks.extract_if(.., |(other, _)| *other == id).collect()
 }
 
 impl Node {
@@ -98,9 +98,7 @@ impl Node {
         &self,
         hook: impl Fn(&mut [Option<Tensor>]) -> Result<()> + Send + Sync + 'static,
     ) -> HookHandle {
-        let (id, hooks) = (fresh(), self.hooks_or_new());
-        hooks.change(|hooks| hooks.before.push((id, Arc::new(hook))));
-        HookHandle { id, of: Hooked::Node(hooks.clone()) }
+        self.hook(|hooks, id| hooks.before.push((id, Arc::new(hook))))
     }
 
     /// Calls `hook` with the gradients of this node's inputs after it ran. The hook may change them.
@@ -108,8 +106,12 @@ impl Node {
         &self,
         hook: impl Fn(&mut [Option<Tensor>]) -> Result<()> + Send + Sync + 'static,
     ) -> HookHandle {
+        self.hook(|hooks, id| hooks.after.push((id, Arc::new(hook))))
+    }
+
+    fn hook(&self, add: impl FnOnce(&mut OfNode, u64)) -> HookHandle {
         let (id, hooks) = (fresh(), self.hooks_or_new());
-        hooks.change(|hooks| hooks.after.push((id, Arc::new(hook))));
+        hooks.change(|hooks| add(hooks, id));
         HookHandle { id, of: Hooked::Node(hooks.clone()) }
     }
 }
@@ -122,7 +124,7 @@ impl Hooks {
     pub(crate) fn before(&self, gradients: &mut [Option<Tensor>]) -> Result<()> {
         // Called without the lock: a hook may take hooks off.
         let (results, before) = self.change(|hooks| (hooks.results.clone(), hooks.before.clone()));
-        for (_, result, hook) in results {
+        for (_, (result, hook)) in results {
             if let Some(gradient) = &mut gradients[result as usize] {
                 apply(&hook, gradient)?;
             }
@@ -150,16 +152,11 @@ impl HookHandle {
         // They are dropped after the lock is gone: what a hook owns may ask for gradients when it ends.
         match self.of {
             Hooked::Node(hooks) => drop(hooks.change(|hooks| {
-                let results: Vec<_> = hooks.results.extract_if(.., |(other, ..)| *other == id).collect();
-                let before: Vec<_> = hooks.before.extract_if(.., |(other, _)| *other == id).collect();
-                let after: Vec<_> = hooks.after.extract_if(.., |(other, _)| *other == id).collect();
-                (results, before, after)
+                (take(&mut hooks.results, id), take(&mut hooks.before, id), take(&mut hooks.after, id))
             })),
             Hooked::Leaf(leaf) => drop(history::update(&leaf, |state| {
                 let hooks = &mut state.extra().hooks;
-                let before: Vec<_> = hooks.before.extract_if(.., |(other, _)| *other == id).collect();
-                let after: Vec<_> = hooks.after.extract_if(.., |(other, _)| *other == id).collect();
-                (before, after)
+                (take(&mut hooks.before, id), take(&mut hooks.after, id))
             })),
         }
     }

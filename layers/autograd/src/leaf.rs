@@ -12,22 +12,20 @@ use crate::node::fit;
 /// nothing is lost, and no lock is held while operators run.
 pub(crate) fn accumulate(leaf: &Tensor, gradient: Tensor) -> Result<()> {
     let mut sum = own(gradient)?;
-    while let Some((there, mine)) = exchange(leaf, sum) {
+    while let Some((there, mine)) = history::update(leaf, |state| exchange(&mut state.gradient, sum)) {
         sum = plus(there, &mine)?;
     }
     let after = history::peek(leaf, |state| state.extra.as_ref().map(|extra| extra.hooks.after.clone())).flatten();
     after.unwrap_or_default().iter().try_for_each(|(_, hook)| hook(leaf))
 }
 
-/// Gives a leaf its gradient, unless there is one: then takes that away and gives both back.
-fn exchange(leaf: &Tensor, gradient: Tensor) -> Option<(Tensor, Tensor)> {
-    history::update(leaf, |state| {
-        if let Some(there) = state.gradient.take() {
-            return Some((there, gradient));
-        }
-        state.gradient = Some(gradient);
-        None
-    })
+/// Puts a gradient there, unless there is one: then takes that away and gives both back.
+pub(crate) fn exchange(place: &mut Option<Tensor>, gradient: Tensor) -> Option<(Tensor, Tensor)> {
+    if let Some(there) = place.take() {
+        return Some((there, gradient));
+    }
+    *place = Some(gradient);
+    None
 }
 
 /// A gradient that is nobody else's: what a leaf shows must not change when somebody writes to another tensor.

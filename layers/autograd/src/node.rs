@@ -17,7 +17,7 @@ use dispatch_transform::calling_state;
 use smallvec::SmallVec;
 
 use crate::anomaly::Site;
-use crate::function::Function;
+use crate::function::{Backward, Function};
 use crate::hooks::Hooks;
 use crate::outline::{Outline, Outlines};
 
@@ -76,6 +76,11 @@ impl Node {
         let mut node = Self::unlinked(function);
         (node.edges, node.results) = (edges, results);
         node.share()
+    }
+
+    /// The node of one tensor whose gradient goes through `backward`.
+    pub(crate) fn own(backward: impl Backward, edges: Edges, result: &Tensor) -> Shared<Self> {
+        Self::new(Function::Own(Box::new(backward)), edges, Outlines::One(Outline::of(result)))
     }
 
     /// A node of this thread's next call, whose edges and results are still to be found.

@@ -6,6 +6,7 @@ use dispatch_runtime::{Result, Tensor};
 
 use crate::history;
 use crate::hooks::{self, HookHandle};
+use crate::leaf::exchange;
 use crate::node::Edge;
 
 /// Where a hook on a tensor's node puts its gradient. The node does not keep the tensor alive.
@@ -56,21 +57,10 @@ fn add(kept: &Mutex<Option<Tensor>>, gradient: &Tensor) -> Result<()> {
         Some(before) => aten::add(&before, gradient, 1.into())?,
         None => aten::clone(gradient, None)?,
     };
-    while let Some((there, mine)) = exchange(kept, sum) {
+    while let Some((there, mine)) = lock(kept, |kept| exchange(kept, sum)) {
         sum = aten::add(&there, &mine, 1.into())?;
     }
     Ok(())
-}
-
-/// Puts a gradient there, unless there is one: then takes that away and gives both back.
-fn exchange(kept: &Mutex<Option<Tensor>>, gradient: Tensor) -> Option<(Tensor, Tensor)> {
-    lock(kept, |kept| {
-        if let Some(there) = kept.take() {
-            return Some((there, gradient));
-        }
-        *kept = Some(gradient);
-        None
-    })
 }
 
 fn lock<T>(kept: &Mutex<Option<Tensor>>, look: impl FnOnce(&mut Option<Tensor>) -> T) -> T {

@@ -3,11 +3,11 @@
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value};
 
 use crate::error::GradientError;
-use crate::function::{Backward, Function};
+use crate::function::Backward;
 use crate::history::{self, Origin};
 use crate::in_place::{self, compute, versions};
 use crate::node::{Edges, Node};
-use crate::outline::{self, Outline, Outlines};
+use crate::outline;
 use crate::record::{fresh, own};
 use crate::views::{self, tie_to};
 
@@ -29,11 +29,8 @@ pub(crate) fn without_derivative(
         versions(operator, written, &arguments, &|tensor, name| in_place::check(tensor, operator, name))?;
     compute(operator, keys, stack)?;
     let viewed = schema.views();
-    let missing = |edges: &Edges, tensor: &Tensor| {
-        let unknown = Function::Own(Box::new(Unknown(operator.name().to_string())));
-        let outlines = Outlines::One(Outline::of(tensor));
-        Node::new(unknown, edges.clone(), outlines)
-    };
+    let missing =
+        |edges: &Edges, tensor: &Tensor| Node::own(Unknown(operator.name().to_string()), edges.clone(), tensor);
     let returns = schema.returns.len();
     let Some(results) = stack.top_mut(returns) else { return Ok(()) };
     for (i, result) in results.iter_mut().enumerate() {

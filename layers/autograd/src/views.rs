@@ -11,7 +11,7 @@ use smallvec::smallvec;
 use crate::function::{Backward, Function};
 use crate::history::{self, Origin};
 use crate::node::{Node, fit};
-use crate::outline::{Outline, Outlines};
+use crate::outline::Outline;
 
 /// Ties a view to the tensor that it was made of.
 #[inline(always)]
@@ -58,7 +58,7 @@ pub(crate) fn follow(view: &Tensor, base: &Tensor) -> Result<()> {
     let generation = history::generation(base);
     let node = history::edge(base)?.map(|edge| {
         let reading = Reading { base: Outline::of(base), view: Outline::of(view) };
-        Node::new(Function::Own(Box::new(reading)), smallvec![Some(edge)], Outlines::One(Outline::of(view)))
+        Node::own(reading, smallvec![Some(edge)], view)
     });
     history::follow(view, node, generation);
     Ok(())
@@ -174,7 +174,7 @@ impl Writing {
         let others = call.edges().iter().enumerate().filter(|(i, _)| Some(*i) != own).map(|(_, edge)| edge.clone());
         let edges = std::iter::once(history::edge(base)?).chain(others).collect();
         let writing = Self { base: Outline::of(base), view: Outline::of(view), call, own };
-        Ok(Node::new(Function::Own(Box::new(writing)), edges, Outlines::One(Outline::of(base))))
+        Ok(Node::own(writing, edges, base))
     }
 }
 

@@ -3,11 +3,11 @@
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value};
 
 use crate::derivative::{Derivative, Source};
-use crate::function::{Function, Nothing};
+use crate::function::Nothing;
 use crate::history::{self, Origin};
 use crate::in_place::{self, compute, each_place, versions};
 use crate::node::{Edges, Node};
-use crate::outline::{self, Outline, Outlines};
+use crate::outline;
 use crate::record::{Recording, below, fresh};
 use crate::views;
 
@@ -148,8 +148,6 @@ fn overwritten(operator: &Operator, tensor: &Tensor, keys: KeySet, stack: &mut S
         return Ok(());
     }
     let edges: Edges = [history::edge(tensor)?].into_iter().collect();
-    let nothing = Function::Own(Box::new(Nothing(operator.name().to_string())));
-    let outlines = Outlines::One(Outline::of(tensor));
-    let node = Node::new(nothing, edges, outlines);
+    let node = Node::own(Nothing(operator.name().to_string()), edges, tensor);
     in_place::rebase(tensor, node, Some(0))
 }

@@ -190,13 +190,7 @@ impl Argument {
             (Self::None, _) => Value::None,
             (Self::Tensor(id), TypeKind::Tensor | TypeKind::Any) => tensor(*id)?.into(),
             (number, TypeKind::Tensor) => Tensor::number(number.as_scalar()?).into(),
-            (Self::Tensors(ids), TypeKind::List(element, _)) if element.kind == TypeKind::Tensor => {
-                ids.iter().map(|id| tensor(*id)).collect::<Option<Vec<_>>>()?.into()
-            }
-            (Self::OptionalTensors(ids), TypeKind::List(element, _)) if element.required().kind == TypeKind::Tensor => {
-                let tensors = ids.iter().map(|id| id.map_or(Some(None), |id| tensor(id).map(Some)));
-                tensors.collect::<Option<Vec<_>>>()?.into()
-            }
+            (list, TypeKind::List(element, _)) => list.to_list(element, tensor)?,
             (Self::Bool(value), TypeKind::Bool | TypeKind::SymBool | TypeKind::Scalar | TypeKind::Any) => {
                 (*value).into()
             }
@@ -204,34 +198,39 @@ impl Argument {
             (Self::Float(value), TypeKind::Float | TypeKind::Scalar | TypeKind::Any) => (*value).into(),
             (Self::Complex(value), TypeKind::Complex | TypeKind::Scalar | TypeKind::Any) => (*value).into(),
             (Self::String(value), TypeKind::Str | TypeKind::Any) => Str::from(value.as_str()).into(),
-            (Self::Bools(values), TypeKind::List(element, _)) if element.kind == TypeKind::Bool => {
-                values.clone().into()
+            (Self::ScalarType(value), TypeKind::ScalarType | TypeKind::Any) => (*value).into(),
+            (Self::Layout(value), TypeKind::Layout | TypeKind::Any) => (*value).into(),
+            (Self::MemoryFormat(value), TypeKind::MemoryFormat | TypeKind::Any) => (*value).into(),
+            (Self::Device(value), TypeKind::Device | TypeKind::Any) => (*value).into(),
+            _ => return None,
+        })
+    }
+
+    fn to_list<T: FnMut(Id) -> Option<Tensor>>(&self, element: &Type, tensor: &mut T) -> Option<Value> {
+        Some(match (self, &element.kind) {
+            (Self::Tensors(ids), TypeKind::Tensor) => {
+                ids.iter().map(|id| tensor(*id)).collect::<Option<Vec<_>>>()?.into()
             }
-            (Self::Ints(values), TypeKind::List(element, _))
-                if matches!(element.kind, TypeKind::Int | TypeKind::SymInt) =>
-            {
-                values.clone().into()
+            (Self::OptionalTensors(ids), _) if element.required().kind == TypeKind::Tensor => {
+                let tensors = ids.iter().map(|id| id.map_or(Some(None), |id| tensor(id).map(Some)));
+                tensors.collect::<Option<Vec<_>>>()?.into()
             }
-            (Self::Floats(values), TypeKind::List(element, _)) if element.kind == TypeKind::Float => {
-                values.clone().into()
-            }
-            (Self::Strings(values), TypeKind::List(element, _)) if element.kind == TypeKind::Str => {
+            (Self::Bools(values), TypeKind::Bool) => values.clone().into(),
+            (Self::Ints(values), TypeKind::Int | TypeKind::SymInt) => values.clone().into(),
+            (Self::Floats(values), TypeKind::Float) => values.clone().into(),
+            (Self::Strings(values), TypeKind::Str) => {
                 values.iter().map(|value| Str::from(value.as_str())).collect::<Vec<_>>().into()
             }
-            (Self::List(items), TypeKind::List(element, _)) if element.kind == TypeKind::Tensor => {
+            (Self::List(items), TypeKind::Tensor) => {
                 let tensors = items.iter().map(|item| match item.to_value(element, tensor)? {
                     Value::Tensor(tensor) => Some(tensor),
                     _ => None,
                 });
                 tensors.collect::<Option<Vec<_>>>()?.into()
             }
-            (Self::List(items), TypeKind::List(element, _)) if element.kind == TypeKind::Scalar => {
+            (Self::List(items), TypeKind::Scalar) => {
                 items.iter().map(Self::as_scalar).collect::<Option<Vec<_>>>()?.into()
             }
-            (Self::ScalarType(value), TypeKind::ScalarType | TypeKind::Any) => (*value).into(),
-            (Self::Layout(value), TypeKind::Layout | TypeKind::Any) => (*value).into(),
-            (Self::MemoryFormat(value), TypeKind::MemoryFormat | TypeKind::Any) => (*value).into(),
-            (Self::Device(value), TypeKind::Device | TypeKind::Any) => (*value).into(),
             _ => return None,
         })
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use dispatch_runtime::{Destination, Device, KeySet, Operator, Pass, Result, Tensor, guard, keys};
 
 use crate::argument::Id;
-use crate::graph::Graph;
+use crate::graph::{Graph, Node};
 use crate::run::Known;
 
 impl Graph {
@@ -152,7 +152,7 @@ impl Fused {
     /// Those of [`Graph::run`].
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         let mut known = self.graph.given(inputs)?;
-        let last = self.last_uses();
+        let last = self.graph.last_uses(self.turns.iter().map(|turn| self.touched(turn)));
         for (at, turn) in self.turns.iter().enumerate() {
             match turn {
                 Turn::Call(node) => self.graph.make(*node, &mut known)?,
@@ -166,23 +166,13 @@ impl Fused {
         self.graph.results(&known)
     }
 
-    /// The turn after which a value is needed no more; none where it is a result.
-    fn last_uses(&self) -> Vec<Option<usize>> {
-        let mut last = vec![None; self.graph.values.len()];
-        for (at, turn) in self.turns.iter().enumerate() {
-            self.touched(turn).for_each(|id| last[id.0] = Some(at));
-        }
-        self.graph.outputs.iter().for_each(|id| last[id.0] = None);
-        last
-    }
-
     /// The values that a turn uses or gives.
     fn touched(&self, turn: &Turn) -> impl Iterator<Item = Id> {
         let nodes = match turn {
             Turn::Call(node) => std::slice::from_ref(node),
             Turn::Group(group) => &group.nodes[..],
         };
-        nodes.iter().map(|node| &self.graph.nodes[*node]).flat_map(|node| node.uses().chain(node.gives()))
+        nodes.iter().map(|node| &self.graph.nodes[*node]).flat_map(Node::touched)
     }
 }
 

@@ -141,6 +141,11 @@ impl Node {
         self.outputs.iter().flat_map(Argument::ids)
     }
 
+    /// The values that it uses or gives.
+    pub(crate) fn touched(&self) -> impl Iterator<Item = Id> {
+        self.uses().chain(self.gives())
+    }
+
     /// The values that a result is where it is what was written.
     pub(crate) fn written_by(&self, result: usize) -> Vec<Id> {
         let schema = self.schema();

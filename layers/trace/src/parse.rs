@@ -97,15 +97,11 @@ impl Parser<'_> {
         self.word("fn")?;
         self.word("graph")?;
         self.sign('(')?;
-        while !self.eat(')') {
-            let id = self.definition()?;
-            self.define();
-            self.draft.inputs.push(id);
-            if !self.eat(',') {
-                self.sign(')')?;
-                break;
-            }
-        }
+        self.draft.inputs = self.list(')', |parser| {
+            let id = parser.definition()?;
+            parser.define();
+            Ok(id)
+        })?;
         self.sign('{')?;
         let mut constants = Vec::new();
         while self.eat_word("const") {
@@ -116,14 +112,7 @@ impl Parser<'_> {
         while !self.eat('[') {
             self.statement()?;
         }
-        while !self.eat(']') {
-            let id = self.used()?;
-            self.draft.outputs.push(id);
-            if !self.eat(',') {
-                self.sign(']')?;
-                break;
-            }
-        }
+        self.draft.outputs = self.list(']', Self::used)?;
         self.sign('}')?;
         if self.peek() == &Token::End { Ok(constants) } else { Err(self.unexpected("the end")) }
     }
@@ -186,18 +175,7 @@ impl Parser<'_> {
     }
 
     fn patterns(&mut self) -> Parsed<Vec<Pattern>> {
-        if !self.eat('(') {
-            return Ok(vec![self.pattern()?]);
-        }
-        let mut patterns = Vec::new();
-        while !self.eat(')') {
-            patterns.push(self.pattern()?);
-            if !self.eat(',') {
-                self.sign(')')?;
-                break;
-            }
-        }
-        Ok(patterns)
+        if self.eat('(') { self.list(')', Self::pattern) } else { Ok(vec![self.pattern()?]) }
     }
 
     fn pattern(&mut self) -> Parsed<Pattern> {
@@ -207,14 +185,8 @@ impl Parser<'_> {
         if !self.eat('[') {
             return Ok(Pattern::One(self.defined_or_used()?));
         }
-        let mut ids = Vec::new();
-        while !self.eat(']') {
-            ids.push(if self.eat_word("_") { None } else { Some(self.defined_or_used()?) });
-            if !self.eat(',') {
-                self.sign(']')?;
-                break;
-            }
-        }
+        let id = |parser: &mut Self| parser.defined_or_used().map(Some);
+        let ids = self.list(']', |parser| if parser.eat_word("_") { Ok(None) } else { id(parser) })?;
         Ok(Pattern::List(ids))
     }
 

@@ -181,13 +181,6 @@ fn argument(f: &mut fmt::Formatter<'_>, arg: &Argument, reference: &str) -> fmt:
         Argument::Layout(value) => write!(f, "Layout::{value:?}"),
         Argument::MemoryFormat(value) => write!(f, "MemoryFormat::{value:?}"),
         Argument::Device(value) => write!(f, "Device({:?})", value.to_string()),
-        Argument::List(items) => {
-            f.write_char('[')?;
-            for (i, item) in items.iter().enumerate() {
-                f.write_str(if i == 0 { "" } else { ", " })?;
-                argument(f, item, "&")?;
-            }
-            f.write_char(']')
-        }
+        Argument::List(items) => write!(f, "[{}]", Listed(&items.iter().map(Literal).collect::<Vec<_>>())),
     }
 }

@@ -36,10 +36,10 @@ impl Graph {
     /// did then; and those of the operators.
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         let mut known = self.given(inputs)?;
-        let last = self.last_uses();
+        let last = self.last_uses(self.nodes.iter().map(Node::touched));
         for (at, node) in self.nodes.iter().enumerate() {
             self.make(at, &mut known)?;
-            for id in node.uses().chain(node.gives()).filter(|id| last[id.0] == Some(at)) {
+            for id in node.touched().filter(|id| last[id.0] == Some(at)) {
                 known[id.0] = None;
             }
         }
@@ -88,19 +88,23 @@ impl Graph {
         for id in node.gives() {
             let shown = &self.values[id.0];
             if let Some(tensor) = known[id.0].as_ref().filter(|tensor| tensor.sizes() != shown.geometry.sizes()) {
-                let (expected, found) = (Kind::of(shown).to_string(), Kind::of_tensor(tensor).to_string());
-                let operator = node.operator.name().to_string();
-                return Err(TraceError::Result { operator, value: id.to_string(), expected, found });
+                return Err(self.unlike(node, id, tensor));
             }
         }
         Ok(())
     }
 
-    /// The node after which a value is needed no more; none where it is a result.
-    fn last_uses(&self) -> Vec<Option<usize>> {
+    /// The error of a node that gave a tensor which is not as the graph says.
+    pub(crate) fn unlike(&self, node: &Node, id: Id, tensor: &Tensor) -> TraceError {
+        let (expected, found) = (Kind::of(&self.values[id.0]).to_string(), Kind::of_tensor(tensor).to_string());
+        TraceError::Result { operator: node.operator.name().to_string(), value: id.to_string(), expected, found }
+    }
+
+    /// Of turns that touch these values, the one after which a value is needed no more; none where it is a result.
+    pub(crate) fn last_uses<T: Iterator<Item = Id>>(&self, turns: impl Iterator<Item = T>) -> Vec<Option<usize>> {
         let mut last = vec![None; self.values.len()];
-        for (at, node) in self.nodes.iter().enumerate() {
-            node.uses().chain(node.gives()).for_each(|id| last[id.0] = Some(at));
+        for (at, touched) in turns.enumerate() {
+            touched.for_each(|id| last[id.0] = Some(at));
         }
         self.outputs.iter().for_each(|id| last[id.0] = None);
         last

@@ -5,7 +5,6 @@ use dispatch_runtime::{Device, Result, Spec, Tensor, Value};
 use crate::argument::Id;
 use crate::error::TraceError;
 use crate::graph::{Graph, Node, Shown};
-use crate::print::Kind;
 use crate::record::is_ignorance;
 use crate::run::{Known, arguments, fits, keep};
 
@@ -84,7 +83,9 @@ impl Graph {
             for id in node.gives() {
                 match known[id.0].as_ref().filter(|tensor| tensor.device() == Device::META) {
                     Some(tensor) => {
-                        self.check_shape(at, id, tensor)?;
+                        if !fits(&self.values[id.0], tensor) {
+                            return Err(self.unlike(node, id, tensor).into());
+                        }
                         // On Meta, what is brought to another device is where it was.
                         if !names_device {
                             self.check_memory(at, id, tensor, &known)?;
@@ -95,16 +96,6 @@ impl Graph {
             }
         }
         Ok(())
-    }
-
-    fn check_shape(&self, at: usize, id: Id, tensor: &Tensor) -> Result<(), TraceError> {
-        let shown = &self.values[id.0];
-        if fits(shown, tensor) {
-            return Ok(());
-        }
-        let (expected, found) = (Kind::of(shown).to_string(), Kind::of_tensor(tensor).to_string());
-        let operator = self.nodes[at].operator.name().to_string();
-        Err(TraceError::Result { operator, value: id.to_string(), expected, found })
     }
 
     /// What shows the memory of an argument must say so: [`clean`](Self::clean) goes by that.

@@ -21,106 +21,43 @@ fn scaled_away(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
     scaled(grad, factor)?.neg()
 }
 
-#[op_grad(aten::add)]
-fn add(grad: &Tensor, alpha: Scalar) -> (impl Gradient, impl Gradient) {
-    (grad.clone(), move || scaled(grad, alpha))
-}
-
-#[op_grad(aten::sub)]
-fn sub(grad: &Tensor, alpha: Scalar) -> (impl Gradient, impl Gradient) {
-    (grad.clone(), move || scaled_away(grad, alpha))
-}
-
-#[op_grad(aten::rsub)]
-fn rsub(grad: &Tensor, alpha: Scalar) -> (impl Gradient, impl Gradient) {
-    (move || scaled_away(grad, alpha), grad.clone())
-}
-
-#[op_grad(aten::mul)]
-fn mul(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || grad * conj(other)?, move || grad * conj(this)?)
-}
-
-#[op_grad(aten::addcmul)]
-fn addcmul(
-    grad: &Tensor,
-    tensor1: &Tensor,
-    tensor2: &Tensor,
-    value: Scalar,
-) -> (impl Gradient, impl Gradient, impl Gradient) {
-    (grad.clone(), move || scaled(grad, value)? * conj(tensor2)?, move || scaled(grad, value)? * conj(tensor1)?)
-}
-
-#[op_grad(aten::addcdiv)]
-fn addcdiv(
-    grad: &Tensor,
-    tensor1: &Tensor,
-    tensor2: &Tensor,
-    value: Scalar,
-) -> (impl Gradient, impl Gradient, impl Gradient) {
-    (
-        grad.clone(),
-        move || scaled(grad, value)? / conj(tensor2)?,
-        move || scaled_away(grad, value)? * conj(&(tensor1 / (tensor2 * tensor2)?)?)?,
-    )
-}
-
-#[op_grad(aten::lerp)]
-fn lerp(grad: &Tensor, this: &Tensor, end: &Tensor, weight: &Tensor) -> (impl Gradient, impl Gradient, impl Gradient) {
-    (move || grad * conj(&(1 - weight)?)?, move || grad * conj(weight)?, move || grad * conj(&(end - this)?)?)
-}
-
-#[op_grad(aten::hypot)]
-fn hypot(grad: &Tensor, this: &Tensor, other: &Tensor, result: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || grad * (this / result)?, move || grad * (other / result)?)
-}
-
-#[op_grad(aten::atan2)]
-fn atan2(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
-    // Where both are zero there is no direction, and no slope.
-    let inverse = move || {
-        let square = ((this * this)? + (other * other)?)?;
-        square.reciprocal()?.masked_fill_scalar(&square.eq_scalar(0)?, 0)
-    };
-    (move || grad * (other * inverse()?)?, move || grad * (this * inverse()?)?.neg()?)
-}
-
-#[op_grad(aten::xlogy)]
-fn xlogy(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
-    (
-        move || {
-            let nothing = aten::logical_and(&this.eq_scalar(0)?, &other.le_scalar(0)?)?;
-            grad.xlogy(other)?.masked_fill_scalar(&nothing, 0)
-        },
-        move || grad * (this / other)?,
-    )
-}
-
-#[op_grad(aten::logaddexp)]
-fn logaddexp(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
-    let share = move |own: &Tensor, other: &Tensor| grad / conj(&((other - own)?.exp()? + 1)?)?;
-    (move || share(this, other), move || share(other, this))
-}
-
-#[op_grad(aten::logaddexp2)]
-fn logaddexp2(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
-    let share = move |own: &Tensor, other: &Tensor| grad / ((other - own)?.exp2()? + 1)?;
-    (move || share(this, other), move || share(other, this))
-}
-
 /// The density of a gamma distribution, as its share has no known slope in the shape.
 fn gamma_density(shape: &Tensor, x: &Tensor) -> Result<Tensor> {
     ((((shape - 1)? * x.log()?)? - x)? - shape.lgamma()?)?.exp()
 }
 
-#[op_grad(aten::igamma)]
-fn igamma(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
-    (unknown::<aten::igamma>, move || grad * gamma_density(this, other)?)
+/// The reciprocal of `x^2 + y^2`. Where both are zero there is no direction, and no slope.
+fn inverse_square(x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    let square = ((x * x)? + (y * y)?)?;
+    square.reciprocal()?.masked_fill_scalar(&square.eq_scalar(0)?, 0)
 }
 
-#[op_grad(aten::igammac)]
-fn igammac(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
-    (unknown::<aten::igammac>, move || (grad * gamma_density(this, other)?)?.neg())
+derivatives! {
+    add(grad; alpha: Scalar) => Ok(grad.clone()), scaled(grad, alpha);
+    sub(grad; alpha: Scalar) => Ok(grad.clone()), scaled_away(grad, alpha);
+    rsub(grad; alpha: Scalar) => scaled_away(grad, alpha), Ok(grad.clone());
+    mul(grad, this, other) => grad * conj(other)?, grad * conj(this)?;
+    addcmul(grad, tensor1, tensor2; value: Scalar) =>
+        Ok(grad.clone()), scaled(grad, value)? * conj(tensor2)?, scaled(grad, value)? * conj(tensor1)?;
+    addcdiv(grad, tensor1, tensor2; value: Scalar) =>
+        Ok(grad.clone()),
+        scaled(grad, value)? / conj(tensor2)?,
+        scaled_away(grad, value)? * conj(&(tensor1 / (tensor2 * tensor2)?)?)?;
+    lerp(grad, this, end, weight) => grad * conj(&(1 - weight)?)?, grad * conj(weight)?, grad * conj(&(end - this)?)?;
+    hypot(grad, this, other, result) => grad * (this / result)?, grad * (other / result)?;
+    atan2(grad, this, other) =>
+        grad * (other * inverse_square(this, other)?)?, grad * (this * inverse_square(this, other)?)?.neg()?;
+    logaddexp(grad, this, other) =>
+        grad / conj(&((other - this)?.exp()? + 1)?)?, grad / conj(&((this - other)?.exp()? + 1)?)?;
+    logaddexp2(grad, this, other) => grad / ((other - this)?.exp2()? + 1)?, grad / ((this - other)?.exp2()? + 1)?;
+    xlogy(grad, this, other) =>
+        {
+            let nothing = aten::logical_and(&this.eq_scalar(0)?, &other.le_scalar(0)?)?;
+            grad.xlogy(other)?.masked_fill_scalar(&nothing, 0)
+        },
+        grad * (this / other)?;
+    igamma(grad, this, other) => unknown::<aten::igamma>(), grad * gamma_density(this, other)?;
+    igammac(grad, this, other) => unknown::<aten::igammac>(), (grad * gamma_density(this, other)?)?.neg();
 }
 
 #[op_grad(aten::nextafter)]
@@ -130,13 +67,7 @@ fn nextafter(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, im
 
 #[op_grad(aten::copysign)]
 fn copysign(grad: &Tensor, this: &Tensor, result: &Tensor) -> (impl Gradient, impl Gradient) {
-    (
-        move || {
-            let ratio = (result / this)?;
-            grad * ratio.masked_fill_scalar(&this.eq_scalar(0)?, 0)?
-        },
-        None::<Tensor>,
-    )
+    (move || grad * (result / this)?.masked_fill_scalar(&this.eq_scalar(0)?, 0)?, None::<Tensor>)
 }
 
 not_differentiable!(aten::gcd, aten::lcm);

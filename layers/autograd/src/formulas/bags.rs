@@ -2,43 +2,25 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::{Gradient, op_grad};
-
-#[op_grad(aten::_embedding_bag, not_differentiable(indices, offsets, result1, result2, result3))]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
-fn embedding_bag(
-    grad: &Tensor,
-    weight: &Tensor,
-    indices: &Tensor,
-    offsets: &Tensor,
-    scale_grad_by_freq: bool,
-    mode: i64,
-    sparse: bool,
-    per_sample_weights: Option<&Tensor>,
-    padding_idx: i64,
-    result1: &Tensor,
-    result2: &Tensor,
-    result3: &Tensor,
-) -> (impl Gradient, impl Gradient) {
-    (
-        move || {
-            aten::_embedding_bag_backward(
-                grad,
-                indices,
-                offsets,
-                result1,
-                result2,
-                result3,
-                weight.sizes()[0],
-                scale_grad_by_freq,
-                mode,
-                sparse,
-                per_sample_weights,
-                padding_idx,
-            )
-        },
-        move || {
-            aten::_embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, result1, mode, padding_idx)
-        },
-    )
+derivatives! {
+    #[expect(clippy::too_many_arguments, reason = "the operator has them")]
+    _embedding_bag(
+        grad, weight, indices, offsets; scale_grad_by_freq: bool, mode: i64, sparse: bool,
+        per_sample_weights: Option<&Tensor>, padding_idx: i64, result1: &Tensor, result2: &Tensor, result3: &Tensor
+    ), not_differentiable(indices, offsets, result1, result2, result3) =>
+        aten::_embedding_bag_backward(
+            grad,
+            indices,
+            offsets,
+            result1,
+            result2,
+            result3,
+            weight.sizes()[0],
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            padding_idx,
+        ),
+        aten::_embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, result1, mode, padding_idx);
 }

@@ -7,63 +7,38 @@ use super::missing;
 use super::normalized::{Normalized, Three, mask, wanted};
 use crate::{Gradient, op_grad};
 
-#[op_grad(aten::native_batch_norm, not_differentiable(running_mean, running_var, result1, result2))]
-fn batch_norm(
-    grad: &Tensor,
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    running_mean: Option<&Tensor>,
-    running_var: Option<&Tensor>,
-    training: bool,
-    eps: f64,
-    result1: &Tensor,
-    result2: &Tensor,
-    needs: &[bool],
-) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
-    back(grad, input, weight, [running_mean, running_var], [result1, result2], training, eps, needs)
+/// The forms of batch normalisation: what each takes between the weight and `eps`, and which of that are running statistics and whether it
+/// trains.
+macro_rules! batch_norms {
+    ($(
+        $operator:ident($($argument:ident: $ty:ty),*), not_differentiable($($fixed:ident),*) =>
+            $running:expr, $trains:expr;
+    )*) => {$(
+        #[op_grad(aten::$operator, not_differentiable($($fixed),*))]
+        fn $operator(
+            grad: &Tensor,
+            input: &Tensor,
+            weight: Option<&Tensor>,
+            $($argument: $ty,)*
+            eps: f64,
+            result1: &Tensor,
+            result2: &Tensor,
+            needs: &[bool],
+        ) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
+            back(grad, input, weight, $running, [result1, result2], $trains, eps, needs)
+        }
+    )*};
 }
 
-#[op_grad(aten::_native_batch_norm_legit, not_differentiable(running_mean, running_var, result1, result2))]
-fn batch_norm_that_writes(
-    grad: &Tensor,
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    running_mean: &Tensor,
-    running_var: &Tensor,
-    training: bool,
-    eps: f64,
-    result1: &Tensor,
-    result2: &Tensor,
-    needs: &[bool],
-) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
-    back(grad, input, weight, [Some(running_mean), Some(running_var)], [result1, result2], training, eps, needs)
-}
-
-#[op_grad(aten::_native_batch_norm_legit_no_stats, not_differentiable(result1, result2))]
-fn batch_norm_without_statistics(
-    grad: &Tensor,
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    training: bool,
-    eps: f64,
-    result1: &Tensor,
-    result2: &Tensor,
-    needs: &[bool],
-) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
-    back(grad, input, weight, [None, None], [result1, result2], training, eps, needs)
-}
-
-#[op_grad(aten::_batch_norm_with_update, not_differentiable(running_mean, running_var, result1, result2, result3))]
-fn batch_norm_with_update(
-    grad: &Tensor,
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    eps: f64,
-    result1: &Tensor,
-    result2: &Tensor,
-    needs: &[bool],
-) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
-    back(grad, input, weight, [None, None], [result1, result2], true, eps, needs)
+batch_norms! {
+    native_batch_norm(running_mean: Option<&Tensor>, running_var: Option<&Tensor>, training: bool),
+        not_differentiable(running_mean, running_var, result1, result2) => [running_mean, running_var], training;
+    _native_batch_norm_legit(running_mean: &Tensor, running_var: &Tensor, training: bool),
+        not_differentiable(running_mean, running_var, result1, result2) =>
+        [Some(running_mean), Some(running_var)], training;
+    _native_batch_norm_legit_no_stats(training: bool), not_differentiable(result1, result2) => [None, None], training;
+    _batch_norm_with_update(),
+        not_differentiable(running_mean, running_var, result1, result2, result3) => [None, None], true;
 }
 
 /// The gradients of input, weight and bias, by statistics of before or those of the call itself.

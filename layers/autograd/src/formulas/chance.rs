@@ -8,12 +8,7 @@ use crate::{Gradient, not_differentiable, op_grad};
 
 /// Operators that draw in the form of one tensor.
 macro_rules! draws {
-    ($($operator:ident)*) => {$(
-        #[op_grad(aten::$operator)]
-        fn $operator(grad: &Tensor) -> Result<Tensor> {
-            grad.zeros_like()
-        }
-    )*};
+    ($($operator:ident)*) => { derivatives! { $($operator(grad) => grad.zeros_like();)* } };
 }
 
 draws! {
@@ -23,21 +18,10 @@ draws! {
     normal_tensor_float normal_float_tensor poisson
 }
 
-/// Operators that draw by two tensors.
-macro_rules! draws_by_two {
-    ($($operator:ident)*) => {$(
-        #[op_grad(aten::$operator)]
-        fn $operator(grad: &Tensor) -> (impl Gradient, impl Gradient) {
-            (move || grad.zeros_like(), move || grad.zeros_like())
-        }
-    )*};
-}
-
-draws_by_two! { bernoulli_tensor normal_tensor_tensor }
-
-#[op_grad(aten::_standard_gamma)]
-fn _standard_gamma(grad: &Tensor, this: &Tensor, result: &Tensor) -> Result<Tensor> {
-    grad * aten::_standard_gamma_grad(this, result)?
+derivatives! {
+    bernoulli_tensor(grad) => grad.zeros_like(), grad.zeros_like();
+    normal_tensor_tensor(grad) => grad.zeros_like(), grad.zeros_like();
+    _standard_gamma(grad, this, result) => grad * aten::_standard_gamma_grad(this, result)?;
 }
 
 /// What has a slope that nobody worked out, for each of its tensors.
@@ -65,20 +49,21 @@ unknowns! {
     _dirichlet_grad(x, alpha, total);
 }
 
-#[op_grad(aten::native_dropout, not_differentiable(result1))]
+/// By what a dropout multiplies the elements that it keeps.
 #[expect(clippy::float_cmp, reason = "nothing is kept at exactly one")]
-fn dropout(grad: &Tensor, p: f64, train: Option<bool>, result1: &Tensor) -> Result<Tensor> {
-    let scale = match train {
+fn dropout_scale(p: f64, train: Option<bool>) -> f64 {
+    match train {
         Some(false) => 1.0,
         _ if p == 1.0 => 0.0,
         _ => (1.0 - p).recip(),
-    };
-    aten::native_dropout_backward(grad, result1, scale)
+    }
 }
 
-#[op_grad(aten::native_dropout_backward, not_differentiable(mask))]
-fn dropout_backward(grad: &Tensor, mask: &Tensor, scale: f64) -> Result<Tensor> {
-    aten::native_dropout_backward(grad, mask, scale)
+derivatives! {
+    native_dropout(grad; p: f64, train: Option<bool>, result1: &Tensor), not_differentiable(result1) =>
+        aten::native_dropout_backward(grad, result1, dropout_scale(p, train));
+    native_dropout_backward(grad, mask; scale: f64), not_differentiable(mask) =>
+        aten::native_dropout_backward(grad, mask, scale);
 }
 
 not_differentiable!(

@@ -5,48 +5,42 @@ use dispatch_runtime::prelude::*;
 
 use crate::{Gradient, op_grad};
 
-#[op_grad(aten::where_self, not_differentiable(condition))]
-fn where_self(grad: &Tensor, condition: &Tensor) -> (impl Gradient, impl Gradient) {
-    (
-        move || aten::where_scalarother(condition, grad, 0.into()),
-        move || aten::where_scalarself(condition, 0.into(), grad),
-    )
-}
-
-#[op_grad(aten::masked_fill, not_differentiable(mask))]
-fn masked_fill(grad: &Tensor, mask: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || grad.masked_fill_scalar(mask, 0), move || aten::where_scalarother(mask, grad, 0.into()))
-}
-
 /// The gradient where a choice fell on one of two, half of it where they were equal, and none where it did not.
 fn share(grad: &Tensor, equal: &Tensor, lost: &Tensor) -> Result<Tensor> {
     aten::where_self(equal, &(grad / 2)?, grad)?.masked_fill_scalar(lost, 0)
 }
 
-#[op_grad(aten::maximum)]
-fn maximum(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || share(grad, &this.eq(other)?, &this.lt(other)?), move || share(grad, &this.eq(other)?, &this.gt(other)?))
+fn any_nan([a, b, c]: [&Tensor; 3]) -> Result<Tensor> {
+    a.isnan()?.logical_or(&b.isnan()?)?.logical_or(&c.isnan()?)
 }
 
-#[op_grad(aten::minimum)]
-fn minimum(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || share(grad, &this.eq(other)?, &this.gt(other)?), move || share(grad, &this.eq(other)?, &this.lt(other)?))
+/// The gradient of what has one bound, from below or from above.
+fn of_bounded(grad: &Tensor, this: &Tensor, bound: &Tensor, below: bool) -> Result<Tensor> {
+    if bound.is_number() {
+        let inside = if below { this.gt(bound)? } else { this.lt(bound)? };
+        return aten::where_scalarother(&inside, grad, 0.into());
+    }
+    share(grad, &this.eq(bound)?, &if below { this.lt(bound)? } else { this.gt(bound)? })
 }
 
-#[op_grad(aten::fmax)]
-fn fmax(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
-    (
-        move || share(grad, &this.eq(other)?, &this.ge(other)?.logical_or(&other.isnan()?)?.logical_not()?),
-        move || share(grad, &this.eq(other)?, &this.gt(other)?.logical_or(&other.isnan()?)?),
-    )
-}
-
-#[op_grad(aten::fmin)]
-fn fmin(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
-    (
-        move || share(grad, &this.eq(other)?, &this.le(other)?.logical_or(&other.isnan()?)?.logical_not()?),
-        move || share(grad, &this.eq(other)?, &this.lt(other)?.logical_or(&other.isnan()?)?),
-    )
+derivatives! {
+    where_self(grad, condition), not_differentiable(condition) =>
+        aten::where_scalarother(condition, grad, 0.into()), aten::where_scalarself(condition, 0.into(), grad);
+    masked_fill(grad, mask), not_differentiable(mask) =>
+        grad.masked_fill_scalar(mask, 0), aten::where_scalarother(mask, grad, 0.into());
+    maximum(grad, this, other) =>
+        share(grad, &this.eq(other)?, &this.lt(other)?), share(grad, &this.eq(other)?, &this.gt(other)?);
+    minimum(grad, this, other) =>
+        share(grad, &this.eq(other)?, &this.gt(other)?), share(grad, &this.eq(other)?, &this.lt(other)?);
+    fmax(grad, this, other) =>
+        share(grad, &this.eq(other)?, &this.ge(other)?.logical_or(&other.isnan()?)?.logical_not()?),
+        share(grad, &this.eq(other)?, &this.gt(other)?.logical_or(&other.isnan()?)?);
+    fmin(grad, this, other) =>
+        share(grad, &this.eq(other)?, &this.le(other)?.logical_or(&other.isnan()?)?.logical_not()?),
+        share(grad, &this.eq(other)?, &this.lt(other)?.logical_or(&other.isnan()?)?);
+    clamp_min_tensor(grad, this, min) => of_bounded(grad, this, min, true), share(grad, &this.eq(min)?, &this.gt(min)?);
+    clamp_max_tensor(grad, this, max) =>
+        of_bounded(grad, this, max, false), share(grad, &this.eq(max)?, &this.lt(max)?);
 }
 
 /// Between plain numbers, what is on a bound belongs to the bound. Between tensors, both have half of it.
@@ -73,7 +67,7 @@ fn clamp(
             (Some(min), Some(max)) => {
                 let none =
                     this.gt(min)?.logical_or(&min.gt(max)?)?.logical_or(&this.eq(min)?.logical_and(&min.eq(max)?)?)?;
-                share(grad, &this.eq(min)?, &none)?.masked_fill_scalar(&any_nan(&[this, min, max])?, 0)
+                share(grad, &this.eq(min)?, &none)?.masked_fill_scalar(&any_nan([this, min, max])?, 0)
             }
             (Some(min), None) => share(grad, &this.eq(min)?, &this.gt(min)?),
             (None, _) => grad.zeros_like(),
@@ -89,28 +83,4 @@ fn clamp(
             (_, None) => grad.zeros_like(),
         },
     )
-}
-
-fn any_nan(tensors: &[&Tensor; 3]) -> Result<Tensor> {
-    let [a, b, c] = tensors;
-    a.isnan()?.logical_or(&b.isnan()?)?.logical_or(&c.isnan()?)
-}
-
-/// The gradient of what has one bound, from below or from above.
-fn of_bounded(grad: &Tensor, this: &Tensor, bound: &Tensor, below: bool) -> Result<Tensor> {
-    if bound.is_number() {
-        let inside = if below { this.gt(bound)? } else { this.lt(bound)? };
-        return aten::where_scalarother(&inside, grad, 0.into());
-    }
-    share(grad, &this.eq(bound)?, &if below { this.lt(bound)? } else { this.gt(bound)? })
-}
-
-#[op_grad(aten::clamp_min_tensor)]
-fn clamp_min(grad: &Tensor, this: &Tensor, min: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || of_bounded(grad, this, min, true), move || share(grad, &this.eq(min)?, &this.gt(min)?))
-}
-
-#[op_grad(aten::clamp_max_tensor)]
-fn clamp_max(grad: &Tensor, this: &Tensor, max: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || of_bounded(grad, this, max, false), move || share(grad, &this.eq(max)?, &this.lt(max)?))
 }

@@ -91,20 +91,9 @@ fn convolution_backward(
     ))
 }
 
-#[op_grad(aten::im2col)]
-fn im2col(
-    grad: &Tensor,
-    this: &Outline,
-    kernel_size: &[i64],
-    dilation: &[i64],
-    padding: &[i64],
-    stride: &[i64],
-) -> Result<Tensor> {
-    let image = &this.sizes()[this.rank() - 2..];
-    grad.col2im(image, kernel_size, dilation, padding, stride)
-}
-
-#[op_grad(aten::col2im)]
-fn col2im(grad: &Tensor, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
-    grad.im2col(kernel_size, dilation, padding, stride)
+derivatives! {
+    im2col(grad; this: &Outline, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) =>
+        grad.col2im(&this.sizes()[this.rank() - 2..], kernel_size, dilation, padding, stride);
+    col2im(grad; kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) =>
+        grad.im2col(kernel_size, dilation, padding, stride);
 }

@@ -5,13 +5,15 @@ use dispatch_runtime::prelude::*;
 
 use crate::{Gradient, op_grad};
 
-#[op_grad(aten::_cdist_forward)]
-fn cdist(grad: &Tensor, x1: &Tensor, x2: &Tensor, p: f64, result: &Tensor) -> (impl Gradient, impl Gradient) {
-    let turned = |tensor: &Tensor| tensor.transpose_int(-2, -1);
-    (
-        move || aten::_cdist_backward(grad, x1, x2, p, result),
-        move || aten::_cdist_backward(&turned(grad)?, x2, x1, p, &turned(result)?),
-    )
+fn turned(tensor: &Tensor) -> Result<Tensor> {
+    tensor.transpose_int(-2, -1)
+}
+
+derivatives! {
+    _cdist_forward(grad, x1, x2; p: f64, result: &Tensor) =>
+        aten::_cdist_backward(grad, x1, x2, p, result),
+        aten::_cdist_backward(&turned(grad)?, x2, x1, p, &turned(result)?);
+    _pdist_forward(grad, this; p: f64, result: &Tensor) => aten::_pdist_backward(grad, this, p, result);
 }
 
 #[op_grad(aten::_cdist_backward)]
@@ -37,12 +39,7 @@ fn euclidean(grad: &Tensor, x1: &Tensor, x2: &Tensor, result: &Tensor) -> (impl 
     let pulled = |ratio: &Tensor, near: &Tensor, far: &Tensor| {
         (near * ratio.sum_dim_intlist(Some(&[-1]), true)?)? - ratio.matmul(far)?
     };
-    (move || pulled(&ratio()?, x1, x2), move || pulled(&ratio()?.transpose_int(-2, -1)?, x2, x1))
-}
-
-#[op_grad(aten::_pdist_forward)]
-fn pdist(grad: &Tensor, this: &Tensor, p: f64, result: &Tensor) -> Result<Tensor> {
-    aten::_pdist_backward(grad, this, p, result)
+    (move || pulled(&ratio()?, x1, x2), move || pulled(&turned(&ratio()?)?, x2, x1))
 }
 
 #[op_grad(aten::_pdist_backward)]

@@ -5,9 +5,8 @@ use dispatch_runtime::prelude::*;
 
 use crate::{Gradient, op_grad};
 
-#[op_grad(aten::glu)]
-fn glu(grad: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
-    aten::glu_backward(grad, this, dim)
+derivatives! {
+    glu(grad, this; dim: i64) => aten::glu_backward(grad, this, dim);
 }
 
 #[op_grad(aten::glu_backward)]

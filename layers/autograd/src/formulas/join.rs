@@ -43,30 +43,16 @@ fn repeat(grad: &Tensor, this: &Outline, repeats: &[i64]) -> Result<Tensor> {
     if dims.is_empty() { Ok(grad) } else { grad.sum_dim_intlist(Some(&dims), false) }
 }
 
-#[op_grad(aten::flip)]
-fn flip(grad: &Tensor, dims: &[i64]) -> Result<Tensor> {
-    grad.flip(dims)
-}
-
-#[op_grad(aten::roll)]
-fn roll(grad: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
-    let back: Vec<i64> = shifts.iter().map(|shift| shift.saturating_neg()).collect();
-    aten::roll(grad, &back, dims)
-}
-
-#[op_grad(aten::tril)]
-fn tril(grad: &Tensor, diagonal: i64) -> Result<Tensor> {
-    aten::tril(grad, diagonal)
-}
-
-#[op_grad(aten::triu)]
-fn triu(grad: &Tensor, diagonal: i64) -> Result<Tensor> {
-    aten::triu(grad, diagonal)
-}
-
-#[op_grad(aten::diag_embed)]
-fn diag_embed(grad: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-    aten::diagonal(grad, offset, dim1, dim2)
+derivatives! {
+    flip(grad; dims: &[i64]) => grad.flip(dims);
+    roll(grad; shifts: &[i64], dims: &[i64]) =>
+        aten::roll(grad, &shifts.iter().map(|shift| shift.saturating_neg()).collect::<Vec<_>>(), dims);
+    tril(grad; diagonal: i64) => aten::tril(grad, diagonal);
+    triu(grad; diagonal: i64) => aten::triu(grad, diagonal);
+    diag_embed(grad; offset: i64, dim1: i64, dim2: i64) => aten::diagonal(grad, offset, dim1, dim2);
+    pixel_shuffle(grad; upscale_factor: i64) => grad.pixel_unshuffle(upscale_factor);
+    pixel_unshuffle(grad; downscale_factor: i64) => grad.pixel_shuffle(downscale_factor);
+    channel_shuffle(grad; this: &Outline, groups: i64) => grad.channel_shuffle(this.sizes()[1] / groups);
 }
 
 #[op_grad(aten::block_diag)]
@@ -100,19 +86,4 @@ fn _chunk_cat(grad: &Tensor, tensors: &[Outline], dim: i64, num_chunks: i64) -> 
         part.reshape(&sizes)?.narrow(place, 0, inner[0])
     });
     parts.collect()
-}
-
-#[op_grad(aten::pixel_shuffle)]
-fn pixel_shuffle(grad: &Tensor, upscale_factor: i64) -> Result<Tensor> {
-    grad.pixel_unshuffle(upscale_factor)
-}
-
-#[op_grad(aten::pixel_unshuffle)]
-fn pixel_unshuffle(grad: &Tensor, downscale_factor: i64) -> Result<Tensor> {
-    grad.pixel_shuffle(downscale_factor)
-}
-
-#[op_grad(aten::channel_shuffle)]
-fn channel_shuffle(grad: &Tensor, this: &Outline, groups: i64) -> Result<Tensor> {
-    grad.channel_shuffle(this.sizes()[1] / groups)
 }

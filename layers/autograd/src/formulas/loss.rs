@@ -21,12 +21,29 @@ fn spread(grad: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Resu
     averaged(grad.expand(&sizes)?, reduction)
 }
 
-#[op_grad(aten::mse_loss)]
-fn mse(grad: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> (impl Gradient, impl Gradient) {
-    (
-        move || aten::mse_loss_backward(grad, this, target, reduction),
-        move || aten::mse_loss_backward(grad, target, this, reduction),
-    )
+fn weighted(loss: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
+    weight.map_or_else(|| Ok(loss.clone()), |weight| loss * weight)
+}
+
+derivatives! {
+    mse_loss(grad, this, target; reduction: i64) =>
+        aten::mse_loss_backward(grad, this, target, reduction), aten::mse_loss_backward(grad, target, this, reduction);
+    smooth_l1_loss(grad, this, target; reduction: i64, beta: f64) =>
+        aten::smooth_l1_loss_backward(grad, this, target, reduction, beta),
+        aten::smooth_l1_loss_backward(grad, target, this, reduction, beta);
+    huber_loss(grad, this, target; reduction: i64, delta: f64) =>
+        aten::huber_loss_backward(grad, this, target, reduction, delta),
+        aten::huber_loss_backward(grad, target, this, reduction, delta);
+    soft_margin_loss(grad, this, target; reduction: i64) =>
+        aten::soft_margin_loss_backward(grad, this, target, reduction),
+        aten::soft_margin_loss_backward(grad, target, this, reduction);
+    binary_cross_entropy(grad, this, target; weight: Option<&Tensor>, reduction: i64) =>
+        aten::binary_cross_entropy_backward(grad, this, target, weight, reduction),
+        {
+            let slope = ((-this)?.log1p()? - this.log()?)?;
+            weighted(&(spread(grad, this, target, reduction)? * slope)?, weight)
+        },
+        spread(grad, this, target, reduction)? * aten::binary_cross_entropy(this, target, None, 0)?;
 }
 
 #[op_grad(aten::mse_loss_backward)]
@@ -39,20 +56,6 @@ fn mse_backward(
 ) -> (impl Gradient, impl Gradient, impl Gradient) {
     let bend = move || averaged((grad * grad_output)?, reduction)? * 2;
     (move || aten::mse_loss_backward(grad, this, target, reduction), bend, move || bend()?.neg())
-}
-
-#[op_grad(aten::smooth_l1_loss)]
-fn smooth_l1(
-    grad: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
-    beta: f64,
-) -> (impl Gradient, impl Gradient) {
-    (
-        move || aten::smooth_l1_loss_backward(grad, this, target, reduction, beta),
-        move || aten::smooth_l1_loss_backward(grad, target, this, reduction, beta),
-    )
 }
 
 #[op_grad(aten::smooth_l1_loss_backward)]
@@ -71,14 +74,6 @@ fn smooth_l1_backward(
     (move || aten::smooth_l1_loss_backward(grad, this, target, reduction, beta), bend, move || bend()?.neg())
 }
 
-#[op_grad(aten::huber_loss)]
-fn huber(grad: &Tensor, this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> (impl Gradient, impl Gradient) {
-    (
-        move || aten::huber_loss_backward(grad, this, target, reduction, delta),
-        move || aten::huber_loss_backward(grad, target, this, reduction, delta),
-    )
-}
-
 #[op_grad(aten::huber_loss_backward)]
 fn huber_backward(
     grad: &Tensor,
@@ -93,14 +88,6 @@ fn huber_backward(
         averaged((grad * grad_output)?.masked_fill_scalar(&far, 0)?, reduction)
     };
     (move || aten::huber_loss_backward(grad, this, target, reduction, delta), bend, move || bend()?.neg())
-}
-
-#[op_grad(aten::soft_margin_loss)]
-fn soft_margin(grad: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> (impl Gradient, impl Gradient) {
-    (
-        move || aten::soft_margin_loss_backward(grad, this, target, reduction),
-        move || aten::soft_margin_loss_backward(grad, target, this, reduction),
-    )
 }
 
 #[op_grad(aten::soft_margin_loss_backward)]
@@ -122,28 +109,6 @@ fn soft_margin_backward(
             (aten::sigmoid_backward(&both, &sigmoid)? * (this * target)?)? - straight
         },
     )
-}
-
-#[op_grad(aten::binary_cross_entropy)]
-fn entropy(
-    grad: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    reduction: i64,
-) -> (impl Gradient, impl Gradient, impl Gradient) {
-    (
-        move || aten::binary_cross_entropy_backward(grad, this, target, weight, reduction),
-        move || {
-            let slope = ((-this)?.log1p()? - this.log()?)?;
-            weighted(&(spread(grad, this, target, reduction)? * slope)?, weight)
-        },
-        move || spread(grad, this, target, reduction)? * aten::binary_cross_entropy(this, target, None, 0)?,
-    )
-}
-
-fn weighted(loss: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
-    weight.map_or_else(|| Ok(loss.clone()), |weight| loss * weight)
 }
 
 #[op_grad(aten::binary_cross_entropy_backward)]
@@ -201,20 +166,12 @@ fn entropy_with_logits(
 /// Losses of classes, over rows and over pictures.
 macro_rules! likelihoods {
     ($($forward:ident $backward:ident $composite:ident;)*) => {$(
-        #[op_grad(aten::$forward, not_differentiable(target, total_weight))]
-        fn $forward(
-            grad: &Tensor,
-            this: &Tensor,
-            target: &Tensor,
-            weight: Option<&Tensor>,
-            reduction: i64,
-            ignore_index: i64,
-            total_weight: &Tensor,
-        ) -> (impl Gradient, impl Gradient) {
-            (
-                move || aten::$backward(grad, this, target, weight, reduction, ignore_index, total_weight),
-                unknown::<aten::$forward>,
-            )
+        derivatives! {
+            $forward(
+                grad, this, target; weight: Option<&Tensor>, reduction: i64, ignore_index: i64, total_weight: &Tensor
+            ), not_differentiable(target, total_weight) =>
+                aten::$backward(grad, this, target, weight, reduction, ignore_index, total_weight),
+                unknown::<aten::$forward>();
         }
 
         #[op_grad(aten::$backward, not_differentiable(target, total_weight))]
@@ -239,29 +196,14 @@ likelihoods! {
     nll_loss2d_forward nll_loss2d_backward nll_loss2d;
 }
 
-#[op_grad(aten::multi_margin_loss, not_differentiable(target))]
-fn multi_margin(
-    grad: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    p: Scalar,
-    margin: Scalar,
-    weight: Option<&Tensor>,
-    reduction: i64,
-) -> (impl Gradient, impl Gradient) {
-    (
-        move || aten::multi_margin_loss_backward(grad, this, target, p, margin, weight, reduction),
-        unknown::<aten::multi_margin_loss>,
-    )
-}
-
-#[op_grad(aten::multilabel_margin_loss_forward, not_differentiable(target, is_target))]
-fn multilabel_margin(
-    grad: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
-    is_target: &Tensor,
-) -> Result<Tensor> {
-    aten::multilabel_margin_loss_backward(grad, this, target, reduction, is_target)
+derivatives! {
+    multi_margin_loss(
+        grad, this, target; p: Scalar, margin: Scalar, weight: Option<&Tensor>, reduction: i64
+    ), not_differentiable(target) =>
+        aten::multi_margin_loss_backward(grad, this, target, p, margin, weight, reduction),
+        unknown::<aten::multi_margin_loss>();
+    multilabel_margin_loss_forward(
+        grad, this, target; reduction: i64, is_target: &Tensor
+    ), not_differentiable(target, is_target) =>
+        aten::multilabel_margin_loss_backward(grad, this, target, reduction, is_target);
 }

@@ -38,21 +38,11 @@ impl Deviations<'_> {
     }
 }
 
-#[op_grad(aten::var_correction)]
-fn var(grad: &Tensor, this: &Tensor, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Result<Tensor> {
-    Deviations { this, dims: dim.unwrap_or_default(), correction, keepdim }.of_variance(grad)
-}
-
-#[op_grad(aten::std_correction)]
-fn std(
-    grad: &Tensor,
-    this: &Tensor,
-    dim: Option<&[i64]>,
-    correction: Option<Scalar>,
-    keepdim: bool,
-    result: &Tensor,
-) -> Result<Tensor> {
-    Deviations { this, dims: dim.unwrap_or_default(), correction, keepdim }.of_deviation(grad, result)
+derivatives! {
+    var_correction(grad, this; dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) =>
+        Deviations { this, dims: dim.unwrap_or_default(), correction, keepdim }.of_variance(grad);
+    std_correction(grad, this; dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool, result: &Tensor) =>
+        Deviations { this, dims: dim.unwrap_or_default(), correction, keepdim }.of_deviation(grad, result);
 }
 
 #[op_grad(aten::var_mean_correction)]

@@ -2,26 +2,18 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::{Outline, op_grad};
+use crate::Outline;
 
-#[op_grad(aten::constant_pad_nd)]
-fn constant_pad_nd(grad: &Tensor, pad: &[i64]) -> Result<Tensor> {
-    let back: Vec<i64> = pad.iter().map(|size| -size).collect();
-    aten::constant_pad_nd(grad, &back, 0.into())
+derivatives! {
+    constant_pad_nd(grad; pad: &[i64]) =>
+        aten::constant_pad_nd(grad, &pad.iter().map(|size| -size).collect::<Vec<_>>(), 0.into());
 }
 
 macro_rules! pads {
-    ($($pad:ident $backward:ident)*) => {$(
-        #[op_grad(aten::$pad)]
-        fn $pad(grad: &Tensor, this: &Outline, padding: &[i64]) -> Result<Tensor> {
-            aten::$backward(grad, &this.stand_in()?, padding)
-        }
-
-        #[op_grad(aten::$backward, not_differentiable(this))]
-        fn $backward(grad: &Tensor, padding: &[i64]) -> Result<Tensor> {
-            aten::$pad(grad, padding)
-        }
-    )*};
+    ($($pad:ident $backward:ident)*) => { derivatives! {$(
+        $pad(grad; this: &Outline, padding: &[i64]) => aten::$backward(grad, &this.stand_in()?, padding);
+        $backward(grad; padding: &[i64]), not_differentiable(this) => aten::$pad(grad, padding);
+    )*} };
 }
 
 pads! {

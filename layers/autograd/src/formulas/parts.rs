@@ -4,74 +4,21 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Dims, wrap_dim};
 
-use crate::{Outline, op_grad};
+use crate::Outline;
 
-#[op_grad(aten::select_int)]
-fn select(grad: &Tensor, this: &Outline, dim: i64, index: i64) -> Result<Tensor> {
-    aten::select_backward(grad, this.sizes(), dim, index)
-}
-
-#[op_grad(aten::select_backward)]
-fn select_backward(grad: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
-    grad.select_int(dim, index)
-}
-
-#[op_grad(aten::slice)]
-fn slice(grad: &Tensor, this: &Outline, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {
-    aten::slice_backward(grad, this.sizes(), dim, start.unwrap_or(0), end.unwrap_or(i64::MAX), step)
-}
-
-#[op_grad(aten::slice_backward)]
-fn slice_backward(grad: &Tensor, dim: i64, start: i64, end: i64, step: i64) -> Result<Tensor> {
-    aten::slice(grad, dim, Some(start), Some(end), step)
-}
-
-#[op_grad(aten::diagonal)]
-fn diagonal(grad: &Tensor, this: &Outline, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-    aten::diagonal_backward(grad, this.sizes(), offset, dim1, dim2)
-}
-
-#[op_grad(aten::diagonal_backward)]
-fn diagonal_backward(grad: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-    aten::diagonal(grad, offset, dim1, dim2)
-}
-
-#[op_grad(aten::unfold)]
-fn unfold(grad: &Tensor, this: &Outline, dimension: i64, size: i64, step: i64) -> Result<Tensor> {
-    aten::unfold_backward(grad, this.sizes(), dimension, size, step)
-}
-
-#[op_grad(aten::unfold_backward)]
-fn unfold_backward(grad: &Tensor, dim: i64, size: i64, step: i64) -> Result<Tensor> {
-    aten::unfold(grad, dim, size, step)
-}
-
-#[op_grad(aten::unbind_int)]
-fn unbind(grads: &[Option<Tensor>], this: &Outline, dim: i64) -> Result<Tensor> {
-    let mut sizes = Dims::from_slice(this.sizes());
-    sizes.remove(wrap_dim("dim", dim, this.rank())?);
-    let parts = grads.iter().map(|grad| or_zeros(grad.as_ref(), &sizes, this)).collect::<Result<Vec<_>>>()?;
-    aten::stack(&parts, dim)
-}
-
-#[op_grad(aten::split)]
-fn split(grads: &[Option<Tensor>], this: &Outline, split_size: i64, dim: i64) -> Result<Tensor> {
-    even(grads, this, split_size, dim)
-}
-
-#[op_grad(aten::unsafe_split)]
-fn unsafe_split(grads: &[Option<Tensor>], this: &Outline, split_size: i64, dim: i64) -> Result<Tensor> {
-    even(grads, this, split_size, dim)
-}
-
-#[op_grad(aten::split_with_sizes)]
-fn split_with_sizes(grads: &[Option<Tensor>], this: &Outline, split_sizes: &[i64], dim: i64) -> Result<Tensor> {
-    together(grads, this, split_sizes.iter().copied(), dim)
-}
-
-#[op_grad(aten::unsafe_split_with_sizes)]
-fn unsafe_split_with_sizes(grads: &[Option<Tensor>], this: &Outline, split_sizes: &[i64], dim: i64) -> Result<Tensor> {
-    together(grads, this, split_sizes.iter().copied(), dim)
+derivatives! {
+    select_int(grad; this: &Outline, dim: i64, index: i64) => aten::select_backward(grad, this.sizes(), dim, index);
+    select_backward(grad; dim: i64, index: i64) => grad.select_int(dim, index);
+    slice(grad; this: &Outline, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) =>
+        aten::slice_backward(grad, this.sizes(), dim, start.unwrap_or(0), end.unwrap_or(i64::MAX), step);
+    slice_backward(grad; dim: i64, start: i64, end: i64, step: i64) =>
+        aten::slice(grad, dim, Some(start), Some(end), step);
+    diagonal(grad; this: &Outline, offset: i64, dim1: i64, dim2: i64) =>
+        aten::diagonal_backward(grad, this.sizes(), offset, dim1, dim2);
+    diagonal_backward(grad; offset: i64, dim1: i64, dim2: i64) => aten::diagonal(grad, offset, dim1, dim2);
+    unfold(grad; this: &Outline, dimension: i64, size: i64, step: i64) =>
+        aten::unfold_backward(grad, this.sizes(), dimension, size, step);
+    unfold_backward(grad; dim: i64, size: i64, step: i64) => aten::unfold(grad, dim, size, step);
 }
 
 fn even(grads: &[Option<Tensor>], this: &Outline, split_size: i64, dim: i64) -> Result<Tensor> {
@@ -94,4 +41,20 @@ fn together(grads: &[Option<Tensor>], this: &Outline, lengths: impl Iterator<Ite
 
 fn or_zeros(grad: Option<&Tensor>, sizes: &[i64], like: &Outline) -> Result<Tensor> {
     grad.map_or_else(|| Tensor::zeros(sizes, (like.dtype(), like.device())), |grad| Ok(grad.clone()))
+}
+
+derivatives! {
+    unbind_int(; grads: &[Option<Tensor>], this: &Outline, dim: i64) => {
+        let mut sizes = Dims::from_slice(this.sizes());
+        sizes.remove(wrap_dim("dim", dim, this.rank())?);
+        let parts = grads.iter().map(|grad| or_zeros(grad.as_ref(), &sizes, this)).collect::<Result<Vec<_>>>()?;
+        aten::stack(&parts, dim)
+    };
+    split(; grads: &[Option<Tensor>], this: &Outline, split_size: i64, dim: i64) => even(grads, this, split_size, dim);
+    unsafe_split(; grads: &[Option<Tensor>], this: &Outline, split_size: i64, dim: i64) =>
+        even(grads, this, split_size, dim);
+    split_with_sizes(; grads: &[Option<Tensor>], this: &Outline, split_sizes: &[i64], dim: i64) =>
+        together(grads, this, split_sizes.iter().copied(), dim);
+    unsafe_split_with_sizes(; grads: &[Option<Tensor>], this: &Outline, split_sizes: &[i64], dim: i64) =>
+        together(grads, this, split_sizes.iter().copied(), dim);
 }

@@ -5,68 +5,40 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use crate::{Outline, op_grad};
+use crate::Outline;
 
 macro_rules! max_pools {
-    ($($pool:ident $backward:ident $rank:literal;)*) => {$(
-        #[op_grad(aten::$pool, not_differentiable(result1))]
+    ($($pool:ident $backward:ident;)*) => { derivatives! {$(
         #[expect(clippy::too_many_arguments, reason = "the operator has them")]
-        fn $pool(
-            grad: &Tensor,
-            this: &Outline,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            dilation: &[i64],
-            ceil_mode: bool,
-            result1: &Tensor,
-        ) -> Result<Tensor> {
-            aten::$backward(grad, &this.stand_in()?, kernel_size, stride, padding, dilation, ceil_mode, result1)
-        }
-
-        #[op_grad(aten::$backward, not_differentiable(this, indices))]
-        fn $backward(grad: &Tensor, indices: &Tensor) -> Result<Tensor> {
-            picked(grad, indices, $rank)
-        }
-    )*};
+        $pool(
+            grad; this: &Outline, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64],
+            ceil_mode: bool, result1: &Tensor
+        ), not_differentiable(result1) =>
+            aten::$backward(grad, &this.stand_in()?, kernel_size, stride, padding, dilation, ceil_mode, result1);
+    )*} };
 }
 
 max_pools! {
-    max_pool2d_with_indices max_pool2d_with_indices_backward 2;
-    max_pool3d_with_indices max_pool3d_with_indices_backward 3;
+    max_pool2d_with_indices max_pool2d_with_indices_backward;
+    max_pool3d_with_indices max_pool3d_with_indices_backward;
 }
 
 macro_rules! avg_pools {
-    ($($pool:ident $backward:ident;)*) => {$(
-        #[op_grad(aten::$pool)]
+    ($($pool:ident $backward:ident;)*) => { derivatives! {$(
         #[expect(clippy::too_many_arguments, reason = "the operator has them")]
-        fn $pool(
-            grad: &Tensor,
-            this: &Outline,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            ceil_mode: bool,
-            count_include_pad: bool,
-            divisor_override: Option<i64>,
-        ) -> Result<Tensor> {
+        $pool(
+            grad; this: &Outline, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool,
+            count_include_pad: bool, divisor_override: Option<i64>
+        ) => {
             let image = this.stand_in()?;
             aten::$backward(grad, &image, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-        }
-
-        #[op_grad(aten::$backward, not_differentiable(this))]
-        fn $backward(
-            grad: &Tensor,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            ceil_mode: bool,
-            count_include_pad: bool,
-            divisor_override: Option<i64>,
-        ) -> Result<Tensor> {
-            aten::$pool(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-        }
-    )*};
+        };
+        $backward(
+            grad; kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool,
+            divisor_override: Option<i64>
+        ), not_differentiable(this) =>
+            aten::$pool(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override);
+    )*} };
 }
 
 avg_pools! {
@@ -75,27 +47,13 @@ avg_pools! {
 }
 
 macro_rules! adaptive_pools {
-    ($($rank:literal $avg:ident $avg_backward:ident $max:ident $max_backward:ident;)*) => {$(
-        #[op_grad(aten::$avg)]
-        fn $avg(grad: &Tensor, this: &Outline) -> Result<Tensor> {
-            aten::$avg_backward(grad, &this.stand_in()?)
-        }
-
-        #[op_grad(aten::$avg_backward, not_differentiable(this))]
-        fn $avg_backward(grad: &Tensor, grad_output: &Outline) -> Result<Tensor> {
-            aten::$avg(grad, &grad_output.sizes()[grad_output.rank() - $rank..])
-        }
-
-        #[op_grad(aten::$max, not_differentiable(result1))]
-        fn $max(grad: &Tensor, this: &Outline, result1: &Tensor) -> Result<Tensor> {
-            aten::$max_backward(grad, &this.stand_in()?, result1)
-        }
-
-        #[op_grad(aten::$max_backward, not_differentiable(this, indices))]
-        fn $max_backward(grad: &Tensor, indices: &Tensor) -> Result<Tensor> {
-            picked(grad, indices, $rank)
-        }
-    )*};
+    ($($rank:literal $avg:ident $avg_backward:ident $max:ident $max_backward:ident;)*) => { derivatives! {$(
+        $avg(grad; this: &Outline) => aten::$avg_backward(grad, &this.stand_in()?);
+        $avg_backward(grad; grad_output: &Outline), not_differentiable(this) =>
+            aten::$avg(grad, &grad_output.sizes()[grad_output.rank() - $rank..]);
+        $max(grad; this: &Outline, result1: &Tensor), not_differentiable(result1) =>
+            aten::$max_backward(grad, &this.stand_in()?, result1);
+    )*} };
 }
 
 adaptive_pools! {
@@ -103,39 +61,21 @@ adaptive_pools! {
     3 _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward;
 }
 
-#[op_grad(aten::max_unpool2d, not_differentiable(indices))]
-fn max_unpool2d(grad: &Tensor, indices: &Tensor) -> Result<Tensor> {
-    picked(grad, indices, 2)
-}
-
-#[op_grad(aten::max_unpool3d, not_differentiable(indices))]
-fn max_unpool3d(grad: &Tensor, indices: &Tensor) -> Result<Tensor> {
-    picked(grad, indices, 3)
-}
-
-macro_rules! fractional_pools {
-    ($($rank:literal $pool:ident $backward:ident;)*) => {$(
-        #[op_grad(aten::$pool, not_differentiable(random_samples, result1))]
-        fn $pool(
-            grad: &Tensor,
-            this: &Outline,
-            kernel_size: &[i64],
-            output_size: &[i64],
-            result1: &Tensor,
-        ) -> Result<Tensor> {
-            aten::$backward(grad, &this.stand_in()?, kernel_size, output_size, result1)
-        }
-
-        #[op_grad(aten::$backward, not_differentiable(this, indices))]
-        fn $backward(grad: &Tensor, indices: &Tensor) -> Result<Tensor> {
-            picked(grad, indices, $rank)
-        }
-    )*};
-}
-
-fractional_pools! {
-    2 fractional_max_pool2d fractional_max_pool2d_backward;
-    3 fractional_max_pool3d fractional_max_pool3d_backward;
+derivatives! {
+    max_unpool2d(grad, indices), not_differentiable(indices) => picked(grad, indices, 2);
+    max_unpool3d(grad, indices), not_differentiable(indices) => picked(grad, indices, 3);
+    fractional_max_pool2d(grad; this: &Outline, kernel_size: &[i64], output_size: &[i64], result1: &Tensor),
+        not_differentiable(random_samples, result1) =>
+        aten::fractional_max_pool2d_backward(grad, &this.stand_in()?, kernel_size, output_size, result1);
+    fractional_max_pool3d(grad; this: &Outline, kernel_size: &[i64], output_size: &[i64], result1: &Tensor),
+        not_differentiable(random_samples, result1) =>
+        aten::fractional_max_pool3d_backward(grad, &this.stand_in()?, kernel_size, output_size, result1);
+    max_pool2d_with_indices_backward(grad, indices), not_differentiable(this, indices) => picked(grad, indices, 2);
+    adaptive_max_pool2d_backward(grad, indices), not_differentiable(this, indices) => picked(grad, indices, 2);
+    fractional_max_pool2d_backward(grad, indices), not_differentiable(this, indices) => picked(grad, indices, 2);
+    max_pool3d_with_indices_backward(grad, indices), not_differentiable(this, indices) => picked(grad, indices, 3);
+    adaptive_max_pool3d_backward(grad, indices), not_differentiable(this, indices) => picked(grad, indices, 3);
+    fractional_max_pool3d_backward(grad, indices), not_differentiable(this, indices) => picked(grad, indices, 3);
 }
 
 /// What an image has at positions, which count through each image of `rank` dimensions.

@@ -23,59 +23,22 @@ fn product(like: &Tensor, rows: &Tensor, columns: &Tensor) -> Result<Tensor> {
     rows.mm(columns)
 }
 
-#[op_grad(aten::mm)]
-fn mm(grad: &Tensor, this: &Tensor, mat2: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || product(this, grad, &adjoint(mat2)?), move || product(mat2, &adjoint(this)?, grad))
-}
-
-#[op_grad(aten::bmm)]
-fn bmm(grad: &Tensor, this: &Tensor, mat2: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || grad.bmm(&adjoint(mat2)?), move || adjoint(this)?.bmm(grad))
-}
-
-#[op_grad(aten::mv)]
-fn mv(grad: &Tensor, this: &Tensor, vec: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || grad.outer(&conj(vec)?), move || adjoint(this)?.mv(grad))
-}
-
-#[op_grad(aten::dot)]
-fn dot(grad: &Tensor, this: &Tensor, tensor: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || grad * conj(tensor)?, move || grad * conj(this)?)
-}
-
-#[op_grad(aten::vdot)]
-fn vdot(grad: &Tensor, this: &Tensor, other: &Tensor) -> (impl Gradient, impl Gradient) {
-    (move || conj(grad)? * other, move || grad * this)
-}
-
-#[op_grad(aten::addmm)]
-fn addmm(
-    grad: &Tensor,
-    mat1: &Tensor,
-    mat2: &Tensor,
-    beta: Scalar,
-    alpha: Scalar,
-) -> (impl Gradient, impl Gradient, impl Gradient) {
-    (
-        move || scaled(grad, beta),
-        move || scaled(&product(mat1, grad, &adjoint(mat2)?)?, alpha),
-        move || scaled(&product(mat2, &adjoint(mat1)?, grad)?, alpha),
-    )
-}
-
-#[op_grad(aten::baddbmm)]
-fn baddbmm(
-    grad: &Tensor,
-    batch1: &Tensor,
-    batch2: &Tensor,
-    beta: Scalar,
-    alpha: Scalar,
-) -> (impl Gradient, impl Gradient, impl Gradient) {
-    (
-        move || scaled(grad, beta),
-        move || scaled(&grad.bmm(&adjoint(batch2)?)?, alpha),
-        move || scaled(&adjoint(batch1)?.bmm(grad)?, alpha),
-    )
+derivatives! {
+    mm(grad, this, mat2) => product(this, grad, &adjoint(mat2)?), product(mat2, &adjoint(this)?, grad);
+    bmm(grad, this, mat2) => grad.bmm(&adjoint(mat2)?), adjoint(this)?.bmm(grad);
+    mv(grad, this, vec) => grad.outer(&conj(vec)?), adjoint(this)?.mv(grad);
+    dot(grad, this, tensor) => grad * conj(tensor)?, grad * conj(this)?;
+    vdot(grad, this, other) => conj(grad)? * other, grad * this;
+    addmm(grad, mat1, mat2; beta: Scalar, alpha: Scalar) =>
+        scaled(grad, beta),
+        scaled(&product(mat1, grad, &adjoint(mat2)?)?, alpha),
+        scaled(&product(mat2, &adjoint(mat1)?, grad)?, alpha);
+    baddbmm(grad, batch1, batch2; beta: Scalar, alpha: Scalar) =>
+        scaled(grad, beta), scaled(&grad.bmm(&adjoint(batch2)?)?, alpha), scaled(&adjoint(batch1)?.bmm(grad)?, alpha);
+    addmv(grad, mat, vec; beta: Scalar, alpha: Scalar) =>
+        scaled(grad, beta), scaled(&grad.outer(&conj(vec)?)?, alpha), scaled(&adjoint(mat)?.mv(grad)?, alpha);
+    addr(grad, vec1, vec2; beta: Scalar, alpha: Scalar) =>
+        scaled(grad, beta), scaled(&grad.mv(&conj(vec2)?)?, alpha), scaled(&grad.t()?.mv(&conj(vec1)?)?, alpha);
 }
 
 #[op_grad(aten::addbmm)]
@@ -92,35 +55,5 @@ fn addbmm(
         move || scaled(grad, beta),
         move || scaled(&each()?.bmm(&adjoint(batch2)?)?, alpha),
         move || scaled(&adjoint(batch1)?.bmm(&each()?)?, alpha),
-    )
-}
-
-#[op_grad(aten::addmv)]
-fn addmv(
-    grad: &Tensor,
-    mat: &Tensor,
-    vec: &Tensor,
-    beta: Scalar,
-    alpha: Scalar,
-) -> (impl Gradient, impl Gradient, impl Gradient) {
-    (
-        move || scaled(grad, beta),
-        move || scaled(&grad.outer(&conj(vec)?)?, alpha),
-        move || scaled(&adjoint(mat)?.mv(grad)?, alpha),
-    )
-}
-
-#[op_grad(aten::addr)]
-fn addr(
-    grad: &Tensor,
-    vec1: &Tensor,
-    vec2: &Tensor,
-    beta: Scalar,
-    alpha: Scalar,
-) -> (impl Gradient, impl Gradient, impl Gradient) {
-    (
-        move || scaled(grad, beta),
-        move || scaled(&grad.mv(&conj(vec2)?)?, alpha),
-        move || scaled(&grad.t()?.mv(&conj(vec1)?)?, alpha),
     )
 }

@@ -35,44 +35,8 @@ pub(super) fn count(sizes: &[i64], dims: &[i64]) -> Result<i64> {
     Ok(aten::element_count(&reduced))
 }
 
-#[op_grad(aten::sum)]
-fn sum(grad: &Tensor, this: &Outline) -> Result<Tensor> {
-    grad.expand(this.sizes())
-}
-
-#[op_grad(aten::sum_dim_intlist)]
-fn sum_dims(grad: &Tensor, this: &Outline, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
-    restored(grad, this.sizes(), dim.unwrap_or_default(), keepdim)?.expand(this.sizes())
-}
-
-#[op_grad(aten::nansum)]
-fn nansum(grad: &Tensor, this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
-    restored(grad, this.sizes(), dim.unwrap_or_default(), keepdim)? * this.isnan()?.logical_not()?
-}
-
-#[op_grad(aten::mean)]
-fn mean(grad: &Tensor, this: &Outline) -> Result<Tensor> {
-    (grad / this.count())?.expand(this.sizes())
-}
-
-#[op_grad(aten::mean_dim)]
-fn mean_dims(grad: &Tensor, this: &Outline, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
-    of_mean(grad, this.sizes(), dim.unwrap_or_default(), keepdim)
-}
-
 pub(super) fn of_mean(grad: &Tensor, sizes: &[i64], dims: &[i64], keepdim: bool) -> Result<Tensor> {
     (restored(grad, sizes, dims, keepdim)? / count(sizes, dims)?)?.expand(sizes)
-}
-
-#[op_grad(aten::prod)]
-fn prod(grad: &Tensor, this: &Tensor) -> Result<Tensor> {
-    let flat = this.reshape(&[-1])?;
-    (grad * product_of_others(&flat, 0)?)?.reshape(this.sizes())
-}
-
-#[op_grad(aten::prod_dim_int)]
-fn prod_dim(grad: &Tensor, this: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor> {
-    restored(grad, this.sizes(), &[dim], keepdim)? * product_of_others(this, dim)?
 }
 
 /// For each element, the product of all others along the dimension: of those before it and of those behind it, which zeros do no
@@ -89,21 +53,42 @@ fn product_of_others(this: &Tensor, dim: i64) -> Result<Tensor> {
     conj(&(before(this)? * before(&this.flip(&[dim])?)?.flip(&[dim])?)?)
 }
 
-#[op_grad(aten::amax)]
-fn amax(grad: &Tensor, this: &Tensor, dim: &[i64], keepdim: bool, result: &Tensor) -> Result<Tensor> {
-    shared(grad, this, dim, keepdim, result)
-}
-
-#[op_grad(aten::amin)]
-fn amin(grad: &Tensor, this: &Tensor, dim: &[i64], keepdim: bool, result: &Tensor) -> Result<Tensor> {
-    shared(grad, this, dim, keepdim, result)
-}
-
 /// The gradient of an extreme, which all that reach it share.
 fn shared(grad: &Tensor, this: &Tensor, dims: &[i64], keepdim: bool, extreme: &Tensor) -> Result<Tensor> {
     let reaches = this.eq(&restored(extreme, this.sizes(), dims, keepdim)?)?;
     let sharers = reaches.sum_dim_intlist(Some(dims), true)?;
     (restored(grad, this.sizes(), dims, keepdim)? / sharers)? * reaches
+}
+
+/// The gradient of one element among all, which those of the same value share.
+pub(super) fn shared_by_all(grad: &Tensor, this: &Tensor, value: &Tensor) -> Result<Tensor> {
+    let same = this.eq(value)?.logical_or(&this.isnan()?.logical_and(&value.isnan()?)?)?;
+    (grad / same.sum()?)? * same
+}
+
+derivatives! {
+    sum(grad; this: &Outline) => grad.expand(this.sizes());
+    sum_dim_intlist(grad; this: &Outline, dim: Option<&[i64]>, keepdim: bool) =>
+        restored(grad, this.sizes(), dim.unwrap_or_default(), keepdim)?.expand(this.sizes());
+    nansum(grad, this; dim: Option<&[i64]>, keepdim: bool) =>
+        restored(grad, this.sizes(), dim.unwrap_or_default(), keepdim)? * this.isnan()?.logical_not()?;
+    mean(grad; this: &Outline) => (grad / this.count())?.expand(this.sizes());
+    mean_dim(grad; this: &Outline, dim: Option<&[i64]>, keepdim: bool) =>
+        of_mean(grad, this.sizes(), dim.unwrap_or_default(), keepdim);
+    prod(grad, this) => {
+        let flat = this.reshape(&[-1])?;
+        (grad * product_of_others(&flat, 0)?)?.reshape(this.sizes())
+    };
+    prod_dim_int(grad, this; dim: i64, keepdim: bool) =>
+        restored(grad, this.sizes(), &[dim], keepdim)? * product_of_others(this, dim)?;
+    logsumexp(grad, this; dim: &[i64], keepdim: bool, result: &Tensor) => {
+        let share = (this - restored(result, this.sizes(), dim, keepdim)?)?.exp()?;
+        restored(grad, this.sizes(), dim, keepdim)? * conj(&share)?
+    };
+    amax(grad, this; dim: &[i64], keepdim: bool, result: &Tensor) => shared(grad, this, dim, keepdim, result);
+    amin(grad, this; dim: &[i64], keepdim: bool, result: &Tensor) => shared(grad, this, dim, keepdim, result);
+    max(grad, this, result) => shared_by_all(grad, this, result);
+    min(grad, this, result) => shared_by_all(grad, this, result);
 }
 
 #[op_grad(aten::aminmax)]
@@ -127,28 +112,6 @@ pub(super) fn sum_of(first: Option<Tensor>, second: Option<Tensor>) -> Result<Op
         (Some(first), Some(second)) => (first + second).map(Some),
         (one, other) => Ok(one.or(other)),
     }
-}
-
-/// The gradient of one element among all, which those of the same value share.
-pub(super) fn shared_by_all(grad: &Tensor, this: &Tensor, value: &Tensor) -> Result<Tensor> {
-    let same = this.eq(value)?.logical_or(&this.isnan()?.logical_and(&value.isnan()?)?)?;
-    (grad / same.sum()?)? * same
-}
-
-#[op_grad(aten::max)]
-fn max(grad: &Tensor, this: &Tensor, result: &Tensor) -> Result<Tensor> {
-    shared_by_all(grad, this, result)
-}
-
-#[op_grad(aten::min)]
-fn min(grad: &Tensor, this: &Tensor, result: &Tensor) -> Result<Tensor> {
-    shared_by_all(grad, this, result)
-}
-
-#[op_grad(aten::logsumexp)]
-fn logsumexp(grad: &Tensor, this: &Tensor, dim: &[i64], keepdim: bool, result: &Tensor) -> Result<Tensor> {
-    let share = (this - restored(result, this.sizes(), dim, keepdim)?)?.exp()?;
-    restored(grad, this.sizes(), dim, keepdim)? * conj(&share)?
 }
 
 not_differentiable!(

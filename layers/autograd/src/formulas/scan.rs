@@ -19,9 +19,12 @@ fn sum_from_here(tensor: &Tensor, dim: i64) -> Result<Tensor> {
     backwards(tensor, dim, |tensor| tensor.cumsum(dim))
 }
 
-#[op_grad(aten::cumsum)]
-fn cumsum(grad: &Tensor, dim: i64) -> Result<Tensor> {
-    sum_from_here(grad, dim)
+derivatives! {
+    cumsum(grad; dim: i64) => sum_from_here(grad, dim);
+    cummax(grad; this: &Outline, dim: i64, indices: &Tensor), not_differentiable(indices) =>
+        Tensor::zeros(this.sizes(), grad)?.scatter_add(dim, indices, grad);
+    cummin(grad; this: &Outline, dim: i64, indices: &Tensor), not_differentiable(indices) =>
+        Tensor::zeros(this.sizes(), grad)?.scatter_add(dim, indices, grad);
 }
 
 /// What comes before the first zero is divided out of the products that it is part of. The first zero is left out of them, and what
@@ -73,14 +76,4 @@ fn logcumsumexp(grad: &Tensor, this: &Tensor, dim: i64, result: &Tensor) -> Resu
         (from_here + this)?.exp()
     };
     of(grad)? - of(&(-grad)?)?
-}
-
-#[op_grad(aten::cummax, not_differentiable(indices))]
-fn cummax(grad: &Tensor, this: &Outline, dim: i64, indices: &Tensor) -> Result<Tensor> {
-    Tensor::zeros(this.sizes(), grad)?.scatter_add(dim, indices, grad)
-}
-
-#[op_grad(aten::cummin, not_differentiable(indices))]
-fn cummin(grad: &Tensor, this: &Outline, dim: i64, indices: &Tensor) -> Result<Tensor> {
-    Tensor::zeros(this.sizes(), grad)?.scatter_add(dim, indices, grad)
 }

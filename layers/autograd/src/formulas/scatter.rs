@@ -5,21 +5,32 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry};
 
 use super::reductions_at::{Gathered, Reduction};
-use crate::{Gradient, Outline, op_grad};
+use crate::{Outline, op_grad};
 
-#[op_grad(aten::scatter_src, not_differentiable(index))]
-fn scatter(grad: &Tensor, dim: i64, index: &Tensor, src: &Outline) -> (impl Gradient, impl Gradient) {
-    (move || grad.scatter_value(dim, index, 0), move || gathered(grad, dim, index, src))
-}
-
-#[op_grad(aten::scatter_value, not_differentiable(index))]
-fn scatter_value(grad: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
-    grad.scatter_value(dim, index, 0)
-}
-
-#[op_grad(aten::scatter_add, not_differentiable(index))]
-fn scatter_add(grad: &Tensor, dim: i64, index: &Tensor, src: &Outline) -> (impl Gradient, impl Gradient) {
-    (grad.clone(), move || gathered(grad, dim, index, src))
+derivatives! {
+    scatter_src(grad; dim: i64, index: &Tensor, src: &Outline), not_differentiable(index) =>
+        grad.scatter_value(dim, index, 0), gathered(grad, dim, index, src);
+    scatter_value(grad; dim: i64, index: &Tensor), not_differentiable(index) => grad.scatter_value(dim, index, 0);
+    scatter_add(grad; dim: i64, index: &Tensor, src: &Outline), not_differentiable(index) =>
+        Ok(grad.clone()), gathered(grad, dim, index, src);
+    scatter_value_reduce(
+        grad, this; dim: i64, index: &Tensor, value: Scalar, reduce: &str, result: &Tensor
+    ), not_differentiable(index) => {
+        let reduction = Reduction { at: Gathered { dim, index }, name: long_name(reduce)?, include_self: true };
+        let src = Tensor::full(index.sizes(), value, (this.dtype(), this.device()))?;
+        Ok(reduction.gradients(grad, this, &src, result)?.0)
+    };
+    select_scatter(grad; dim: i64, index: i64) =>
+        grad.select_scatter(&grad.select_int(dim, index)?.zeros_like()?, dim, index), grad.select_int(dim, index);
+    slice_scatter(grad; dim: i64, start: Option<i64>, end: Option<i64>, step: i64) =>
+        {
+            let shown = aten::slice(grad, dim, start, end, step)?;
+            aten::slice_scatter(grad, &shown.zeros_like()?, dim, start, end, step)
+        },
+        aten::slice(grad, dim, start, end, step);
+    diagonal_scatter(grad; offset: i64, dim1: i64, dim2: i64) =>
+        aten::diagonal_scatter(grad, &aten::diagonal(grad, offset, dim1, dim2)?.zeros_like()?, offset, dim1, dim2),
+        aten::diagonal(grad, offset, dim1, dim2);
 }
 
 #[op_grad(aten::scatter_reduce_two, not_differentiable(index))]
@@ -52,21 +63,6 @@ fn scatter_by(
     reduction.gradients(grad, this, src, result)
 }
 
-#[op_grad(aten::scatter_value_reduce, not_differentiable(index))]
-fn scatter_value_by(
-    grad: &Tensor,
-    this: &Tensor,
-    dim: i64,
-    index: &Tensor,
-    value: Scalar,
-    reduce: &str,
-    result: &Tensor,
-) -> Result<Tensor> {
-    let reduction = Reduction { at: Gathered { dim, index }, name: long_name(reduce)?, include_self: true };
-    let src = Tensor::full(index.sizes(), value, (this.dtype(), this.device()))?;
-    Ok(reduction.gradients(grad, this, &src, result)?.0)
-}
-
 /// What `scatter_reduce` calls a reduction of `scatter`.
 fn long_name(reduce: &str) -> Result<&'static str> {
     match reduce {
@@ -82,30 +78,6 @@ fn gathered(grad: &Tensor, dim: i64, index: &Tensor, src: &Outline) -> Result<Te
     let more = src.sizes().iter().zip(index.sizes()).rev().flat_map(|(size, taken)| [0, size - taken]);
     let more: Vec<i64> = more.collect();
     if more.iter().all(|&size| size == 0) { Ok(grad) } else { aten::constant_pad_nd(&grad, &more, 0.into()) }
-}
-
-#[op_grad(aten::select_scatter)]
-fn select_scatter(grad: &Tensor, dim: i64, index: i64) -> (impl Gradient, impl Gradient) {
-    let shown = move || grad.select_int(dim, index);
-    (move || grad.select_scatter(&shown()?.zeros_like()?, dim, index), shown)
-}
-
-#[op_grad(aten::slice_scatter)]
-fn slice_scatter(
-    grad: &Tensor,
-    dim: i64,
-    start: Option<i64>,
-    end: Option<i64>,
-    step: i64,
-) -> (impl Gradient, impl Gradient) {
-    let shown = move || aten::slice(grad, dim, start, end, step);
-    (move || aten::slice_scatter(grad, &shown()?.zeros_like()?, dim, start, end, step), shown)
-}
-
-#[op_grad(aten::diagonal_scatter)]
-fn diagonal_scatter(grad: &Tensor, offset: i64, dim1: i64, dim2: i64) -> (impl Gradient, impl Gradient) {
-    let shown = move || aten::diagonal(grad, offset, dim1, dim2);
-    (move || aten::diagonal_scatter(grad, &shown()?.zeros_like()?, offset, dim1, dim2), shown)
 }
 
 #[op_grad(aten::as_strided_scatter)]

@@ -5,24 +5,18 @@ use dispatch_runtime::prelude::*;
 
 use crate::{Gradient, Outline, op_grad};
 
-#[op_grad(aten::_softmax)]
-fn softmax(grad: &Tensor, this: &Outline, dim: i64, result: &Tensor) -> Result<Tensor> {
-    aten::_softmax_backward_data(grad, result, dim, this.dtype())
-}
-
-#[op_grad(aten::_safe_softmax)]
-fn safe_softmax(grad: &Tensor, this: &Outline, dim: i64, result: &Tensor) -> Result<Tensor> {
-    aten::_softmax_backward_data(grad, result, dim, this.dtype())
-}
-
-#[op_grad(aten::_log_softmax)]
-fn log_softmax(grad: &Tensor, this: &Outline, dim: i64, result: &Tensor) -> Result<Tensor> {
-    aten::_log_softmax_backward_data(grad, result, dim, this.dtype())
-}
-
 /// The sum along a dimension, which stays.
 fn along(tensor: &Tensor, dim: i64) -> Result<Tensor> {
     tensor.sum_dim_intlist(Some(&[dim]), true)
+}
+
+derivatives! {
+    _softmax(grad; this: &Outline, dim: i64, result: &Tensor) =>
+        aten::_softmax_backward_data(grad, result, dim, this.dtype());
+    _safe_softmax(grad; this: &Outline, dim: i64, result: &Tensor) =>
+        aten::_softmax_backward_data(grad, result, dim, this.dtype());
+    _log_softmax(grad; this: &Outline, dim: i64, result: &Tensor) =>
+        aten::_log_softmax_backward_data(grad, result, dim, this.dtype());
 }
 
 #[op_grad(aten::_softmax_backward_data)]

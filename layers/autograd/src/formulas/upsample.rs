@@ -2,31 +2,15 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::{Outline, op_grad};
+use crate::Outline;
 
 macro_rules! upsamples {
-    ($($upsample:ident $backward:ident [$($align:ident)?] [$($scale:ident)+];)*) => {$(
-        #[op_grad(aten::$upsample)]
-        fn $upsample(
-            grad: &Tensor,
-            this: &Outline,
-            output_size: &[i64],
-            $($align: bool,)?
-            $($scale: Option<f64>),+
-        ) -> Result<Tensor> {
-            aten::$backward(grad, output_size, this.sizes(), $($align,)? $($scale),+)
-        }
-
-        #[op_grad(aten::$backward)]
-        fn $backward(
-            grad: &Tensor,
-            output_size: &[i64],
-            $($align: bool,)?
-            $($scale: Option<f64>),+
-        ) -> Result<Tensor> {
-            aten::$upsample(grad, output_size, $($align,)? $($scale),+)
-        }
-    )*};
+    ($($upsample:ident $backward:ident [$($align:ident)?] [$($scale:ident)+];)*) => { derivatives! {$(
+        $upsample(grad; this: &Outline, output_size: &[i64], $($align: bool,)? $($scale: Option<f64>),+) =>
+            aten::$backward(grad, output_size, this.sizes(), $($align,)? $($scale),+);
+        $backward(grad; output_size: &[i64], $($align: bool,)? $($scale: Option<f64>),+) =>
+            aten::$upsample(grad, output_size, $($align,)? $($scale),+);
+    )*} };
 }
 
 upsamples! {

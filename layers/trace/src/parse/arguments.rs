@@ -13,33 +13,30 @@ impl Parser<'_> {
         let schema = operator.schema();
         self.sign('(')?;
         let mut inputs: Vec<(usize, Input)> = Vec::new();
-        while !self.eat(')') {
-            let span = self.span();
-            let named = matches!(self.tokens.get(self.at + 1), Some((Token::Sign('='), _)));
+        self.list(')', |parser| {
+            let span = parser.span();
+            let mistake = |problem| mistake(parser.text, &span, problem);
+            let named = matches!(parser.tokens.get(parser.at + 1), Some((Token::Sign('='), _)));
             let at = if named {
-                let name = self.name("an argument")?;
-                self.sign('=')?;
-                schema.argument(&name).map(|(at, _)| at).ok_or_else(|| {
-                    mistake(self.text, &span, format!("it has no argument `{name}`: it is `{schema}`"))
-                })?
+                let name = parser.name("an argument")?;
+                parser.sign('=')?;
+                let found = schema.argument(&name).map(|(at, _)| at);
+                found.ok_or_else(|| mistake(format!("it has no argument `{name}`: it is `{schema}`")))?
             } else {
                 inputs.len()
             };
             let Some(described) = schema.arguments.get(at).filter(|argument| named || !argument.keyword_only) else {
-                return Err(mistake(self.text, &span, format!("no argument is given by place here: it is `{schema}`")));
+                return Err(mistake(format!("no argument is given by place here: it is `{schema}`")));
             };
-            let arg = self.argument(&described.ty, described.is_written())?;
+            let arg = parser.argument(&described.ty, described.is_written())?;
             if inputs.iter().any(|(other, _)| *other == at) {
-                return Err(mistake(self.text, &span, format!("`{}` is given twice", described.name)));
+                return Err(mistake(format!("`{}` is given twice", described.name)));
             }
             if !Argument::default_of(described).is_some_and(|default| default == arg) {
                 inputs.push((at, Input { name: described.name.clone(), arg, keyword: described.keyword_only }));
             }
-            if !self.eat(',') {
-                self.sign(')')?;
-                break;
-            }
-        }
+            Ok(())
+        })?;
         inputs.sort_by_key(|(at, _)| *at);
         Ok(inputs.into_iter().map(|(_, input)| input).collect())
     }
@@ -63,14 +60,7 @@ impl Parser<'_> {
             }
             Token::Sign('[') => {
                 let TypeKind::List(element, _) = &ty.kind else { return Err(unfit(self.text)) };
-                let mut items = Vec::new();
-                while !self.eat(']') {
-                    items.push(self.argument(element, false)?);
-                    if !self.eat(',') {
-                        self.sign(']')?;
-                        break;
-                    }
-                }
+                let items = self.list(']', |parser| parser.argument(element, false))?;
                 gathered(items, &element.kind).ok_or_else(|| unfit(self.text))?
             }
             Token::Word(word) => match (&word[..], word.split_once("::")) {
@@ -125,29 +115,20 @@ impl Parser<'_> {
             return Ok(Argument::Tensor(self.used()?));
         }
         let optional = matches!(&ty.kind, TypeKind::List(element, _) if element.accepts_none());
-        let mut ids = Vec::new();
-        while !self.eat(']') {
-            ids.push(if !optional {
-                Some(self.used()?)
-            } else if self.eat_word("None") {
-                None
-            } else {
-                self.word("Some")?;
-                self.sign('(')?;
-                let id = self.used()?;
-                self.sign(')')?;
-                Some(id)
-            });
-            if !self.eat(',') {
-                self.sign(']')?;
-                break;
-            }
+        if !optional {
+            return self.list(']', Self::used).map(Argument::Tensors);
         }
-        Ok(if optional {
-            Argument::OptionalTensors(ids)
-        } else {
-            Argument::Tensors(ids.into_iter().flatten().collect())
-        })
+        let ids = self.list(']', |parser| {
+            if parser.eat_word("None") {
+                return Ok(None);
+            }
+            parser.word("Some")?;
+            parser.sign('(')?;
+            let id = parser.used()?;
+            parser.sign(')')?;
+            Ok(Some(id))
+        })?;
+        Ok(Argument::OptionalTensors(ids))
     }
 
     fn float(&mut self) -> Parsed<f64> {

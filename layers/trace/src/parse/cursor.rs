@@ -47,4 +47,17 @@ impl Parser<'_> {
         self.at += 1;
         Ok(name)
     }
+
+    /// Items up to a sign, with commas between them; there may be one behind the last.
+    pub(super) fn list<T>(&mut self, end: char, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut items = Vec::new();
+        while !self.eat(end) {
+            items.push(item(self)?);
+            if !self.eat(',') {
+                self.sign(end)?;
+                break;
+            }
+        }
+        Ok(items)
+    }
 }

@@ -43,10 +43,7 @@ fn _unsafe_view(batch: &Batch, this: Mapped, size: &[i64]) -> Result<Mapped> {
 fn copied(batch: &Batch, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     let [Value::Tensor(written), Value::Tensor(src), Value::Bool(non_blocking)] = arguments else { return Ok(None) };
     let (this, src) = (batch.mapped(written), batch.mapped(src));
-    let mut source = batch.each(&src)?;
-    for _ in src.rank()..this.rank() {
-        source = aten::unsqueeze(&source, 1)?;
-    }
+    let source = aligned(&Mapped::in_front(batch.each(&src)?), this.rank())?;
     aten::copy_(&mut this.front()?, &source, *non_blocking)?;
     Ok(Some(vec![written.clone().into()]))
 }
