@@ -2,9 +2,9 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{Gelu, Halves};
-use dispatch_runtime::{BadArgument, MemoryFormat, Result, Tensor, op_impl};
 
 use crate::elementwise::{Bound, Loops, fresh, into};
+use crate::prelude::*;
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.

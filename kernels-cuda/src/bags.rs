@@ -2,38 +2,29 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Bagging;
-use dispatch_runtime::prelude::*;
 
-use crate::copying::{packed, write};
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::meet::{Meeting, Rows};
 use crate::picks::{List, Lists, computed_in, site};
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, of sizes that `aten` compared. Offsets are clamped and indices compared where they
     // are read.
     static BAGS = unsafe { Kernel::new("bags", include_str!("../kernels/bags.cu"), |instances| {
-        for template in ["bagged", "weighed"] {
-            instances.each(template, &[DType::F32, DType::F64]);
-        }
+        instances.all(&["bagged", "weighed"], &[DType::F32, DType::F64]);
         instances.one("bag_of", &[]);
         instances.one("winners", &[]);
     }) };
 }
 
-/// `struct Positions` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Positions {
-    at: Place,
-    count: i64,
-    narrow: bool,
+parameters! {
+    /// `struct Positions` of the kernels.
+    struct Positions {
+        at: Place,
+        count: i64,
+        narrow: bool,
+    }
 }
-
-impl Parameter for Positions {}
 
 impl Positions {
     fn of(launch: Launch, packed: &Tensor) -> Result<Self> {
@@ -42,20 +33,18 @@ impl Positions {
     }
 }
 
-/// `struct Bags` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Bags {
-    indices: Positions,
-    offsets: Positions,
-    count: i64,
-    rows: i64,
-    padding: i64,
-    sites: [Site; 2],
-    fault: Place,
+parameters! {
+    /// `struct Bags` of the kernels.
+    struct Bags {
+        indices: Positions,
+        offsets: Positions,
+        count: i64,
+        rows: i64,
+        padding: i64,
+        sites: [Site; 2],
+        fault: Place,
+    }
 }
-
-impl Parameter for Bags {}
 
 fn bagged(
     mode: Bagging,
@@ -113,7 +102,6 @@ macro_rules! bags {
 bags! { _embedding_bag _embedding_bag_forward_only }
 
 #[op_impl(aten::_embedding_bag_dense_backward, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn _embedding_bag_dense_backward(
     plan: &Bagging,
     out: &mut Tensor,
@@ -138,7 +126,7 @@ fn _embedding_bag_dense_backward(
     let counts_at = launch.place(&counts)?;
     if mode == Bagging::Most {
         let most = packed(maximum_indices, maximum_indices.dtype())?;
-        let keys = dispatch_runtime::Spec::contiguous(DType::I64, grad.sizes()).on(grad.device())?;
+        let keys = Spec::contiguous(DType::I64, grad.sizes()).on(grad.device())?;
         let (count, site) = (keys.geometry().count(), site!("aten::_embedding_bag_dense_backward", "maximum_indices"));
         let most = Positions::of(launch, &most)?;
         let arguments = (count, width, launch.place(&keys)?, most, counts_at, num_weights, site, launch.faults());
@@ -157,7 +145,7 @@ fn _embedding_bag_dense_backward(
     let mut shares = None;
     if weights.is_some() || mode == Bagging::Mean {
         let places = indices.geometry().count();
-        let weighed = dispatch_runtime::Spec::contiguous(computed, &[places]).on(grad.device())?;
+        let weighed = Spec::contiguous(computed, &[places]).on(grad.device())?;
         let weights = weights.as_ref().map_or(Ok(Place::NULL), |weights| launch.place(weights))?;
         let counts = if mode == Bagging::Mean { counts_at } else { Place::NULL };
         let (to, of) = (launch.place(&weighed)?, launch.place(&bags)?);

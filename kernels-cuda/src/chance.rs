@@ -4,18 +4,13 @@
 mod draws;
 mod shaped;
 
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Problem, Spec};
-
 use aten::{GROUP, Integers};
 
-use crate::copying::{stretched, write};
+use crate::copying::stretched;
 use crate::elementwise::DTYPES;
 use crate::graph;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::picks::site;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: `filled` gives each launch a packed tensor and its count, and what is read beside it is stretched to the same count.
@@ -26,23 +21,19 @@ kernel! {
             }
         }
         instances.one("begin", &[DType::I64]);
-        for template in ["tries", "coins", "coins_of", "narrow_integers", "wide_integers"] {
-            instances.each(template, &DTYPES);
-        }
+        instances.all(&["tries", "coins", "coins_of", "narrow_integers", "wide_integers"], &DTYPES);
     }) };
 }
 
-/// `struct Stream` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Stream {
-    seed: u64,
-    first: u64,
-    count: i64,
-    origin: Place,
+parameters! {
+    /// `struct Stream` of the kernels.
+    struct Stream {
+        seed: u64,
+        first: u64,
+        count: i64,
+        origin: Place,
+    }
 }
-
-impl Parameter for Stream {}
 
 /// The type that numbers of a dtype are drawn in.
 fn precision(dtype: DType) -> DType {

@@ -1,15 +1,10 @@
 //! What is under a window at each of its places, as columns, and images of such columns.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::DType;
-use dispatch_runtime::prelude::*;
-
 use crate::elementwise::DTYPES;
 use crate::images::{Images, Window};
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter};
-use crate::machine::Grid;
 use crate::number::{NUMBERS, check_dtype, moved};
+use crate::prelude::*;
 use crate::walk::Divisor;
 
 kernel! {
@@ -20,16 +15,14 @@ kernel! {
     }) };
 }
 
-/// `struct Columns` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Columns {
-    /// Places of the window across and down, and its width and height.
-    counts: [Divisor; 4],
-    steps: [i64; 3],
+parameters! {
+    /// `struct Columns` of the kernels.
+    struct Columns {
+        /// Places of the window across and down, and its width and height.
+        counts: [Divisor; 4],
+        steps: [i64; 3],
+    }
 }
-
-impl Parameter for Columns {}
 
 impl Columns {
     fn of(columns: &Tensor, window: &aten::Window, image: &[i64]) -> Self {

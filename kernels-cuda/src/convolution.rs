@@ -7,16 +7,11 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Window;
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{DType, Spec};
 
-use crate::copying::{packed, write};
 use crate::gemm::{self, Face, Operand, Task};
 use crate::images::Images;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::number::{FLOATING, NUMBERS, check_dtype};
+use crate::prelude::*;
 use crate::walk::Divisor;
 
 /// What is computed in; narrower integers become these.
@@ -33,9 +28,7 @@ kernel! {
             instances.each(way.direct, &COMPUTED);
         }
         instances.each(CORRELATE.large_tiles, &SINGLE);
-        for template in [CORRELATE.small_tiles, CORRELATE.direct, CORRELATE.joined] {
-            instances.each(template, &FLOATING);
-        }
+        instances.all(&[CORRELATE.small_tiles, CORRELATE.direct, CORRELATE.joined], &FLOATING);
     }) };
 }
 
@@ -81,7 +74,6 @@ fn convolution(
 }
 
 #[op_impl(aten::convolution_backward, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn convolution_backward(
     plan: &Window,
     [of_input, of_weight, of_bias]: [&mut Tensor; 3],
@@ -108,29 +100,27 @@ fn convolution_backward(
     Ok(())
 }
 
-/// `struct Moves` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Moves {
-    large: Images,
-    small: Images,
-    stride: [Divisor; 3],
-    padding: [i32; 3],
-    dilation: [i32; 3],
-    taps: [Divisor; 3],
-    filters: Divisor,
-    channels: Divisor,
-    groups: u32,
-    portions: u32,
-    places: i64,
-    positions: i64,
-    weight: Place,
-    bias: Place,
-    out: Place,
-    parts: Place,
+parameters! {
+    /// `struct Moves` of the kernels.
+    struct Moves {
+        large: Images,
+        small: Images,
+        stride: [Divisor; 3],
+        padding: [i32; 3],
+        dilation: [i32; 3],
+        taps: [Divisor; 3],
+        filters: Divisor,
+        channels: Divisor,
+        groups: u32,
+        portions: u32,
+        places: i64,
+        positions: i64,
+        weight: Place,
+        bias: Place,
+        out: Place,
+        parts: Place,
+    }
 }
-
-impl Parameter for Moves {}
 
 /// How the window moves.
 #[derive(Clone, Copy)]

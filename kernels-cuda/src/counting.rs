@@ -1,15 +1,10 @@
 //! How often numbers occur, and the entries of triangles counted.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Problem, Spec};
-
-use crate::copying::{copied, packed, write};
+use crate::copying::copied;
 use crate::elementwise::DTYPES;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter};
-use crate::machine::Grid;
 use crate::picks::computed_in;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, with their counts. A number that is counted is compared with the room for counts.
@@ -101,17 +96,15 @@ fn range(this: &Tensor, given: [Scalar; 2]) -> Result<[f64; 2]> {
     Ok([min, max])
 }
 
-/// `struct Triangle` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Triangle {
-    first: i64,
-    cols: i64,
-    offset: i64,
-    lower: bool,
+parameters! {
+    /// `struct Triangle` of the kernels.
+    struct Triangle {
+        first: i64,
+        cols: i64,
+        offset: i64,
+        lower: bool,
+    }
 }
-
-impl Parameter for Triangle {}
 
 #[op_impl(aten::tril_indices, CUDA)]
 fn tril_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -> Result<()> {

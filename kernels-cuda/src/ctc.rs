@@ -2,39 +2,30 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Labelling;
-use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl};
 
-use crate::copying::{packed, write};
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
+use crate::prelude::*;
 use crate::reduce::class;
 
 kernel! {
     // SAFETY: all tensors are packed or made here. Lengths come from the CPU, where `aten` compared them; labels are compared where they
     // are read.
     static CTC = unsafe { Kernel::new("ctc", include_str!("../kernels/ctc.cu"), |instances| {
-        for template in ["beginnings", "endings"] {
-            instances.each(template, &[DType::F32, DType::F64]);
-        }
+        instances.all(&["beginnings", "endings"], &[DType::F32, DType::F64]);
     }) };
 }
 
-/// `struct Labelling` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Given {
-    steps: i64,
-    batch: i64,
-    classes: i64,
-    width: i64,
-    blank: i64,
-    site: Site,
-    fault: Place,
+parameters! {
+    /// `struct Labelling` of the kernels.
+    struct Given {
+        steps: i64,
+        batch: i64,
+        classes: i64,
+        width: i64,
+        blank: i64,
+        site: Site,
+        fault: Place,
+    }
 }
-
-impl Parameter for Given {}
 
 /// What sequences are found in, side by side, in the type that is computed in.
 struct Sequences {

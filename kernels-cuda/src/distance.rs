@@ -2,32 +2,24 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Distances;
-use dispatch_runtime::prelude::*;
 
-use crate::copying::packed;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter};
-use crate::machine::Grid;
 use crate::number::{FLOATING, check_dtype};
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, of sizes that `aten` compared.
     static DISTANCE = unsafe { Kernel::new("distance", include_str!("../kernels/distance.cu"), |instances| {
-        for template in ["apart", "pairs_apart", "pulled", "pairs_pulled"] {
-            instances.each(template, &FLOATING);
-        }
+        instances.all(&["apart", "pairs_apart", "pulled", "pairs_pulled"], &FLOATING);
     }) };
 }
 
-/// `struct Norm` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Norm {
-    power: f64,
-    kind: u32,
+parameters! {
+    /// `struct Norm` of the kernels.
+    struct Norm {
+        power: f64,
+        kind: u32,
+    }
 }
-
-impl Parameter for Norm {}
 
 impl Norm {
     fn of(power: f64) -> Self {
@@ -42,16 +34,14 @@ impl Norm {
     }
 }
 
-/// `struct Rows` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Rows {
-    height: i64,
-    breadth: i64,
-    width: i64,
+parameters! {
+    /// `struct Rows` of the kernels.
+    struct Rows {
+        height: i64,
+        breadth: i64,
+        width: i64,
+    }
 }
-
-impl Parameter for Rows {}
 
 impl Rows {
     /// Of two batches of matrices, whose rows meet in a result of these sizes.

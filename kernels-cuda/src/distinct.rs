@@ -2,15 +2,10 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Slices;
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Geometry, Spec};
 
-use crate::copying::packed;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Place};
-use crate::machine::Grid;
 use crate::order::Ranks;
 use crate::prefix::{known, prefixed};
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: flags, orders and places are made here, one for each of `count` rows, and lead only to each other.

@@ -4,13 +4,11 @@
 //! layout; and tiles of our own, for everything else.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Result, Scalar, Spec, Tensor, broadcast_strides};
+use dispatch_runtime::broadcast_strides;
 
 use crate::cublaslt;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::number::{NUMBERS, encoded};
+use crate::prelude::*;
 
 /// Those whose sums are single precision.
 const SINGLE: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
@@ -101,33 +99,29 @@ impl Task<'_> {
     }
 }
 
-/// `struct Matrices` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Matrices {
-    at: Place,
-    steps: [i64; 3],
-}
+parameters! {
+    /// `struct Matrices` of the kernels.
+    struct Matrices {
+        at: Place,
+        steps: [i64; 3],
+    }
 
-/// `struct Product` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Product {
-    items: i64,
-    rows: i64,
-    columns: i64,
-    steps: i64,
-    left: Matrices,
-    right: Matrices,
-    added: Matrices,
-    out: Matrices,
-    alpha: u64,
-    beta: u64,
-    parts: Place,
-    portions: u32,
+    /// `struct Product` of the kernels.
+    struct Product {
+        items: i64,
+        rows: i64,
+        columns: i64,
+        steps: i64,
+        left: Matrices,
+        right: Matrices,
+        added: Matrices,
+        out: Matrices,
+        alpha: u64,
+        beta: u64,
+        parts: Place,
+        portions: u32,
+    }
 }
-
-impl Parameter for Product {}
 
 /// What sums of products of a dtype are kept in.
 fn summed(dtype: DType) -> DType {

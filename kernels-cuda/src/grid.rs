@@ -5,37 +5,28 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{Beside, Between, Sampling};
-use dispatch_runtime::DType;
-use dispatch_runtime::prelude::*;
 
-use crate::copying::write;
 use crate::images::Images;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter};
-use crate::machine::Grid;
 use crate::number::{FLOATING, check_dtype};
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: each side comes with its own sizes and steps, `aten` compared them, and taps outside of an image are not read.
     static GRID = unsafe { Kernel::new("grid", include_str!("../kernels/grid.cu"), |instances| {
-        for template in ["sampled", "to_grid", "to_images"] {
-            instances.each(template, &FLOATING);
-        }
+        instances.all(&["sampled", "to_grid", "to_images"], &FLOATING);
     }) };
 }
 
-/// `struct Sampling` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Looking {
-    grid_steps: [i64; 5],
-    between: u32,
-    beside: u32,
-    align_corners: u32,
-    rank: u32,
+parameters! {
+    /// `struct Sampling` of the kernels.
+    struct Looking {
+        grid_steps: [i64; 5],
+        between: u32,
+        beside: u32,
+        align_corners: u32,
+        rank: u32,
+    }
 }
-
-impl Parameter for Looking {}
 
 impl Looking {
     fn new(sampling: &Sampling, grid: &Tensor) -> Self {

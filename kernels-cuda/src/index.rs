@@ -2,17 +2,11 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Indexed;
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Geometry, Spec};
 
-use crate::copying::packed;
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::Launch;
-use crate::machine::Grid;
 use crate::moves::Side;
 use crate::picks::{List, Lists, gathered, site};
 use crate::prefix::known;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, with their counts, and `starts` has one for each of `size` rows.
@@ -96,7 +90,7 @@ pub(crate) fn here(index: &Tensor, this: &Tensor) -> Result<Tensor> {
         return Ok(index.clone());
     }
     let mut here = Spec::contiguous(index.dtype(), index.sizes()).on(this.device())?;
-    crate::copying::write(&mut here, index)?;
+    write(&mut here, index)?;
     Ok(here)
 }
 
@@ -114,7 +108,7 @@ fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
     let (place, all) = (launch.place(&classes)?, classes.geometry().count());
     let count = if num_classes == -1 {
         let mut largest = Spec::contiguous(DType::I64, &[1]).on(this.device())?;
-        crate::copying::write(&mut largest, &Tensor::number(0.into()))?;
+        write(&mut largest, &Tensor::number(0.into()))?;
         launch.run(&INDEX, "largest", &[], Grid::cover(all), (all, place, launch.place(&largest)?))?;
         known(launch, &largest)?.saturating_add(1)
     } else {

@@ -1,13 +1,9 @@
 //! Tensors joined, repeated and turned.
 
 use aten::{Joined, Roll};
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Dims, Geometry};
 
-use crate::copying::{packed, write};
-use crate::launch::Launch;
-use crate::machine::Grid;
 use crate::moves::{MOVES, Side, joined, moved, word};
+use crate::prelude::*;
 use crate::walk::Steps;
 
 #[op_impl(aten::cat, CUDA)]

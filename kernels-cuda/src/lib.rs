@@ -112,6 +112,18 @@ pub use shelf::empty_cache;
 pub use source::{Instances, Source, element};
 pub use stream::{Entered, Stream};
 
+/// The names that modules with kernels use.
+mod prelude {
+    pub(crate) use dispatch_runtime::prelude::*;
+    pub(crate) use dispatch_runtime::{BadArgument, Dims, Geometry, MemoryFormat, Problem, Spec};
+
+    pub(crate) use crate::copying::{packed, write};
+    pub(crate) use crate::fault::Site;
+    pub(crate) use crate::kernel::Kernel;
+    pub(crate) use crate::launch::{Launch, Parameter, Place, parameters};
+    pub(crate) use crate::machine::Grid;
+}
+
 /// What macros of this crate expand to. Not public API.
 #[doc(hidden)]
 pub mod __private {

@@ -4,16 +4,12 @@
 //! the device, which whoever needs a tensor of that size waits for.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Geometry, Spec, broadcast_strides};
+use dispatch_runtime::broadcast_strides;
 
-use crate::copying::packed;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::moves::{WORDS, word};
 use crate::picks::site;
 use crate::prefix::{known, prefixed};
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: flags are packed and starts made here. What is picked goes no further than there is room, however flags change after they
@@ -31,16 +27,14 @@ const TILE: u64 = 4096;
 
 const RANK: usize = 16;
 
-/// `struct Dimensions` and `struct Spread` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Dimensions {
-    rank: u32,
-    sizes: [i64; RANK],
-    steps: [i64; RANK],
+parameters! {
+    /// `struct Dimensions` and `struct Spread` of the kernels.
+    struct Dimensions {
+        rank: u32,
+        sizes: [i64; RANK],
+        steps: [i64; RANK],
+    }
 }
-
-impl Parameter for Dimensions {}
 
 impl Dimensions {
     fn new(name: &'static str, geometry: &Geometry) -> Result<Self> {
@@ -136,7 +130,7 @@ fn nonzero(this: &Tensor) -> Result<Tensor> {
 
 #[op_impl(aten::nonzero_static, CUDA)]
 fn nonzero_static(_plan: &(), out: &mut Tensor, this: &Tensor, fill_value: i64) -> Result<()> {
-    crate::copying::write(out, &Tensor::number(fill_value.into()))?;
+    write(out, &Tensor::number(fill_value.into()))?;
     Picked::by(this)?.positions(out)
 }
 
@@ -156,7 +150,7 @@ fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
 
 #[op_impl(aten::masked_scatter, CUDA)]
 fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
-    crate::copying::write(out, this)?;
+    write(out, this)?;
     let picked = Picked::by(&stretched(mask, out.sizes())?)?;
     let source = packed(source, source.dtype())?;
     let ((count, flags, starts), launch) = (picked.places()?, picked.launch);

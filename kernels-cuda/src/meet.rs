@@ -1,23 +1,15 @@
 //! Rows that go to the same place, added in their order: however many threads there are, sums are the same.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Dims, Spec};
-
-use crate::copying::{packed, write};
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::order::Ranks;
 use crate::picks::{List, Lists, computed_in, site};
+use crate::prelude::*;
 use crate::walk::Steps;
 
 kernel! {
     // SAFETY: keys and places are made here, one for each of `count` rows. A row goes nowhere unless its key is less than `limit`.
     static MEET = unsafe { Kernel::new("meet", include_str!("../kernels/meet.cu"), |instances| {
-        for template in ["tiles", "joints"] {
-            instances.each(template, &[DType::F32, DType::F64, DType::I32, DType::I64]);
-        }
+        instances.all(&["tiles", "joints"], &[DType::F32, DType::F64, DType::I32, DType::I64]);
         instances.each("rarity", &[DType::F32, DType::F64]);
     }) };
 }
@@ -25,27 +17,25 @@ kernel! {
 /// How many rows a thread adds.
 const TILE: i64 = 32;
 
-/// `struct Meeting` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Given {
-    count: i64,
-    width: u32,
-    keys: Place,
-    limit: i64,
-    skipped: i64,
-    places: Place,
-    of_places: Place,
-    rows: i64,
-    from: Place,
-    from_step: i64,
-    dtype: i32,
-    to: Place,
-    to_step: i64,
-    shares: Place,
+parameters! {
+    /// `struct Meeting` of the kernels.
+    struct Given {
+        count: i64,
+        width: u32,
+        keys: Place,
+        limit: i64,
+        skipped: i64,
+        places: Place,
+        of_places: Place,
+        rows: i64,
+        from: Place,
+        from_step: i64,
+        dtype: i32,
+        to: Place,
+        to_step: i64,
+        shares: Place,
+    }
 }
-
-impl Parameter for Given {}
 
 /// Rows, sorted by where they go.
 pub(crate) struct Meeting {

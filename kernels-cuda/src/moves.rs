@@ -3,11 +3,7 @@
 //! Both sides step through the same sizes, and several elements go as one word of up to sixteen bytes where they lie side by side.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Dims, Result, Tensor};
-
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
+use crate::prelude::*;
 use crate::walk::{Divisor, Steps, steps};
 
 kernel! {
@@ -58,14 +54,14 @@ pub(crate) fn moved(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, from
 /// The most parts that one launch joins.
 const PARTS: usize = 64;
 
-/// `struct Part` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Part {
-    from: Place,
-    pitch: i64,
-    to: u64,
-    width: Divisor,
+parameters! {
+    /// `struct Part` of the kernels.
+    struct Part {
+        from: Place,
+        pitch: i64,
+        to: u64,
+        width: Divisor,
+    }
 }
 
 /// `struct Parts` of the kernels.
@@ -120,7 +116,7 @@ pub(crate) fn joined(out: &Tensor, parts: &[&Tensor], dim: usize) -> Result<()> 
         let rows = if part.dtype() == out.dtype() && whole.is_some() { Rows::of(launch, part, dim)? } else { None };
         let Some(rows) = rows else {
             let at = i64::try_from(dim).unwrap_or(0);
-            crate::copying::write(&mut aten::narrow(out, at, start, part.sizes()[dim])?, part)?;
+            write(&mut aten::narrow(out, at, start, part.sizes()[dim])?, part)?;
             continue;
         };
         let to = start.cast_unsigned() * out.strides()[dim].cast_unsigned() * out.dtype().size() as u64;

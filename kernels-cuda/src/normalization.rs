@@ -8,13 +8,8 @@ mod batch;
 mod group;
 mod layer;
 
-use dispatch_runtime::{DType, Result, Spec, Tensor};
-
-use crate::copying::{packed, write};
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
 use crate::line::Lines;
-use crate::machine::Grid;
+use crate::prelude::*;
 use crate::reduce::class;
 use crate::softmax::PAIRS;
 use crate::walk::Divisor;
@@ -28,25 +23,19 @@ kernel! {
                 instances.one(template, &[of, parameters]);
             }
         }
-        for template in ["planes", "columns", "channels"] {
-            instances.each(template, &[DType::F32, DType::F64, DType::F16, DType::BF16]);
-        }
-        for template in ["parameters", "statistics"] {
-            instances.each(template, &[DType::F32, DType::F64]);
-        }
+        instances.all(&["planes", "columns", "channels"], &[DType::F32, DType::F64, DType::F16, DType::BF16]);
+        instances.all(&["parameters", "statistics"], &[DType::F32, DType::F64]);
     }) };
 }
 
-/// `struct Vector` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Vector {
-    at: Place,
-    step: i64,
-    dtype: i32,
+parameters! {
+    /// `struct Vector` of the kernels.
+    struct Vector {
+        at: Place,
+        step: i64,
+        dtype: i32,
+    }
 }
-
-impl Parameter for Vector {}
 
 impl Vector {
     const NONE: Self = Self { at: Place::NULL, step: 0, dtype: 0 };
@@ -60,16 +49,14 @@ impl Vector {
     }
 }
 
-/// `struct Slots` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Slots {
-    groups: u32,
-    each: u32,
-    area: Divisor,
+parameters! {
+    /// `struct Slots` of the kernels.
+    struct Slots {
+        groups: u32,
+        each: u32,
+        area: Divisor,
+    }
 }
-
-impl Parameter for Slots {}
 
 impl Slots {
     fn new([groups, each, area]: [i64; 3]) -> Self {
@@ -217,18 +204,16 @@ impl Taken {
     }
 }
 
-/// `struct Rows` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Rows {
-    count: i64,
-    chunk: i64,
-    columns: u32,
-    packed: u32,
-    by_column: u32,
+parameters! {
+    /// `struct Rows` of the kernels.
+    struct Rows {
+        count: i64,
+        chunk: i64,
+        columns: u32,
+        packed: u32,
+        by_column: u32,
+    }
 }
-
-impl Parameter for Rows {}
 
 /// Sums of gradients times what was normalised, and of gradients, of parts of channels.
 struct Slopes {

@@ -5,21 +5,14 @@
 //! wanted, the digits of the last one are looked for first.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{BadArgument, DType, Geometry, Result, Spec, Tensor};
-
-use crate::copying::packed;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::prefix::prefixed;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: elements are packed, `Given` has their count, and results have room for `most` of each line. What is found is compared
     // with the room, however elements change meanwhile.
     static ORDER = unsafe { Kernel::new("order", include_str!("../kernels/order.cu"), |instances| {
-        for template in ["sort_short", "foremost", "nth_of", "ranked", "digits", "by_digit", "most_frequent"] {
-            instances.each(template, &[DType::I32, DType::I64]);
-        }
+        instances.all(&["sort_short", "foremost", "nth_of", "ranked", "digits", "by_digit", "most_frequent"], &[DType::I32, DType::I64]);
         instances.one("taken", &[]);
     }) };
 }
@@ -41,19 +34,17 @@ pub(crate) struct Ranks {
     bits: u32,
 }
 
-/// `struct Ranks` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(crate) struct Given {
-    at: Place,
-    count: u32,
-    size: u32,
-    element: u32,
-    dtype: i32,
-    descending: bool,
+parameters! {
+    /// `struct Ranks` of the kernels.
+    pub(crate) struct Given {
+        at: Place,
+        count: u32,
+        size: u32,
+        element: u32,
+        dtype: i32,
+        descending: bool,
+    }
 }
-
-impl Parameter for Given {}
 
 /// Elements and their places, so many of each line, side by side.
 pub(crate) type Found = (Tensor, Tensor);
@@ -258,7 +249,7 @@ pub(crate) fn placed(found: &Tensor, out: &Tensor, dim: usize) -> Result<()> {
     }
     let mut turned = aten::movedim_int(out, i64::try_from(dim).unwrap_or(0), -1)?;
     let lines = found.restride(Geometry::contiguous(turned.sizes()))?;
-    crate::copying::write(&mut turned, &lines)
+    write(&mut turned, &lines)
 }
 
 /// How many threads share a line.

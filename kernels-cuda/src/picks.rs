@@ -4,15 +4,11 @@
 //! noted on the device and passed over.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Dims, Result, Scalar, Spec, Tensor};
 use smallvec::SmallVec;
 
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::moves::{Side, WORDS, word};
 use crate::number::encoded;
+use crate::prelude::*;
 use crate::walk::{Part, Steps, steps};
 
 kernel! {
@@ -82,21 +78,19 @@ pub(crate) struct Lists {
 
 const MOST: usize = 4;
 
-/// `struct Lists` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Given {
-    at: [Place; MOST],
-    sizes: [i64; MOST],
-    steps: [i64; MOST],
-    count: u32,
-    narrow: u32,
-    wraps: bool,
-    site: Site,
-    fault: Place,
+parameters! {
+    /// `struct Lists` of the kernels.
+    struct Given {
+        at: [Place; MOST],
+        sizes: [i64; MOST],
+        steps: [i64; MOST],
+        count: u32,
+        narrow: u32,
+        wraps: bool,
+        site: Site,
+        fault: Place,
+    }
 }
-
-impl Parameter for Given {}
 
 impl Given {
     fn offset(mut self, offsets: &[u64]) -> Self {

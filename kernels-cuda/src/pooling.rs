@@ -5,41 +5,30 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::RandomWindows;
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Dims, MemoryFormat};
 
-use crate::fault::Site;
 use crate::images::{Images, Window};
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter};
-use crate::machine::Grid;
 use crate::number::{FLOATING, NUMBERS, check_dtype};
 use crate::picks::site;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: each side comes with its own sizes and steps, and `aten` compared them. Places that come from elements are compared where
     // they are read.
     static POOLING = unsafe { Kernel::new("pooling", include_str!("../kernels/pooling.cu"), |instances| {
-        for template in ["largest", "to_largest", "average", "to_all"] {
-            instances.each(template, &NUMBERS);
-        }
-        for template in ["largest_at_random", "to_elsewhere"] {
-            instances.each(template, &FLOATING);
-        }
+        instances.all(&["largest", "to_largest", "average", "to_all"], &NUMBERS);
+        instances.all(&["largest_at_random", "to_elsewhere"], &FLOATING);
     }) };
 }
 
-/// `struct Parts` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Parts {
-    window: Window,
-    divisor: i64,
-    kind: u32,
-    counts_padding: u32,
+parameters! {
+    /// `struct Parts` of the kernels.
+    struct Parts {
+        window: Window,
+        divisor: i64,
+        kind: u32,
+        counts_padding: u32,
+    }
 }
-
-impl Parameter for Parts {}
 
 /// What parts there are, by their numbers in the kernels.
 #[derive(Clone, Copy)]

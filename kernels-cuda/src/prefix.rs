@@ -1,11 +1,7 @@
 //! Counts that become places: each the sum of those before it.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Result, Spec, Tensor};
-
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Place};
-use crate::machine::Grid;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: counts lie side by side, `count` of them, and `starts` has one for each tile.
@@ -22,7 +18,7 @@ const TILE: i64 = 2048;
 pub(crate) fn prefixed(launch: Launch, counts: &Tensor) -> Result<Tensor> {
     let mut total = Spec::contiguous(counts.dtype(), &[1]).on(counts.device())?;
     if counts.geometry().count() == 0 {
-        crate::copying::write(&mut total, &Tensor::number(0.into()))?;
+        write(&mut total, &Tensor::number(0.into()))?;
     }
     prefix(launch, counts, launch.place(&total)?)?;
     Ok(total)
@@ -68,11 +64,11 @@ mod tests {
         for count in [0_i64, 1, 5, TILE, TILE + 1, 3 * TILE + 7] {
             let counts: Vec<i64> = (0..count).map(|i| i * 7 % 5).collect();
             let mut on = Spec::contiguous(DType::I64, &[count]).on(device).unwrap();
-            crate::copying::write(&mut on, &Tensor::from_slice(&counts)).unwrap();
+            write(&mut on, &Tensor::from_slice(&counts)).unwrap();
             let launch = Launch::on(&on).unwrap();
             let total = known(launch, &prefixed(launch, &on).unwrap()).unwrap();
             assert_eq!(total, counts.iter().sum::<i64>());
-            let mut host = Spec::contiguous(DType::I64, &[count]).on(dispatch_runtime::Device::CPU).unwrap();
+            let mut host = Spec::contiguous(DType::I64, &[count]).on(Device::CPU).unwrap();
             aten::copy_(&mut host, &on, false).unwrap();
             let mut before = 0;
             for (place, count) in host.to_vec::<i64>().unwrap().into_iter().zip(counts) {

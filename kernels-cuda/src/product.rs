@@ -1,11 +1,9 @@
 //! Products of matrices and vectors: tensors become operands that [`gemm`](crate::gemm) multiplies where they lie.
 
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{DType, Geometry, Operator, Spec};
-
-use crate::copying::{copied, packed, write};
+use crate::copying::copied;
 use crate::gemm::{Face, Operand, Task, multiply};
 use crate::number::{NUMBERS, check_dtype, is_single};
+use crate::prelude::*;
 
 const ONE: Scalar = Scalar::Int(1);
 

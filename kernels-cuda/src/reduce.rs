@@ -5,13 +5,10 @@
 //! places. Where results are too few for the device, each is made of parts, which a second launch joins in order, so that the
 //! same call gives the same bits.
 
-use dispatch_runtime::{DType, Dims, Error, ErrorKind, Operation, Result, Spec, Tensor};
+use dispatch_runtime::ErrorKind;
 
-use crate::copying::packed;
 use crate::elementwise::DTYPES;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
+use crate::prelude::*;
 use crate::source::Instances;
 use crate::walk::{Dims as Nested, Part, Steps};
 
@@ -30,40 +27,36 @@ const WIDTH: u64 = 4;
 /// How many numbers, of the type that elements are gathered in, a partial total takes at most.
 const TOTAL: usize = 4;
 
-/// `struct Cut` of the kernels.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-struct Cut {
-    given: [f64; 2],
-    /// Which result this launch begins with.
-    first: u64,
-    /// How many elements a line, or all that is reduced, has; and how many of them a part.
-    length: u64,
-    chunk: u64,
-    results: u32,
-    /// How many threads share a result.
-    lanes: u32,
-    /// How many parts a line has.
-    chunks: u32,
-    /// How many parts a result has, of all launches, and which this launch begins with.
-    parts: u32,
-    first_part: u32,
-    /// How many results on from a column the next one is.
-    along: u32,
-    dtypes: [i32; 2],
-    bytes: [u32; 2],
-}
+parameters! {
+    /// `struct Cut` of the kernels.
+    #[derive(Default)]
+    struct Cut {
+        given: [f64; 2],
+        /// Which result this launch begins with.
+        first: u64,
+        /// How many elements a line, or all that is reduced, has; and how many of them a part.
+        length: u64,
+        chunk: u64,
+        results: u32,
+        /// How many threads share a result.
+        lanes: u32,
+        /// How many parts a line has.
+        chunks: u32,
+        /// How many parts a result has, of all launches, and which this launch begins with.
+        parts: u32,
+        first_part: u32,
+        /// How many results on from a column the next one is.
+        along: u32,
+        dtypes: [i32; 2],
+        bytes: [u32; 2],
+    }
 
-/// `struct Target` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Target {
-    results: [Place; 2],
-    partials: Place,
+    /// `struct Target` of the kernels.
+    struct Target {
+        results: [Place; 2],
+        partials: Place,
+    }
 }
-
-impl Parameter for Cut {}
-impl Parameter for Target {}
 
 /// How elements lie, which says what goes through them.
 #[derive(Clone, Copy, PartialEq)]

@@ -4,12 +4,7 @@
 //! between, by a thread each.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Geometry, Operation, Result, Spec, Tensor, op_impl};
-
-use crate::copying::{packed, write};
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
+use crate::prelude::*;
 use crate::reduce::unsupported;
 use crate::source::Instances;
 
@@ -73,19 +68,17 @@ scan!(unsafe {
     SMALLEST "cummin" ALL, "Placed<C>": "Placed<C>{Bounds<C>::most(), -1}", "Placed<C>{x, at}", "last_lowest(a, b)" => "state.value", "state.at";
 });
 
-/// `struct Course` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Course {
-    length: i64,
-    inner: i64,
-    lines: i64,
-    chunk: i64,
-    chunks: u32,
-    lanes: u32,
+parameters! {
+    /// `struct Course` of the kernels.
+    struct Course {
+        length: i64,
+        inner: i64,
+        lines: i64,
+        chunk: i64,
+        chunks: u32,
+        lanes: u32,
+    }
 }
-
-impl Parameter for Course {}
 
 const THREADS: u32 = 256;
 /// How many elements a thread has at a time.

@@ -3,17 +3,13 @@
 mod way;
 
 use aten::{AddAt, Indexed, Reduce, ReduceAt};
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Dims, Geometry, Spec};
 
-use crate::copying::{packed, write};
-use crate::fault::Site;
 use crate::index::{beside, extent, through};
-use crate::launch::Launch;
 use crate::meet::{Meeting, Rows};
 use crate::moves::Side;
 use crate::number::is_single;
 use crate::picks::{List, Lists, Source, computed_in, site};
+use crate::prelude::*;
 use way::Way;
 
 /// Runs `f` with the way to where an index picks along a dimension.

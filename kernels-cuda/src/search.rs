@@ -1,35 +1,27 @@
 //! Where numbers are among others.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::prelude::*;
 use dispatch_runtime::result_dtype;
 
-use crate::copying::packed;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::order::Ranks;
 use crate::picks::site;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, with their counts. Places that come from a sorter are compared where they are read.
     static SEARCH = unsafe { Kernel::new("search", include_str!("../kernels/search.cu"), |instances| {
-        for template in ["placed", "among"] {
-            instances.each(template, &[DType::F32, DType::F64, DType::I64]);
-        }
+        instances.all(&["placed", "among"], &[DType::F32, DType::F64, DType::I64]);
     }) };
 }
 
-/// `struct Row` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Row {
-    at: Place,
-    dtype: i32,
-    width: i64,
+parameters! {
+    /// `struct Row` of the kernels.
+    struct Row {
+        at: Place,
+        dtype: i32,
+        width: i64,
+    }
 }
-
-impl Parameter for Row {}
 
 impl Row {
     fn of(launch: Launch, packed: &Tensor) -> Result<Self> {

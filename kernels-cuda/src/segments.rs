@@ -2,44 +2,35 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{Reduce, Segments};
-use dispatch_runtime::Spec;
-use dispatch_runtime::prelude::*;
 
-use crate::copying::{copied, packed, write};
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
+use crate::copying::copied;
 use crate::picks::{computed_in, site};
 use crate::prefix::prefixed;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, of sizes that `aten` compared. Where a segment begins and ends is compared where it
     // is read.
     static SEGMENTS = unsafe { Kernel::new("segments", include_str!("../kernels/segments.cu"), |instances| {
-        for template in ["reduced", "spread"] {
-            instances.each(template, &[DType::F32, DType::F64]);
-        }
+        instances.all(&["reduced", "spread"], &[DType::F32, DType::F64]);
     }) };
 }
 
-/// `struct Segments` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Given {
-    count: i64,
-    lines: i64,
-    size: i64,
-    width: i64,
-    told: Place,
-    before: Place,
-    reduce: i32,
-    partial: bool,
-    site: Site,
-    fault: Place,
+parameters! {
+    /// `struct Segments` of the kernels.
+    struct Given {
+        count: i64,
+        lines: i64,
+        size: i64,
+        width: i64,
+        told: Place,
+        before: Place,
+        reduce: i32,
+        partial: bool,
+        site: Site,
+        fault: Place,
+    }
 }
-
-impl Parameter for Given {}
 
 impl Given {
     fn threads(&self) -> Grid {

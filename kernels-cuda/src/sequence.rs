@@ -1,21 +1,13 @@
 //! Tensors that count.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::Geometry;
-use dispatch_runtime::prelude::*;
-
-use crate::copying::write;
 use crate::elementwise::DTYPES;
-use crate::kernel::Kernel;
-use crate::launch::Launch;
-use crate::machine::Grid;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: each launch writes `count` elements of a tensor made for it, which has as many.
     static SEQUENCE = unsafe { Kernel::new("sequence", include_str!("../kernels/sequence.cu"), |instances| {
-        for template in ["counted", "measured", "spaced"] {
-            instances.each(template, &DTYPES);
-        }
+        instances.all(&["counted", "measured", "spaced"], &DTYPES);
     }) };
 }
 

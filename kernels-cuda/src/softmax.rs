@@ -1,13 +1,8 @@
 //! Softmax and its logarithm.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Result, Tensor, op_impl};
-
-use crate::copying::{packed, write};
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter};
 use crate::line::Lines;
-use crate::machine::Grid;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, and have the elements that `Across` or `Lines` was made from.
@@ -31,17 +26,15 @@ pub(crate) const PAIRS: [(DType, DType); 6] = [
     (DType::BF16, DType::F32),
 ];
 
-/// `struct Across` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Across {
-    length: i64,
-    inner: i64,
-    columns: i64,
-    ways: u32,
+parameters! {
+    /// `struct Across` of the kernels.
+    struct Across {
+        length: i64,
+        inner: i64,
+        columns: i64,
+        ways: u32,
+    }
 }
-
-impl Parameter for Across {}
 
 /// What is computed of a line, as the kernels number it.
 #[derive(Clone, Copy)]

@@ -4,22 +4,15 @@
 //! images; a gradient asks, for each element of an image, those of the result that it may be a tap of.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::DType;
-use dispatch_runtime::prelude::*;
-
 use crate::images::Images;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter};
-use crate::machine::Grid;
 use crate::number::{FLOATING, NUMBERS, check_dtype, moved};
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: both sides come with their own sizes and steps, and taps outside of an image are clamped into it.
     static UPSAMPLE = unsafe { Kernel::new("upsample", include_str!("../kernels/upsample.cu"), |instances| {
         instances.each("nearest", &[DType::U8, DType::I16, DType::I32, DType::I64]);
-        for template in ["linear", "cubic", "smooth", "from_nearest", "from_linear", "from_cubic", "from_smooth"] {
-            instances.each(template, &FLOATING);
-        }
+        instances.all(&["linear", "cubic", "smooth", "from_nearest", "from_linear", "from_cubic", "from_smooth"], &FLOATING);
     }) };
 }
 
@@ -38,25 +31,21 @@ const CUBIC: Way = Way { forward: "cubic", backward: "from_cubic", number: 3 };
 const SMOOTH_LINEAR: Way = Way { forward: "smooth", backward: "from_smooth", number: 4 };
 const SMOOTH_CUBIC: Way = Way { number: 5, ..SMOOTH_LINEAR };
 
-/// `struct Scale` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Scale {
-    step: f64,
-    from: i32,
-    to: i32,
-    align_corners: u32,
-}
+parameters! {
+    /// `struct Scale` of the kernels.
+    struct Scale {
+        step: f64,
+        from: i32,
+        to: i32,
+        align_corners: u32,
+    }
 
-/// `struct Scales` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Scales {
-    of: [Scale; 3],
-    way: u32,
+    /// `struct Scales` of the kernels.
+    struct Scales {
+        of: [Scale; 3],
+        way: u32,
+    }
 }
-
-impl Parameter for Scales {}
 
 impl Scales {
     /// Of images of the sizes `from`, which become those of `to`; both begin with batch and channels.

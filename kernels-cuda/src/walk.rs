@@ -1,34 +1,30 @@
 //! How several tensors are walked together, as kernels are told.
 
-use dispatch_runtime::{DType, Tensor, broadcast_strides, nesting};
+use dispatch_runtime::{broadcast_strides, nesting};
 use smallvec::SmallVec;
 
-use crate::launch::{Parameter, Place};
+use crate::prelude::*;
 
 const RANK: usize = 8;
 const OPERANDS: usize = 6;
 
-/// `struct Walk` of the kernels.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct Walk {
-    rank: u32,
-    sizes: [Divisor; RANK],
-    steps: [[i32; OPERANDS]; RANK],
+parameters! {
+    /// `struct Walk` of the kernels.
+    #[derive(Debug)]
+    pub(crate) struct Walk {
+        rank: u32,
+        sizes: [Divisor; RANK],
+        steps: [[i32; OPERANDS]; RANK],
+    }
+
+    /// `struct Divisor` of the kernels.
+    #[derive(Default, Debug)]
+    pub(crate) struct Divisor {
+        by: u32,
+        factor: u32,
+        shift: u32,
+    }
 }
-
-impl Parameter for Walk {}
-
-/// `struct Divisor` of the kernels.
-#[derive(Clone, Copy, Default, Debug)]
-#[repr(C)]
-pub(crate) struct Divisor {
-    by: u32,
-    factor: u32,
-    shift: u32,
-}
-
-impl Parameter for Divisor {}
 
 impl Divisor {
     /// For numbers of 31 bits.

@@ -1,17 +1,10 @@
 //! Positions drawn by their weights, as `aten` says.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Geometry, Spec};
-
 use super::filled;
-use crate::copying::{packed, write};
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::order::Ranks;
 use crate::picks::site;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: weights are packed, sums have a place for each of them and for each piece, and a search ends inside its row.
@@ -22,18 +15,16 @@ kernel! {
     }) };
 }
 
-/// `struct Rows` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Rows {
-    count: i64,
-    width: i64,
-    piece: i64,
-    site: Site,
-    fault: Place,
+parameters! {
+    /// `struct Rows` of the kernels.
+    struct Rows {
+        count: i64,
+        width: i64,
+        piece: i64,
+        site: Site,
+        fault: Place,
+    }
 }
-
-impl Parameter for Rows {}
 
 impl Rows {
     fn of(weights: &Tensor, launch: Launch) -> Self {

@@ -1,20 +1,16 @@
 //! Random numbers, each of a distribution that an element of the arguments shapes.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::prelude::*;
-
 use super::filled;
 use crate::copying::stretched;
-use crate::kernel::Kernel;
 use crate::number::FLOATING;
 use crate::picks::site;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: `filled` gives each launch a packed tensor and its count, and what is read beside it is stretched to the same count.
     static SHAPED = unsafe { Kernel::new("shaped", include_str!("../../kernels/shaped.cu"), |instances| {
-        for template in ["poissons", "binomials", "gammas"] {
-            instances.each(template, &FLOATING);
-        }
+        instances.all(&["poissons", "binomials", "gammas"], &FLOATING);
     }) };
 }
 

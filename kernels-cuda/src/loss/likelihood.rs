@@ -2,39 +2,30 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{Likelihood, Reduction};
-use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl};
 
-use crate::copying::{packed, write};
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
+use crate::prelude::*;
 use crate::reduce::class;
 
 kernel! {
     // SAFETY: the launches here and in margin.rs give packed tensors of sizes that `aten` compared. A class is compared where it is
     // read.
     pub(super) static LOSS = unsafe { Kernel::new("loss", include_str!("../../kernels/loss.cu"), |instances| {
-        for template in ["picked", "together", "picked_backward", "margin", "margin_backward"] {
-            instances.each(template, &[DType::F32, DType::F64, DType::F16, DType::BF16]);
-        }
+        instances.all(&["picked", "together", "picked_backward", "margin", "margin_backward"], &[DType::F32, DType::F64, DType::F16, DType::BF16]);
     }) };
 }
 
-/// `struct Picks` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Picks {
-    count: i64,
-    classes: i64,
-    apart: i64,
-    ignored: i64,
-    dtype: i32,
-    site: Site,
-    fault: Place,
+parameters! {
+    /// `struct Picks` of the kernels.
+    struct Picks {
+        count: i64,
+        classes: i64,
+        apart: i64,
+        ignored: i64,
+        dtype: i32,
+        site: Site,
+        fault: Place,
+    }
 }
-
-impl Parameter for Picks {}
 
 /// What is picked with, side by side.
 struct Picked {

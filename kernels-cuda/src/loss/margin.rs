@@ -1,30 +1,24 @@
 //! Losses of classes by how far the true ones stand out: a line to a block.
 
 use aten::{Margins, Reduction};
-use dispatch_runtime::{DType, Result, Scalar, Spec, Tensor, op_impl};
 
 use super::likelihood::LOSS;
 use super::reduced;
-use crate::copying::{packed, write};
-use crate::fault::Site;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
+use crate::prelude::*;
 use crate::reduce::class;
 
-/// `struct Margins` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Given {
-    lines: i64,
-    classes: i64,
-    margin: f64,
-    squared: i32,
-    several: i32,
-    site: Site,
-    fault: Place,
+parameters! {
+    /// `struct Margins` of the kernels.
+    struct Given {
+        lines: i64,
+        classes: i64,
+        margin: f64,
+        squared: i32,
+        several: i32,
+        site: Site,
+        fault: Place,
+    }
 }
-
-impl Parameter for Given {}
 
 /// What losses are computed from, side by side.
 struct Taken {

@@ -2,15 +2,11 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Reduction;
-use dispatch_runtime::{DType, Operation, Promotion, Result, Scalar, Tensor, op_impl};
+use dispatch_runtime::Promotion;
 
 use super::reduced;
-use crate::copying::packed;
 use crate::elementwise::{Loops, fresh, part, part_into};
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::Launch;
-use crate::machine::Grid;
+use crate::prelude::*;
 use crate::reduce::unsupported;
 
 loops!(unsafe {

@@ -1,37 +1,28 @@
 //! Channels, which have one weight each, and statistics over all that is theirs.
 
-use dispatch_runtime::{DType, MemoryFormat, Operation, Result, Spec, Tensor, op_impl};
-
 use super::{NORMALIZATION, Taken, Vector};
-use crate::copying::write;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
+use crate::prelude::*;
 use crate::reduce::{class, folded};
 use crate::reduction::variances::MOMENTS;
 use crate::walk::Divisor;
 
-/// `struct Batch` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Batch {
-    eps: f64,
-    momentum: f64,
-    correction: f64,
-    channels: u32,
-}
+parameters! {
+    /// `struct Batch` of the kernels.
+    struct Batch {
+        eps: f64,
+        momentum: f64,
+        correction: f64,
+        channels: u32,
+    }
 
-/// `struct Planes` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Planes {
-    count: i64,
-    area: Divisor,
-    channels: Divisor,
-    packed: u32,
+    /// `struct Planes` of the kernels.
+    struct Planes {
+        count: i64,
+        area: Divisor,
+        channels: Divisor,
+        packed: u32,
+    }
 }
-
-impl Parameter for Batch {}
-impl Parameter for Planes {}
 
 /// A tensor whose channels lie like another's: outermost but for images, or innermost.
 fn like(tensor: &Tensor, layout: MemoryFormat) -> Result<Tensor> {
@@ -117,7 +108,6 @@ fn moments<O: Operation>(input: &Tensor) -> Result<[Tensor; 2]> {
 }
 
 #[op_impl(aten::native_batch_norm, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm(
     _plan: &(),
     out: [&mut Tensor; 3],
@@ -135,7 +125,6 @@ fn batch_norm(
 }
 
 #[op_impl(aten::_native_batch_norm_legit, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_legit(
     plan: &(),
     out: [&mut Tensor; 3],
@@ -165,7 +154,6 @@ fn batch_norm_no_stats(
 }
 
 #[op_impl(aten::_batch_norm_with_update, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_with_update(
     plan: &(),
     [out, mean, rstd, _]: [&mut Tensor; 4],
@@ -182,7 +170,6 @@ fn batch_norm_with_update(
 }
 
 #[op_impl(aten::native_batch_norm_backward, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_backward(
     _plan: &(),
     [of_input, of_weight, of_bias]: [&mut Tensor; 3],

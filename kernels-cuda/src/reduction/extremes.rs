@@ -1,8 +1,9 @@
 //! The largest and the smallest, where they are, and what is true.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{Reduced, Result, Spec, Tensor, op_impl};
+use dispatch_runtime::Reduced;
 
+use crate::prelude::*;
 use crate::reduce::{fold, folded};
 
 fold!(unsafe {

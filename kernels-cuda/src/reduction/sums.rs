@@ -1,8 +1,9 @@
 //! Sums, means, products and counts.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{Operation, Reduced, Result, Tensor, op_impl};
+use dispatch_runtime::Reduced;
 
+use crate::prelude::*;
 use crate::reduce::{Fold, fold, folded};
 
 fold!(unsafe {

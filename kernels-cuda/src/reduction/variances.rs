@@ -2,8 +2,8 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Moments;
-use dispatch_runtime::{Operation, Result, Spec, Tensor, op_impl};
 
+use crate::prelude::*;
 use crate::reduce::{fold, folded};
 
 fold!(unsafe {

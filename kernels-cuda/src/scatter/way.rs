@@ -1,13 +1,10 @@
 //! Where elements go, and what they and those that are there are made.
 
 use aten::Reduce;
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
 
-use crate::copying::write;
-use crate::launch::Launch;
 use crate::moves::Side;
 use crate::picks::{Join, Lists, Source, combined, computed_in, put, share};
+use crate::prelude::*;
 
 /// The join of a reduction, and what changes nothing in it, of a type that is computed in.
 fn join(how: Reduce, computed: DType) -> (Join, Scalar) {
