@@ -72,14 +72,11 @@ fn bagged(
         write(counts, &Tensor::number(0.into()))?;
         write(most, &Tensor::number(0.into()))?;
     }
-    let shares = shares.as_ref().map_or(Ok(Place::NULL), |shares| launch.place(shares))?;
-    let [weight, to, counts_at, most_at] = [&weight, out, counts, most].map(|tensor| launch.place(tensor));
-    let arguments = (bags, width, weight?, dtype as i32, shares, mode as i32, to?, counts_at?, most_at?, narrow);
-    launch.run(&BAGS, "bagged", &[computed_in(dtype)], Grid::cover(bags.count * width.max(1)), arguments)?;
-    let spots = of_places.geometry().count();
-    let narrow = of_places.dtype() == DType::I32;
-    launch.run(&BAGS, "bag_of", &[], Grid::cover(spots), (bags, launch.place(of_places)?, narrow))?;
-    Ok(())
+    let (dtype_number, mode) = (dtype as i32, mode as i32);
+    let arguments = (bags, width, &weight, dtype_number, shares.as_ref(), mode, out, counts, most, narrow);
+    launch.cover(&BAGS, "bagged", &[computed_in(dtype)], bags.count * width.max(1), arguments)?;
+    let (spots, narrow) = (of_places.geometry().count(), of_places.dtype() == DType::I32);
+    launch.cover(&BAGS, "bag_of", &[], spots, (bags, of_places, narrow))
 }
 
 macro_rules! bags {
@@ -123,14 +120,13 @@ fn _embedding_bag_dense_backward(
         return Ok(());
     }
     let counts = packed(bag_size, DType::I64)?;
-    let counts_at = launch.place(&counts)?;
     if mode == Bagging::Most {
         let most = packed(maximum_indices, maximum_indices.dtype())?;
         let keys = Spec::contiguous(DType::I64, grad.sizes()).on(grad.device())?;
         let (count, site) = (keys.geometry().count(), site!("aten::_embedding_bag_dense_backward", "maximum_indices"));
         let most = Positions::of(launch, &most)?;
-        let arguments = (count, width, launch.place(&keys)?, most, counts_at, num_weights, site, launch.faults());
-        launch.run(&BAGS, "winners", &[], Grid::cover(count), arguments)?;
+        let arguments = (count, width, &keys, most, &counts, num_weights, site, launch.faults());
+        launch.cover(&BAGS, "winners", &[], count, arguments)?;
         let column = |tensor: &Tensor| {
             Ok::<_, Error>(Rows { at: launch.place(tensor)?, step: element, steps: [0].into_iter().collect() })
         };
@@ -146,11 +142,9 @@ fn _embedding_bag_dense_backward(
     if weights.is_some() || mode == Bagging::Mean {
         let places = indices.geometry().count();
         let weighed = Spec::contiguous(computed, &[places]).on(grad.device())?;
-        let weights = weights.as_ref().map_or(Ok(Place::NULL), |weights| launch.place(weights))?;
-        let counts = if mode == Bagging::Mean { counts_at } else { Place::NULL };
-        let (to, of) = (launch.place(&weighed)?, launch.place(&bags)?);
-        let arguments = (places, to, weights, dtype as i32, of, counts, grad.sizes()[0]);
-        launch.run(&BAGS, "weighed", &[computed], Grid::cover(places), arguments)?;
+        let counts = (mode == Bagging::Mean).then_some(&counts);
+        let arguments = (places, &weighed, weights.as_ref(), dtype as i32, &bags, counts, grad.sizes()[0]);
+        launch.cover(&BAGS, "weighed", &[computed], places, arguments)?;
         shares = Some(weighed);
     }
     if scale_grad_by_freq {

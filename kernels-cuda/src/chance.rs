@@ -83,8 +83,7 @@ fn blocks(count: i64, rows: i64) -> i64 {
 /// Lets what was recorded to draw so many blocks draw the generator's next ones.
 pub(crate) fn begin(launch: Launch, generator: &Generator, blocks: u64, origin: &Tensor) -> Result<()> {
     let (seed, first) = generator.reserve(blocks);
-    let arguments = (launch.place(origin)?, seed, first);
-    Ok(launch.run(&CHANCE, "begin", &[DType::I64], Grid::new(1, 1), arguments)?)
+    Ok(launch.run(&CHANCE, "begin", &[DType::I64], Grid::new(1, 1), (origin, seed, first))?)
 }
 
 /// The generator that was given, or the default one of the device.
@@ -189,7 +188,7 @@ fn bernoulli_tensor(_plan: &(), out: &mut Tensor, p: &Tensor, generator: Option<
     let (chances, dtype) = (stretched(p, out, DType::F64)?, out.dtype());
     filled(out, generator, 4, |launch, grid, to, stream| {
         let site = site!("aten::bernoulli", "p");
-        let arguments = (to, stream, launch.place(&chances)?, launch.faults(), site);
+        let arguments = (to, stream, &chances, launch.faults(), site);
         Ok(launch.run(&CHANCE, "coins_of", &[dtype], grid, arguments)?)
     })
 }

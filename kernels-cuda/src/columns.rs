@@ -43,8 +43,8 @@ fn im2col(plan: &aten::Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
     check_dtype(aten::im2col::operator(), "self", this.dtype(), &DTYPES)?;
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let columns = Columns::of(out, plan, this.sizes());
-    let arguments = (count, launch.place(out)?, launch.place(this)?, Images::of(this, 2), columns, Window::of(plan));
-    Ok(launch.run(&COLUMNS, "unfolded", &[moved(this.dtype())], Grid::cover(count), arguments)?)
+    let arguments = (count, out, this, Images::of(this, 2), columns, Window::of(plan));
+    launch.cover(&COLUMNS, "unfolded", &[moved(this.dtype())], count, arguments)
 }
 
 #[op_impl(aten::col2im, CUDA)]
@@ -52,6 +52,6 @@ fn col2im(plan: &aten::Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
     check_dtype(aten::col2im::operator(), "self", this.dtype(), &NUMBERS)?;
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let columns = Columns::of(this, plan, out.sizes());
-    let arguments = (count, launch.place(out)?, launch.place(this)?, Images::of(out, 2), columns, Window::of(plan));
-    Ok(launch.run(&COLUMNS, "folded", &[this.dtype()], Grid::cover(count), arguments)?)
+    let arguments = (count, &*out, this, Images::of(out, 2), columns, Window::of(plan));
+    launch.cover(&COLUMNS, "folded", &[this.dtype()], count, arguments)
 }

@@ -188,7 +188,7 @@ impl Sides<'_> {
         let (large, small_side) = if scatter { (out, from) } else { (from, out) };
         let mut moves = self.moves(large, small_side, weight.sizes());
         (moves.weight, moves.out) = (launch.place(weight)?, launch.place(out)?);
-        moves.bias = bias.as_ref().map_or(Ok(Place::NULL), |bias| launch.place(bias))?;
+        moves.bias = launch.place_of_any(bias.as_ref())?;
         let (filters, channels) = (weight.sizes()[0] / self.groups, weight.sizes()[1]);
         let taps: i64 = self.window.kernel.iter().product();
         let (rows, summed, way) = if scatter { (channels, filters, SCATTER) } else { (filters, channels, GATHER) };
@@ -238,7 +238,7 @@ impl Sides<'_> {
         let class = if dtype == DType::F64 { dtype } else { DType::F32 };
         let parts = Spec::contiguous(class, &[portions, count]);
         let parts = if portions > 1 { Some(parts.on(launch.device())?) } else { None };
-        moves.parts = parts.as_ref().map_or(Ok(Place::NULL), |parts| launch.place(parts))?;
+        moves.parts = launch.place_of_any(parts.as_ref())?;
         moves.portions = u32::try_from(portions).unwrap_or(1);
         let deep = u32::try_from(self.groups.min(1 << 15)).unwrap_or(1);
         let grid = Grid { blocks: [blocks(tiles).blocks[0], moves.portions, deep], threads: [256, 1, 1], shared: 0 };

@@ -45,22 +45,20 @@ fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64)
     if count > 0 {
         let extent = uploaded(&Tensor::from_slice(&[i64::MAX, i64::MIN]), place)?;
         let grid = Grid::new(Grid::cover(count).blocks[0].min(4 * launch.multiprocessors()), 256);
-        launch.run(&COUNTING, "extent", &[], grid, (count, launch.place(&numbers)?, launch.place(&extent)?))?;
+        launch.run(&COUNTING, "extent", &[], grid, (count, &numbers, &extent))?;
         let extent = downloaded(&extent)?.to_vec::<i64>()?;
         if extent[0] < 0 {
             return Err(BadArgument::value("self", extent[0], "zero or more in every element").into());
         }
         length = length.max(extent[1].saturating_add(1));
     }
-    let (grid, numbers) = (Grid::cover(count), launch.place(&numbers)?);
     let Some(weights) = weights else {
         let counts = zeros(DType::I64, length, place)?;
-        launch.run(&COUNTING, "counted", &[], grid, (count, numbers, length, launch.place(&counts)?))?;
+        launch.cover(&COUNTING, "counted", &[], count, (count, &numbers, length, &counts))?;
         return Ok(counts);
     };
     let (sums, values) = (zeros(DType::F64, length, place)?, packed(weights, DType::F64)?);
-    let arguments = (count, numbers, launch.place(&values)?, length, launch.place(&sums)?);
-    launch.run(&COUNTING, "weighed", &[], grid, arguments)?;
+    launch.cover(&COUNTING, "weighed", &[], count, (count, &numbers, &values, length, &sums))?;
     if weights.dtype() == DType::F32 { copied(&sums, DType::F32) } else { Ok(sums) }
 }
 
@@ -72,7 +70,7 @@ fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, ma
     let (range, launch) = (packed(&range, computed)?, Launch::on(out)?);
     let counts = zeros(DType::I64, bins, this.device())?;
     let grid = Grid::new(Grid::cover(count).blocks[0].min(8 * launch.multiprocessors()), 256);
-    let arguments = (count, launch.place(&values)?, bins, launch.place(&range)?, launch.place(&counts)?);
+    let arguments = (count, &values, bins, &range, &counts);
     launch.run(&COUNTING, "parts", &[computed], grid, arguments)?;
     write(out, &counts)
 }
@@ -90,8 +88,7 @@ fn range(this: &Tensor, given: [Scalar; 2]) -> Result<[f64; 2]> {
         return Ok([min - 1.0, max + 1.0]);
     }
     if !(max - min).is_finite() {
-        let problem = Problem::Value { found: "without a range".into(), expected: "finite".into() };
-        return Err(BadArgument::new("self", problem).into());
+        return Err(BadArgument::value("self", "without a range", "finite").into());
     }
     Ok([min, max])
 }
@@ -119,7 +116,6 @@ fn triu_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -
 }
 
 fn triangle(out: &Tensor, rows: i64, triangle: Triangle) -> Result<()> {
-    let (launch, count) = (Launch::on(out)?, out.geometry().count() / 2);
-    let arguments = (count, rows, triangle, launch.place(out)?);
-    Ok(launch.run(&COUNTING, "triangle", &[out.dtype()], Grid::cover(count), arguments)?)
+    let count = out.geometry().count() / 2;
+    Launch::on(out)?.cover(&COUNTING, "triangle", &[out.dtype()], count, (count, rows, triangle, out))
 }

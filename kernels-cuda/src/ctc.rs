@@ -60,10 +60,6 @@ impl Sequences {
         Ok(Self { launch, dtype, probs, targets, lengths, given })
     }
 
-    fn places(&self) -> Result<(Place, Place, Place)> {
-        Ok((self.launch.place(&self.probs)?, self.launch.place(&self.targets)?, self.launch.place(&self.lengths)?))
-    }
-
     fn grid(&self) -> Grid {
         Grid::of(self.given.batch.unsigned_abs(), 256)
     }
@@ -92,12 +88,10 @@ fn _ctc_loss(
     blank: i64,
 ) -> Result<()> {
     let sequences = Sequences::of("aten::_ctc_loss", log_probs, targets, blank, plan)?;
-    let (launch, (probs, targets, lengths)) = (sequences.launch, sequences.places()?);
-    let _writing = [launch.writing(losses)?, launch.writing(alphas)?];
+    let Sequences { launch, dtype, probs, targets, lengths, given } = &sequences;
     let (to_losses, to_alphas) = (sequences.target(losses)?, sequences.target(alphas)?);
-    let places = (launch.place(&to_alphas)?, launch.place(&to_losses)?);
-    let arguments = (probs, targets, lengths, places.0, places.1, sequences.given);
-    launch.run(&CTC, "beginnings", &[sequences.dtype], sequences.grid(), arguments)?;
+    let arguments = (probs, targets, lengths, &to_alphas, &to_losses, *given);
+    launch.run(&CTC, "beginnings", &[*dtype], sequences.grid(), arguments)?;
     sequences.settle(losses, &to_losses)?;
     sequences.settle(alphas, &to_alphas)
 }
@@ -115,15 +109,12 @@ fn _ctc_loss_backward(
     zero_infinity: bool,
 ) -> Result<()> {
     let sequences = Sequences::of("aten::_ctc_loss_backward", log_probs, targets, blank, plan)?;
-    let (launch, dtype) = (sequences.launch, sequences.dtype);
-    let (alphas, losses, grads) = (packed(log_alpha, dtype)?, packed(neg_log_likelihood, dtype)?, packed(grad, dtype)?);
-    let betas = sequences.room(&[sequences.given.batch, 2, sequences.given.width])?;
-    let _writing = launch.writing(out)?;
-    let target = sequences.target(out)?;
-    let ((probs, targets, lengths), given) = (sequences.places()?, sequences.given);
-    let (alphas, losses, grads) = (launch.place(&alphas)?, launch.place(&losses)?, launch.place(&grads)?);
-    let (betas, to) = (launch.place(&betas)?, launch.place(&target)?);
-    let arguments = (probs, targets, lengths, alphas, losses, grads, betas, to, given, i32::from(zero_infinity));
-    launch.run(&CTC, "endings", &[dtype], sequences.grid(), arguments)?;
+    let Sequences { launch, dtype, probs, targets, lengths, given } = &sequences;
+    let [alphas, losses, grads] = [log_alpha, neg_log_likelihood, grad].map(|tensor| packed(tensor, *dtype));
+    let (alphas, losses, grads) = (alphas?, losses?, grads?);
+    let (betas, target) = (sequences.room(&[given.batch, 2, given.width])?, sequences.target(out)?);
+    let zero_infinity = i32::from(zero_infinity);
+    let arguments = (probs, targets, lengths, &alphas, &losses, &grads, &betas, &target, *given, zero_infinity);
+    launch.run(&CTC, "endings", &[*dtype], sequences.grid(), arguments)?;
     sequences.settle(out, &target)
 }

@@ -86,6 +86,6 @@ pub(crate) fn check(divisor: &Tensor, computed: DType) -> Result<()> {
     let narrows = divisor.dtype().promote(computed) != computed;
     let divisor = packed(divisor, if narrows { computed } else { divisor.dtype() })?;
     let (launch, count) = (Launch::on(&divisor)?, divisor.geometry().count());
-    let arguments = (launch.place(&divisor)?, count, launch.faults(), Site::of("aten::div", "other"));
-    Ok(launch.run(&NO_ZERO, "no_zero", &[divisor.dtype()], Grid::cover(count), arguments)?)
+    let arguments = (&divisor, count, launch.faults(), Site::of("aten::div", "other"));
+    launch.cover(&NO_ZERO, "no_zero", &[divisor.dtype()], count, arguments)
 }

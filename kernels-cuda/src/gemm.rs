@@ -201,7 +201,7 @@ fn ours(launch: Launch, task: &Task<'_>) -> Result<()> {
         out: matrices(&task.out)?,
         alpha: encoded(task.alpha, class),
         beta: task.added.as_ref().map_or(0, |(_, beta)| encoded(*beta, class)),
-        parts: parts.as_ref().map_or(Ok(Place::NULL), |parts| launch.place(parts))?,
+        parts: launch.place_of_any(parts.as_ref())?,
         portions,
     };
     let deep = if columns == 1 { 1 } else { u32::try_from(items.min(1 << 15)).unwrap_or(1) };
@@ -209,7 +209,7 @@ fn ours(launch: Launch, task: &Task<'_>) -> Result<()> {
     let grid = Grid { blocks: [blocks, portions, deep], threads: [256, 1, 1], shared: 0 };
     launch.run(&GEMM, division.template, &[dtype], grid, (product,))?;
     if parts.is_some() {
-        launch.run(&GEMM, "gather", &[dtype], Grid::cover(items * rows * columns), (product,))?;
+        launch.cover(&GEMM, "gather", &[dtype], items * rows * columns, (product,))?;
     }
     Ok(())
 }

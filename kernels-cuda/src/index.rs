@@ -105,11 +105,11 @@ fn index(plan: &Indexed, out: &mut Tensor, this: &Tensor) -> Result<()> {
 fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
     let classes = packed(this, DType::I64)?;
     let launch = Launch::on(&classes)?;
-    let (place, all) = (launch.place(&classes)?, classes.geometry().count());
+    let all = classes.geometry().count();
     let count = if num_classes == -1 {
         let mut largest = Spec::contiguous(DType::I64, &[1]).on(this.device())?;
         write(&mut largest, &Tensor::number(0.into()))?;
-        launch.run(&INDEX, "largest", &[], Grid::cover(all), (all, place, launch.place(&largest)?))?;
+        launch.cover(&INDEX, "largest", &[], all, (all, &classes, &largest))?;
         known(launch, &largest)?.saturating_add(1)
     } else {
         num_classes
@@ -119,7 +119,7 @@ fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
     let out = Spec::contiguous(DType::I64, &sizes).on(this.device())?;
     let spots = out.geometry().count();
     let (site, fault) = (site!("aten::one_hot", "self"), launch.faults());
-    launch.run(&INDEX, "one_hot", &[], Grid::cover(spots), (spots, launch.place(&out)?, place, count, site, fault))?;
+    launch.cover(&INDEX, "one_hot", &[], spots, (spots, &out, &classes, count, site, fault))?;
     Ok(out)
 }
 
@@ -133,16 +133,15 @@ fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> 
     let repeats = packed(repeats, dtype)?;
     let launch = Launch::on(&repeats)?;
     let starts = Spec::contiguous(DType::I64, &[count]).on(repeats.device())?;
-    let (place, site, fault) = (launch.place(&starts)?, site!("aten::repeat_interleave", "repeats"), launch.faults());
-    let arguments = (count, launch.place(&repeats)?, place, site, fault);
-    launch.run(&INDEX, "checked", &[dtype], Grid::cover(count), arguments)?;
+    let site = site!("aten::repeat_interleave", "repeats");
+    let arguments = (count, &repeats, &starts, site, launch.faults());
+    launch.cover(&INDEX, "checked", &[dtype], count, arguments)?;
     let total = known(launch, &crate::prefix::prefixed(launch, &starts)?)?;
     if let Some(wanted) = output_size.filter(|wanted| *wanted != total) {
         let expected = format!("{total}, the sum of `repeats`");
         return Err(BadArgument::value("output_size", wanted, expected).into());
     }
     let out = Spec::contiguous(dtype, &[total]).on(repeats.device())?;
-    let arguments = (total, launch.place(&out)?, count, place);
-    launch.run(&INDEX, "repeated", &[dtype], Grid::cover(total), arguments)?;
+    launch.cover(&INDEX, "repeated", &[dtype], total, (total, &out, count, &starts))?;
     Ok(out)
 }

@@ -92,7 +92,7 @@ fn triangle(out: &Tensor, this: &Tensor, diagonal: i64, lower: bool) -> Result<(
     for (walk, count, offsets) in steps.parts() {
         let (row, col) = (offsets[2].cast_signed(), offsets[3].cast_signed());
         let arguments = (count, to.at.offset(offsets[0]), from.at.offset(offsets[1]), walk, row, col, diagonal, lower);
-        launch.run(&MOVES, "triangle", &[word(this.dtype().size())], Grid::cover(count.into()), arguments)?;
+        launch.cover(&MOVES, "triangle", &[word(this.dtype().size())], count.into(), arguments)?;
     }
     Ok(())
 }

@@ -70,7 +70,7 @@ impl Picked {
         let count = flags.geometry().count();
         let blocks = count.cast_unsigned().div_ceil(TILE);
         let starts = Spec::contiguous(DType::I64, &[blocks.cast_signed()]).on(flags.device())?;
-        launch.run(&MASK, "counted", &[], grid(count), (count, launch.place(&flags)?, launch.place(&starts)?))?;
+        launch.run(&MASK, "counted", &[], grid(count), (count, &flags, &starts))?;
         let total = prefixed(launch, &starts)?;
         Ok(Self { flags, starts, total, launch })
     }
@@ -80,27 +80,21 @@ impl Picked {
         known(self.launch, &self.total)
     }
 
-    /// What all kernels take first.
-    fn places(&self) -> Result<(i64, Place, Place)> {
-        Ok((self.flags.geometry().count(), self.launch.place(&self.flags)?, self.launch.place(&self.starts)?))
-    }
-
     /// Writes the positions of each, but not of more than there are rows.
     fn positions(&self, rows: &Tensor) -> Result<()> {
-        let (count, flags, starts) = self.places()?;
+        let count = self.flags.geometry().count();
         let dims = Dimensions::new("self", &Geometry::contiguous(self.flags.sizes()))?;
         let (row, col, most) = (rows.strides()[0], rows.strides()[1], rows.sizes()[0]);
-        let arguments = (count, flags, starts, self.launch.place(rows)?, row, col, most, dims);
+        let arguments = (count, &self.flags, &self.starts, rows, row, col, most, dims);
         Ok(self.launch.run(&MASK, "positions", &[], grid(count), arguments)?)
     }
 
     /// Their elements of a tensor of the same sizes.
     pub(crate) fn elements(&self, this: &Tensor) -> Result<Tensor> {
         let out = Spec::contiguous(this.dtype(), &[self.count()?]).on(self.flags.device())?;
-        let (count, flags, starts) = self.places()?;
+        let (count, most) = (self.flags.geometry().count(), out.geometry().count());
         let spread = Dimensions::spread("self", this.geometry())?;
-        let (to, most) = (self.launch.place(&out)?, out.geometry().count());
-        let arguments = (count, flags, starts, to, most, self.launch.place(this)?, spread);
+        let arguments = (count, &self.flags, &self.starts, &out, most, this, spread);
         self.launch.run(&MASK, "selected", &[word(this.dtype().size())], grid(count), arguments)?;
         Ok(out)
     }
@@ -151,12 +145,10 @@ fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
 #[op_impl(aten::masked_scatter, CUDA)]
 fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
     write(out, this)?;
-    let picked = Picked::by(&stretched(mask, out.sizes())?)?;
+    let Picked { flags, starts, launch, .. } = Picked::by(&stretched(mask, out.sizes())?)?;
     let source = packed(source, source.dtype())?;
-    let ((count, flags, starts), launch) = (picked.places()?, picked.launch);
-    let (spread, size) = (Dimensions::spread("self", out.geometry())?, source.geometry().count());
-    let (to, from) = (launch.place(out)?, launch.place(&source)?);
-    let noted = (site!("aten::masked_scatter", "source"), launch.faults());
-    let arguments = (count, flags, starts, to, from, spread, size, noted.0, noted.1);
+    let (count, size) = (flags.geometry().count(), source.geometry().count());
+    let (spread, site) = (Dimensions::spread("self", out.geometry())?, site!("aten::masked_scatter", "source"));
+    let arguments = (count, &flags, &starts, &*out, &source, spread, size, site, launch.faults());
     Ok(launch.run(&MASK, "replaced", &[word(out.dtype().size())], grid(count), arguments)?)
 }

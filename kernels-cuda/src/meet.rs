@@ -86,7 +86,6 @@ impl Meeting {
         }
         let computed = computed_in(dtype);
         let tiles = (count - 1) / TILE + 1;
-        let place = |tensor: Option<&Tensor>| tensor.map_or(Ok(Place::NULL), |tensor| launch.place(tensor));
         let given = Given {
             count,
             width: 0,
@@ -94,21 +93,21 @@ impl Meeting {
             limit: self.limit,
             skipped: self.skipped,
             places: launch.place(&self.places)?,
-            of_places: place(of_places.map(|(places, _)| places))?,
+            of_places: launch.place_of_any(of_places.map(|(places, _)| places))?,
             rows: of_places.map_or(0, |(_, rows)| rows),
             from: from.at,
             from_step: from.step,
             dtype: dtype as i32,
             to: to.at,
             to_step: to.step,
-            shares: place(shares)?,
+            shares: launch.place_of_any(shares)?,
         };
         for (walk, width, offsets) in Steps::new(sizes, &[to.steps.clone(), from.steps.clone()]).parts() {
             let partial = Spec::contiguous(computed, &[tiles * 2, i64::from(width)]).on(launch.device())?;
             let given = Given { width, to: to.at.offset(offsets[0]), from: from.at.offset(offsets[1]), ..given };
-            let (grid, sums) = (Grid::cover(tiles * i64::from(width)), launch.place(&partial)?);
-            launch.run(&MEET, "tiles", &[computed], grid, (given, walk, sums))?;
-            launch.run(&MEET, "joints", &[computed], grid, (given, walk, sums))?;
+            for template in ["tiles", "joints"] {
+                launch.cover(&MEET, template, &[computed], tiles * i64::from(width), (given, walk, &partial))?;
+            }
         }
         Ok(())
     }
@@ -120,9 +119,7 @@ impl Meeting {
             Some(shares) => shares,
             None => Spec::contiguous(computed, &[count]).on(launch.device())?,
         };
-        let (keys, places) = (launch.place(&self.keys)?, launch.place(&self.places)?);
-        let arguments = (count, keys, places, launch.place(&shares)?, more);
-        launch.run(&MEET, "rarity", &[computed], Grid::cover(count), arguments)?;
+        launch.cover(&MEET, "rarity", &[computed], count, (count, &self.keys, &self.places, &shares, more))?;
         Ok(shares)
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn moved(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, from
     let word = word(steps.widen(dtype.size(), to.at.address() | from.at.address()));
     for (walk, count, offsets) in steps.parts() {
         let arguments = (count, to.at.offset(offsets[0]), from.at.offset(offsets[1]), walk);
-        launch.run(&MOVES, "moved", &[word], Grid::cover(count.into()), arguments)?;
+        launch.cover(&MOVES, "moved", &[word], count.into(), arguments)?;
     }
     Ok(())
 }

@@ -169,7 +169,7 @@ impl Taken {
         let (mean, rstd) = self.statistics(launch)?;
         let [together, statistics] =
             [together * pieces, statistics].map(|size| u32::try_from(size.max(1)).unwrap_or(u32::MAX));
-        let arguments = (grad, from, launch.place(&slopes.sums)?, mean, rstd, lines, together, statistics);
+        let arguments = (grad, from, &slopes.sums, mean, rstd, lines, together, statistics);
         launch.run(&NORMALIZATION, "planes", &[of], lines.grid(), arguments)?;
         Ok(slopes)
     }
@@ -193,13 +193,7 @@ impl Taken {
         };
         let (mean, rstd) = self.statistics(launch)?;
         let blocks = Grid::of(blocks * parts, 256);
-        launch.run(
-            &NORMALIZATION,
-            "columns",
-            &[of],
-            blocks,
-            (grad, from, launch.place(&slopes.sums)?, mean, rstd, rows),
-        )?;
+        launch.run(&NORMALIZATION, "columns", &[of], blocks, (grad, from, &slopes.sums, mean, rstd, rows))?;
         Ok(slopes)
     }
 }

@@ -44,8 +44,8 @@ fn filled(
 ) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let (images, border) = ((Images::of(out, plan.count), Images::of(from, plan.count)), Border::new(plan, padding));
-    let arguments = (count, launch.place(out)?, launch.place(from)?, images.0, images.1, border);
-    Ok(launch.run(&PADS, template, &[dtype], Grid::cover(count), arguments)?)
+    let arguments = (count, out, from, images.0, images.1, border);
+    launch.cover(&PADS, template, &[dtype], count, arguments)
 }
 
 macro_rules! borders {

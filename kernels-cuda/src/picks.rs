@@ -137,7 +137,7 @@ impl Lists {
         let (to, given) = (Side::of(launch, &out, sizes)?, lists.given(launch)?);
         for (walk, count, offsets) in lists.steps(sizes, &to.steps, &to.steps).parts() {
             let arguments = (count, to.at.offset(offsets[0]), walk, given.offset(&offsets), otherwise);
-            launch.run(&PICKS, "places", &[], Grid::cover(count.into()), arguments)?;
+            launch.cover(&PICKS, "places", &[], count.into(), arguments)?;
         }
         Ok(out)
     }
@@ -184,7 +184,7 @@ pub(crate) fn gathered(
     lists: Lists,
 ) -> Result<()> {
     lists.walk(launch, dtype.size(), sizes, [to, from], |word, (walk, count, _), [to, from], lists| {
-        Ok(launch.run(&PICKS, "gathered", &[word], Grid::cover(count.into()), (count, to, from, walk, lists))?)
+        launch.cover(&PICKS, "gathered", &[word], count.into(), (count, to, from, walk, lists))
     })
 }
 
@@ -213,7 +213,7 @@ pub(crate) fn put(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, source
         [to, &source.side(sizes.len())],
         |word, (walk, count, _), [to, from], lists| {
             let arguments = (count, to, from, walk, lists, number);
-            Ok(launch.run(&PICKS, "put", &[word], Grid::cover(count.into()), arguments)?)
+            launch.cover(&PICKS, "put", &[word], count.into(), arguments)
         },
     )
 }
@@ -255,13 +255,12 @@ pub(crate) fn combined(
     let from = source.side(sizes.len());
     lists.walk(launch, 16, sizes, [to, &from], |_, (walk, count, _), [to, from], lists| {
         let arguments = (count, to, from, walk, lists, number, dtype as i32, how as i32);
-        Ok(launch.run(&PICKS, "reduced", &[computed], Grid::cover(count.into()), arguments)?)
+        launch.cover(&PICKS, "reduced", &[computed], count.into(), arguments)
     })
 }
 
 /// Divides sums by how many there are, which lie alike.
 pub(crate) fn share(launch: Launch, sums: &Tensor, counts: &Tensor) -> Result<()> {
     let count = sums.geometry().count();
-    let arguments = (count, launch.place(sums)?, launch.place(counts)?);
-    Ok(launch.run(&PICKS, "shared_among", &[sums.dtype()], Grid::cover(count), arguments)?)
+    launch.cover(&PICKS, "shared_among", &[sums.dtype()], count, (count, sums, counts))
 }

@@ -176,10 +176,9 @@ fractional_pools! {
 
 fn largest(rank: usize, this: &Tensor, [out, found]: [&mut Tensor; 2], parts: Parts) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
-    let places = (launch.place(out)?, launch.place(found)?, launch.place(this)?);
     let images = (Images::of(out, rank), Images::of(this, rank));
-    let arguments = (count, places.0, places.1, places.2, images.0, images.1, parts);
-    Ok(launch.run(&POOLING, "largest", &[this.dtype()], Grid::cover(count), arguments)?)
+    let arguments = (count, out, found, this, images.0, images.1, parts);
+    launch.cover(&POOLING, "largest", &[this.dtype()], count, arguments)
 }
 
 fn largest_at_random(
@@ -191,10 +190,9 @@ fn largest_at_random(
     let rank = windows.kernel.len();
     let samples = aten::contiguous(samples, MemoryFormat::Contiguous)?;
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
-    let places = (launch.place(out)?, launch.place(found)?, launch.place(this)?, launch.place(&samples)?);
-    let (images, parts) = ((Images::of(out, rank), Images::of(this, rank)), Parts::random(windows));
-    let arguments = (count, places.0, places.1, places.2, images.0, images.1, parts, places.3, rank as u64);
-    Ok(launch.run(&POOLING, "largest_at_random", &[this.dtype()], Grid::cover(count), arguments)?)
+    let images = (Images::of(out, rank), Images::of(this, rank));
+    let arguments = (count, out, found, this, images.0, images.1, Parts::random(windows), &samples, rank as u64);
+    launch.cover(&POOLING, "largest_at_random", &[this.dtype()], count, arguments)
 }
 
 fn to_largest(
@@ -206,15 +204,14 @@ fn to_largest(
     site: Site,
 ) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
-    let places = (launch.place(out)?, launch.place(grad_output)?, launch.place(indices)?);
     let images = (Images::of(out, rank), Images::of(grad_output, rank), Images::of(indices, rank));
-    let arguments = (count, places.0, places.1, places.2, images.0, images.1, images.2, parts);
-    launch.run(&POOLING, "to_largest", &[out.dtype()], Grid::cover(count), arguments)?;
+    let arguments = (count, out, grad_output, indices, images.0, images.1, images.2, parts);
+    launch.cover(&POOLING, "to_largest", &[out.dtype()], count, arguments)?;
     if out.dtype().is_floating() {
         let count = grad_output.geometry().count();
-        let arguments =
-            (count, places.0, places.1, places.2, images.0, images.1, images.2, parts, launch.faults(), site);
-        launch.run(&POOLING, "to_elsewhere", &[out.dtype()], Grid::cover(count), arguments)?;
+        let faults = launch.faults();
+        let arguments = (count, out, grad_output, indices, images.0, images.1, images.2, parts, faults, site);
+        launch.cover(&POOLING, "to_elsewhere", &[out.dtype()], count, arguments)?;
     }
     Ok(())
 }
@@ -222,6 +219,6 @@ fn to_largest(
 fn pooled(template: &'static str, rank: usize, this: &Tensor, out: &Tensor, parts: Parts) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let images = (Images::of(out, rank), Images::of(this, rank));
-    let arguments = (count, launch.place(out)?, launch.place(this)?, images.0, images.1, parts);
-    Ok(launch.run(&POOLING, template, &[out.dtype()], Grid::cover(count), arguments)?)
+    let arguments = (count, out, this, images.0, images.1, parts);
+    launch.cover(&POOLING, template, &[out.dtype()], count, arguments)
 }

@@ -64,12 +64,11 @@ fn found(out: &mut Tensor, boundaries: &Tensor, wanted: &Tensor, right: bool, so
     let wanted = crate::index::here(wanted, boundaries)?;
     let (among, wanted) = (packed(boundaries, boundaries.dtype())?, packed(&wanted, wanted.dtype())?);
     let order = sorter.map(|sorter| packed(sorter, DType::I64)).transpose()?;
-    let order = order.as_ref().map_or(Ok(Place::NULL), |order| launch.place(order))?;
     let (site, count) = (site!("aten::searchsorted", "sorter"), out.geometry().count());
     let sides = (Row::of(launch, &wanted)?, Row::of(launch, &among)?);
     let narrow = out.dtype() == DType::I32;
-    let arguments = (count, sides.0, sides.1, each, right, order, launch.place(out)?, narrow, site, launch.faults());
-    Ok(launch.run(&SEARCH, "placed", &[computed], Grid::cover(count), arguments)?)
+    let arguments = (count, sides.0, sides.1, each, right, order.as_ref(), &*out, narrow, site, launch.faults());
+    launch.cover(&SEARCH, "placed", &[computed], count, arguments)
 }
 
 #[op_impl(aten::isin_tensor_tensor, CUDA)]
@@ -86,6 +85,6 @@ fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor,
     let launch = Launch::on(out)?;
     let (sorted, _) = Ranks::one(&tests).sorted()?;
     let (count, size) = (out.geometry().count(), tests.geometry().count());
-    let arguments = (count, Row::of(launch, &elements)?, launch.place(&sorted)?, size, invert, launch.place(out)?);
-    Ok(launch.run(&SEARCH, "among", &[computed], Grid::cover(count), arguments)?)
+    let arguments = (count, Row::of(launch, &elements)?, &sorted, size, invert, out);
+    launch.cover(&SEARCH, "among", &[computed], count, arguments)
 }

@@ -4,7 +4,7 @@
 use aten::{Reduce, Segments};
 
 use crate::copying::copied;
-use crate::picks::{computed_in, site};
+use crate::picks::computed_in;
 use crate::prefix::prefixed;
 use crate::prelude::*;
 
@@ -58,21 +58,16 @@ impl Told {
 
     fn given(&self, launch: Launch, segments: &Segments<'_>, data: &Tensor, partial: bool) -> Result<Given> {
         let (sizes, axis) = (data.sizes(), segments.axis);
-        let site = if self.before.is_some() {
-            site!("aten::segment_reduce", "lengths")
-        } else {
-            site!("aten::segment_reduce", "offsets")
-        };
         Ok(Given {
             count: segments.count,
             lines: sizes[..axis].iter().product(),
             size: sizes[axis],
             width: sizes[axis + 1..].iter().product(),
             told: launch.place(&self.numbers)?,
-            before: self.before.as_ref().map_or(Ok(Place::NULL), |before| launch.place(before))?,
+            before: launch.place_of_any(self.before.as_ref())?,
             reduce: segments.reduce as i32,
             partial,
-            site,
+            site: Site::of("aten::segment_reduce", if self.before.is_some() { "lengths" } else { "offsets" }),
             fault: launch.faults(),
         })
     }
@@ -103,7 +98,7 @@ fn segment_reduce(
             Reduce::Least => f64::INFINITY,
         },
     );
-    let arguments = (given, launch.place(&elements)?, dtype as i32, launch.place(out)?, start, initial.is_none());
+    let arguments = (given, &elements, dtype as i32, out, start, initial.is_none());
     Ok(launch.run(&SEGMENTS, "reduced", &[computed_in(dtype)], given.threads(), arguments)?)
 }
 
@@ -122,8 +117,7 @@ fn _segment_reduce_backward(
     let (launch, told) = (Launch::on(&to)?, Told::of(plan)?);
     let given = told.given(launch, plan, data, true)?;
     let (grads, results, elements) = (packed(grad, dtype)?, packed(output, dtype)?, packed(data, dtype)?);
-    let from = (launch.place(&grads)?, launch.place(&results)?, launch.place(&elements)?);
-    let arguments = (given, from.0, from.1, from.2, dtype as i32, launch.place(&to)?, begin(initial, 1.0));
+    let arguments = (given, &grads, &results, &elements, dtype as i32, &to, begin(initial, 1.0));
     launch.run(&SEGMENTS, "spread", &[computed], given.threads(), arguments)?;
     if dtype == computed { Ok(()) } else { write(out, &to) }
 }

@@ -44,8 +44,8 @@ fn spaced(out: &Tensor, start: Scalar, end: Scalar, base: Option<f64>) -> Result
     }
     let launch = Launch::on(out)?;
     let end_of = |number| if out.dtype().is_floating() { real(number) } else { real(number).trunc() };
-    let arguments = (launch.place(out)?, count, end_of(start), end_of(end), base.unwrap_or(0.0));
-    Ok(launch.run(&SEQUENCE, "spaced", &[out.dtype()], Grid::cover(count), arguments)?)
+    let arguments = (out, count, end_of(start), end_of(end), base.unwrap_or(0.0));
+    launch.cover(&SEQUENCE, "spaced", &[out.dtype()], count, arguments)
 }
 
 #[op_impl(aten::linspace, CUDA)]

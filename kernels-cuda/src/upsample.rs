@@ -137,7 +137,7 @@ fn resize(
     let grid = Grid { blocks: [lane_grid.blocks[0], rows, 1], ..lane_grid };
     let dtype = if way.number <= EXACT.number { moved(this.dtype()) } else { this.dtype() };
     let scales = Scales::new(way, align_corners, this.sizes(), out.sizes(), scales, this.dtype());
-    let arguments = (planes, lanes, launch.place(out)?, launch.place(this)?, to, Images::of(this, rank), scales);
+    let arguments = (planes, lanes, out, this, to, Images::of(this, rank), scales);
     Ok(launch.run(&UPSAMPLE, way.forward, &[dtype], grid, arguments)?)
 }
 
@@ -152,6 +152,6 @@ fn back(
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let scales = Scales::new(way, align_corners, out.sizes(), grad_output.sizes(), scales, out.dtype());
     let images = (Images::of(out, rank), Images::of(grad_output, rank));
-    let arguments = (count, launch.place(out)?, launch.place(grad_output)?, images.0, images.1, scales);
-    Ok(launch.run(&UPSAMPLE, way.backward, &[out.dtype()], Grid::cover(count), arguments)?)
+    let arguments = (count, out, grad_output, images.0, images.1, scales);
+    launch.cover(&UPSAMPLE, way.backward, &[out.dtype()], count, arguments)
 }

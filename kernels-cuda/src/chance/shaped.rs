@@ -18,7 +18,7 @@ kernel! {
 fn poisson(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
     let (rates, dtype, site) = (stretched(this, out, DType::F64)?, out.dtype(), site!("aten::poisson", "self"));
     filled(out, generator, 1, |launch, grid, to, stream| {
-        let arguments = (to, stream, launch.place(&rates)?, site, launch.faults());
+        let arguments = (to, stream, &rates, site, launch.faults());
         Ok(launch.run(&SHAPED, "poissons", &[dtype], grid, arguments)?)
     })
 }
@@ -28,7 +28,7 @@ fn binomial(_plan: &(), out: &mut Tensor, count: &Tensor, prob: &Tensor, generat
     let (counts, chances) = (stretched(count, out, DType::F64)?, stretched(prob, out, DType::F64)?);
     let dtype = out.dtype();
     filled(out, generator, 1, |launch, grid, to, stream| {
-        let arguments = (to, stream, launch.place(&counts)?, launch.place(&chances)?);
+        let arguments = (to, stream, &counts, &chances);
         Ok(launch.run(&SHAPED, "binomials", &[dtype], grid, arguments)?)
     })
 }
@@ -39,7 +39,7 @@ fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option
     // Where a dtype would lose a number to zero, it is the least that is not.
     let least = if dtype == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
     filled(out, generator, 1, |launch, grid, to, stream| {
-        Ok(launch.run(&SHAPED, "gammas", &[dtype], grid, (to, stream, launch.place(&shapes)?, least))?)
+        Ok(launch.run(&SHAPED, "gammas", &[dtype], grid, (to, stream, &shapes, least))?)
     })
 }
 

@@ -83,7 +83,7 @@ fn forward(
     if plan.reduction == Reduction::None {
         write(total, &Tensor::number(0.into()))?;
         let arguments = (from, target, weight, to, Place::NULL, picks);
-        launch.run(&LOSS, "picked", &dtypes, Grid::cover(picks.count), arguments)?;
+        launch.cover(&LOSS, "picked", &dtypes, picks.count, arguments)?;
     } else {
         let blocks = picks.count.unsigned_abs().div_ceil(256).clamp(1, u64::from(launch.multiprocessors()) * 4);
         let blocks = u32::try_from(blocks).unwrap_or(1);
@@ -93,7 +93,7 @@ fn forward(
         let arguments = (from, target, weight, Place::NULL, sums, picks);
         launch.run(&LOSS, "picked", &dtypes, Grid::new(blocks, 256), arguments)?;
         let mean = i32::from(plan.reduction == Reduction::Mean);
-        let arguments = (sums, blocks, to, launch.place(total)?, mean);
+        let arguments = (sums, blocks, to, total, mean);
         launch.run(&LOSS, "together", &dtypes, Grid::new(1, 256), arguments)?;
     }
     Ok(())
@@ -119,7 +119,6 @@ fn backward(
     let (launch, (target, weight), picks) = (picked.launch, picked.places()?, picked.picks);
     let total = if plan.reduction == Reduction::Mean { launch.place(&total)? } else { Place::NULL };
     let one = i32::from(plan.reduction != Reduction::None);
-    let arguments = (launch.place(out)?, target, weight, launch.place(&grad)?, total, picks, one);
-    launch.run(&LOSS, "picked_backward", &[this.dtype()], Grid::cover(picks.count), arguments)?;
-    Ok(())
+    let arguments = (out, target, weight, &grad, total, picks, one);
+    launch.cover(&LOSS, "picked_backward", &[this.dtype()], picks.count, arguments)
 }

@@ -68,7 +68,7 @@ impl Taken {
         let _writing = is_target.map(|marks| self.launch.writing(marks)).transpose()?;
         let marks = is_target.map(|marks| self.launch.place(marks)).transpose()?.unwrap_or(Place::NULL);
         let (from, target, weight) = self.places()?;
-        let arguments = (from, target, weight, self.launch.place(&losses)?, marks, self.given);
+        let arguments = (from, target, weight, &losses, marks, self.given);
         self.launch.run(&LOSS, "margin", &[self.this.dtype()], self.grid(), arguments)?;
         // The mean of none is nothing, and no number divided by zero.
         match if margins.lines == 0 { Reduction::Sum } else { margins.reduction } {
@@ -88,8 +88,7 @@ impl Taken {
         let grad = packed(grad_output, self.this.dtype())?;
         let one = i32::from(grad.geometry().count() == 1);
         let (from, target, weight) = self.places()?;
-        let arguments =
-            (from, target, weight, self.launch.place(&grad)?, self.launch.place(out)?, self.given, scale, one);
+        let arguments = (from, target, weight, &grad, out, self.given, scale, one);
         self.launch.run(&LOSS, "margin_backward", &[self.this.dtype()], self.grid(), arguments)?;
         Ok(())
     }

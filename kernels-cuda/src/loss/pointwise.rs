@@ -123,8 +123,8 @@ fn check_probabilities(this: &Tensor) -> Result<()> {
     let this = packed(this, this.dtype())?;
     let (launch, count) = (Launch::on(&this)?, this.geometry().count());
     let site = Site::of("aten::binary_cross_entropy", "self");
-    let arguments = (launch.place(&this)?, count, launch.faults(), site);
-    Ok(launch.run(&PROBABILITIES, "probabilities", &[this.dtype()], Grid::cover(count), arguments)?)
+    let arguments = (&this, count, launch.faults(), site);
+    launch.cover(&PROBABILITIES, "probabilities", &[this.dtype()], count, arguments)
 }
 
 #[op_impl(aten::binary_cross_entropy, CUDA)]

@@ -45,14 +45,14 @@ fn apply(input: Option<&Tensor>, gradient: Option<&Tensor>, becomes: &Tensor, ou
     let launch = Launch::on(&beside)?;
     let (sizes, count) = (first.sizes(), first.geometry().count());
     let area = if first.geometry().format() == MemoryFormat::Contiguous { sizes[2..].iter().product() } else { 1 };
-    let place = |tensor: Option<&Tensor>| tensor.map_or(Ok(Place::NULL), |tensor| launch.place(tensor));
+    let place = |tensor: Option<&Tensor>| launch.place_of_any(tensor);
     let (from, slope, to) = (place(input)?, place(gradient)?, launch.place(&beside)?);
     let pack = 4 * first.dtype().size() as u64;
     let packed = count % 4 == 0 && [from, slope, to].iter().all(|place| place.is_aligned_to(pack));
     let planes =
         Planes { count, area: Divisor::new(size(area)), channels: Divisor::new(size(sizes[1])), packed: packed.into() };
     let grid = Grid::cover(if packed { count / 4 } else { count });
-    let arguments = (from, slope, to, launch.place(becomes)?, planes);
+    let arguments = (from, slope, to, becomes, planes);
     launch.run(&NORMALIZATION, "channels", &[first.dtype()], grid, arguments)?;
     if out.strides() != first.strides() {
         write(out, &beside)?;
@@ -197,8 +197,8 @@ fn batch_norm_backward(
         let batch = Batch { eps, momentum: 0.0, correction: 1.0, channels: size(input.sizes()[1]) };
         let (means, vars) = (Vector::of(launch, Some(mean))?, Vector::of(launch, Some(spread))?);
         let (none, saved) = (Vector::NONE, Vector::of(launch, Some(&rstd))?);
-        let arguments = (means, vars, by, none, none, saved, none, none, launch.place(&becomes)?, batch);
-        launch.run(&NORMALIZATION, "statistics", &[becomes.dtype()], Grid::cover(input.sizes()[1]), arguments)?;
+        let arguments = (means, vars, by, none, none, saved, none, none, &becomes, batch);
+        launch.cover(&NORMALIZATION, "statistics", &[becomes.dtype()], input.sizes()[1], arguments)?;
         rstd
     };
     let layout = input.geometry().format();
