@@ -46,14 +46,18 @@ parameters! {
     }
 }
 
-fn bagged(
-    mode: Bagging,
+#[op_impl(aten::_embedding_bag, CUDA)]
+#[op_impl(aten::_embedding_bag_forward_only, CUDA)]
+fn embedding_bag(
+    plan: &Bagging,
     [out, of_places, counts, most]: [&mut Tensor; 4],
-    tensors: [&Tensor; 3],
+    weight: &Tensor,
+    indices: &Tensor,
+    offsets: &Tensor,
     per_sample_weights: Option<&Tensor>,
-    padding: i64,
+    padding_idx: i64,
 ) -> Result<()> {
-    let [weight, indices, offsets] = tensors.map(|tensor| packed(tensor, tensor.dtype()));
+    let [weight, indices, offsets] = [weight, indices, offsets].map(|tensor| packed(tensor, tensor.dtype()));
     let (weight, indices, offsets) = (weight?, indices?, offsets?);
     let shares = per_sample_weights.map(|shares| packed(shares, shares.dtype())).transpose()?;
     let (launch, dtype) = (Launch::on(out)?, weight.dtype());
@@ -63,40 +67,21 @@ fn bagged(
         offsets: Positions::of(launch, &offsets)?,
         count: out.sizes()[0],
         rows: weight.sizes()[0],
-        padding,
+        padding: padding_idx,
         sites,
         fault: launch.faults(),
     };
     let (width, narrow) = (weight.sizes()[1], counts.dtype() == DType::I32);
-    if mode == Bagging::Sum {
+    if *plan == Bagging::Sum {
         write(counts, &Tensor::number(0.into()))?;
         write(most, &Tensor::number(0.into()))?;
     }
-    let (dtype_number, mode) = (dtype as i32, mode as i32);
+    let (dtype_number, mode) = (dtype as i32, *plan as i32);
     let arguments = (bags, width, &weight, dtype_number, shares.as_ref(), mode, out, counts, most, narrow);
     launch.cover(&BAGS, "bagged", &[computed_in(dtype)], bags.count * width.max(1), arguments)?;
     let (spots, narrow) = (of_places.geometry().count(), of_places.dtype() == DType::I32);
     launch.cover(&BAGS, "bag_of", &[], spots, (bags, of_places, narrow))
 }
-
-macro_rules! bags {
-    ($($name:ident)*) => {$(
-        #[op_impl(aten::$name, CUDA)]
-        fn $name(
-            plan: &Bagging,
-            out: [&mut Tensor; 4],
-            weight: &Tensor,
-            indices: &Tensor,
-            offsets: &Tensor,
-            per_sample_weights: Option<&Tensor>,
-            padding_idx: i64,
-        ) -> Result<()> {
-            bagged(*plan, out, [weight, indices, offsets], per_sample_weights, padding_idx)
-        }
-    )*};
-}
-
-bags! { _embedding_bag _embedding_bag_forward_only }
 
 #[op_impl(aten::_embedding_bag_dense_backward, CUDA)]
 fn _embedding_bag_dense_backward(

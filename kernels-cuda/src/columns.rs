@@ -3,7 +3,7 @@
 
 use crate::elementwise::DTYPES;
 use crate::images::{Images, Window};
-use crate::number::{NUMBERS, check_dtype, moved};
+use crate::number::moved;
 use crate::prelude::*;
 use crate::walk::Divisor;
 

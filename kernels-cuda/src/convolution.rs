@@ -8,9 +8,9 @@
 
 use aten::Window;
 
+use crate::copying::computed_contiguous;
 use crate::gemm::{self, Face, Operand, Task};
 use crate::images::Images;
-use crate::number::{FLOATING, NUMBERS, check_dtype};
 use crate::prelude::*;
 use crate::walk::Divisor;
 
@@ -91,7 +91,7 @@ fn convolution_backward(
     }
     if output_mask[1] {
         let (large, small) = if transposed { (grad_output, input) } else { (input, grad_output) };
-        sides.weight(large, small, of_weight)?;
+        computed_contiguous(of_weight, of_weight.dtype(), |out| sides.weight(large, small, out))?;
     }
     if output_mask[2] {
         let but_channels: Vec<i64> = (0..).take(grad_output.sizes().len()).filter(|&dim| dim != 1).collect();
@@ -199,15 +199,10 @@ impl Sides<'_> {
         })
     }
 
-    /// The weight from both sides.
-    fn weight(&self, large: &Tensor, small_side: &Tensor, out: &mut Tensor) -> Result<()> {
+    /// The weight, which lies side by side, from both sides.
+    fn weight(&self, large: &Tensor, small_side: &Tensor, out: &Tensor) -> Result<()> {
         if out.geometry().count() == 0 {
             return Ok(());
-        }
-        if !out.geometry().is_contiguous() {
-            let mut beside = Spec::contiguous(out.dtype(), out.sizes()).on(out.device())?;
-            self.weight(large, small_side, &mut beside)?;
-            return write(out, &beside);
         }
         let (launch, sizes) = (Launch::on(out)?, out.sizes());
         let mut moves = self.moves(large, small_side, sizes);

@@ -138,6 +138,21 @@ pub(crate) fn copied(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     Ok(copy)
 }
 
+/// Computes a result into a tensor of a dtype whose elements lie side by side: into `out` itself if it is one, or else into a fresh one,
+/// which is then converted into `out`.
+pub(crate) fn computed_contiguous(
+    out: &mut Tensor,
+    dtype: DType,
+    compute: impl FnOnce(&mut Tensor) -> Result<()>,
+) -> Result<()> {
+    if out.dtype() == dtype && out.geometry().is_contiguous() {
+        return compute(out);
+    }
+    let mut row = Spec::contiguous(dtype, out.sizes()).on(out.device())?;
+    compute(&mut row)?;
+    write(out, &row)
+}
+
 /// From the CPU; both lie side by side, and are of the same kind.
 fn upload(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     let launch = Launch::on(to)?;

@@ -3,6 +3,7 @@
 
 use aten::Labelling;
 
+use crate::copying::computed_contiguous;
 use crate::prelude::*;
 use crate::reduce::class;
 
@@ -63,20 +64,6 @@ impl Sequences {
     fn grid(&self) -> Grid {
         Grid::of(self.given.batch.unsigned_abs(), 256)
     }
-
-    /// The tensor that a kernel writes for a result: the result itself, if that is of the type that is computed in.
-    fn target(&self, out: &Tensor) -> Result<Tensor> {
-        if out.dtype() == self.dtype { Ok(out.clone()) } else { self.room(out.sizes()) }
-    }
-
-    /// Converts what a kernel wrote, if that is not the result itself.
-    fn settle(&self, out: &mut Tensor, target: &Tensor) -> Result<()> {
-        if out.dtype() == self.dtype { Ok(()) } else { write(out, target) }
-    }
-
-    fn room(&self, sizes: &[i64]) -> Result<Tensor> {
-        Spec::contiguous(self.dtype, sizes).on(self.launch.device())
-    }
 }
 
 #[op_impl(aten::_ctc_loss, CUDA)]
@@ -89,11 +76,12 @@ fn _ctc_loss(
 ) -> Result<()> {
     let sequences = Sequences::of("aten::_ctc_loss", log_probs, targets, blank, plan)?;
     let Sequences { launch, dtype, probs, targets, lengths, given } = &sequences;
-    let (to_losses, to_alphas) = (sequences.target(losses)?, sequences.target(alphas)?);
-    let arguments = (probs, targets, lengths, &to_alphas, &to_losses, *given);
-    launch.run(&CTC, "beginnings", &[*dtype], sequences.grid(), arguments)?;
-    sequences.settle(losses, &to_losses)?;
-    sequences.settle(alphas, &to_alphas)
+    computed_contiguous(losses, *dtype, |losses| {
+        computed_contiguous(alphas, *dtype, |alphas| {
+            let arguments = (probs, targets, lengths, alphas, losses, *given);
+            Ok(launch.run(&CTC, "beginnings", &[*dtype], sequences.grid(), arguments)?)
+        })
+    })
 }
 
 #[op_impl(aten::_ctc_loss_backward, CUDA)]
@@ -112,9 +100,10 @@ fn _ctc_loss_backward(
     let Sequences { launch, dtype, probs, targets, lengths, given } = &sequences;
     let [alphas, losses, grads] = [log_alpha, neg_log_likelihood, grad].map(|tensor| packed(tensor, *dtype));
     let (alphas, losses, grads) = (alphas?, losses?, grads?);
-    let (betas, target) = (sequences.room(&[given.batch, 2, given.width])?, sequences.target(out)?);
+    let betas = Spec::contiguous(*dtype, &[given.batch, 2, given.width]).on(launch.device())?;
     let zero_infinity = i32::from(zero_infinity);
-    let arguments = (probs, targets, lengths, &alphas, &losses, &grads, &betas, &target, *given, zero_infinity);
-    launch.run(&CTC, "endings", &[*dtype], sequences.grid(), arguments)?;
-    sequences.settle(out, &target)
+    computed_contiguous(out, *dtype, |out| {
+        let arguments = (probs, targets, lengths, &alphas, &losses, &grads, &betas, out, *given, zero_infinity);
+        Ok(launch.run(&CTC, "endings", &[*dtype], sequences.grid(), arguments)?)
+    })
 }

@@ -3,7 +3,6 @@
 
 use aten::Distances;
 
-use crate::number::{FLOATING, check_dtype};
 use crate::prelude::*;
 
 kernel! {

@@ -7,7 +7,7 @@
 use dispatch_runtime::broadcast_strides;
 
 use crate::cublaslt;
-use crate::number::{NUMBERS, encoded};
+use crate::number::encoded;
 use crate::prelude::*;
 
 /// Those whose sums are single precision.

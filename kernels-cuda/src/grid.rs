@@ -7,7 +7,6 @@
 use aten::{Beside, Between, Sampling};
 
 use crate::images::Images;
-use crate::number::{FLOATING, check_dtype};
 use crate::prelude::*;
 
 kernel! {

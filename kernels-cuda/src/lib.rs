@@ -122,6 +122,7 @@ mod prelude {
     pub(crate) use crate::kernel::Kernel;
     pub(crate) use crate::launch::{Launch, Parameter, Place, parameters};
     pub(crate) use crate::machine::Grid;
+    pub(crate) use crate::number::{FLOATING, NUMBERS, check_dtype};
 }
 
 /// What macros of this crate expand to. Not public API.

@@ -8,6 +8,7 @@ mod batch;
 mod group;
 mod layer;
 
+use crate::copying::computed_contiguous;
 use crate::line::Lines;
 use crate::prelude::*;
 use crate::reduce::class;
@@ -23,7 +24,7 @@ kernel! {
                 instances.one(template, &[of, parameters]);
             }
         }
-        instances.all(&["planes", "columns", "channels"], &[DType::F32, DType::F64, DType::F16, DType::BF16]);
+        instances.all(&["planes", "columns", "channels"], &FLOATING);
         instances.all(&["parameters", "statistics"], &[DType::F32, DType::F64]);
     }) };
 }
@@ -74,10 +75,6 @@ fn parameters(input: &Tensor, given: [Option<&Tensor>; 2]) -> Result<(DType, [Op
     Ok((dtype, [weight?, bias?]))
 }
 
-fn placed(launch: Launch, tensor: Option<&Tensor>) -> Result<Place> {
-    Ok(tensor.map(|tensor| launch.place(tensor)).transpose()?.unwrap_or(Place::NULL))
-}
-
 /// Normalises lines of an input, which are as many as the means.
 fn forward(
     [out, mean, rstd]: [&mut Tensor; 3],
@@ -88,29 +85,16 @@ fn forward(
 ) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, mean.geometry().count());
     let (dtype, [weight, bias]) = parameters(input, given)?;
-    let (input, beside) = (packed(input, input.dtype())?, beside(out)?);
-    let (from, to) = (launch.place(&input)?, launch.place(&beside)?);
-    let (weight, bias) = (placed(launch, weight.as_ref())?, placed(launch, bias.as_ref())?);
-    let length = input.geometry().count() / count.max(1);
-    let operands = [(from, input.dtype()), (to, input.dtype()), (weight, dtype), (bias, dtype)];
-    let lines = Lines::of(launch, count, length, &operands);
+    let (input, of) = (packed(input, input.dtype())?, input.dtype());
+    let (weight, bias) = (launch.place_of_any(weight.as_ref())?, launch.place_of_any(bias.as_ref())?);
+    let (from, length) = (launch.place(&input)?, input.geometry().count() / count.max(1));
     let statistics = (Vector::of(launch, Some(mean))?, Vector::of(launch, Some(rstd))?);
-    let arguments = (from, to, weight, bias, statistics.0, statistics.1, eps, lines, Slots::new(slots));
-    launch.run(&NORMALIZATION, "lines", &[input.dtype(), dtype], lines.grid(), arguments)?;
-    settle(out, &beside)
-}
-
-/// Where a result is computed: where it is, or else beside it, for it lies otherwise.
-fn beside(out: &Tensor) -> Result<Tensor> {
-    if out.geometry().is_contiguous() {
-        Ok(out.clone())
-    } else {
-        Spec::contiguous(out.dtype(), out.sizes()).on(out.device())
-    }
-}
-
-fn settle(out: &mut Tensor, computed: &Tensor) -> Result<()> {
-    if out.geometry().is_contiguous() { Ok(()) } else { write(out, computed) }
+    computed_contiguous(out, out.dtype(), |out| {
+        let to = launch.place(out)?;
+        let lines = Lines::of(launch, count, length, &[(from, of), (to, of), (weight, dtype), (bias, dtype)]);
+        let arguments = (from, to, weight, bias, statistics.0, statistics.1, eps, lines, Slots::new(slots));
+        Ok(launch.run(&NORMALIZATION, "lines", &[of, dtype], lines.grid(), arguments)?)
+    })
 }
 
 /// What gradients are computed from, side by side.
@@ -143,15 +127,14 @@ impl Taken {
     fn input_gradient(&self, weight: Option<&Tensor>, out: &mut Tensor, slots: [i64; 3]) -> Result<()> {
         let (launch, count, of) = (Launch::on(out)?, self.mean.geometry().count(), self.input.dtype());
         let (dtype, [weight, _]) = parameters(&self.input, [weight, None])?;
-        let beside = beside(out)?;
-        let ((grad, from), to, weight) =
-            (self.places(launch)?, launch.place(&beside)?, placed(launch, weight.as_ref())?);
-        let length = self.input.geometry().count() / count.max(1);
-        let lines = Lines::of(launch, count, length, &[(grad, of), (from, of), (to, of), (weight, dtype)]);
-        let (mean, rstd) = self.statistics(launch)?;
-        let arguments = (grad, from, to, weight, mean, rstd, lines, Slots::new(slots));
-        launch.run(&NORMALIZATION, "lines_backward", &[of, dtype], lines.grid(), arguments)?;
-        settle(out, &beside)
+        let ((grad, from), weight) = (self.places(launch)?, launch.place_of_any(weight.as_ref())?);
+        let (length, (mean, rstd)) = (self.input.geometry().count() / count.max(1), self.statistics(launch)?);
+        computed_contiguous(out, out.dtype(), |out| {
+            let to = launch.place(out)?;
+            let lines = Lines::of(launch, count, length, &[(grad, of), (from, of), (to, of), (weight, dtype)]);
+            let arguments = (grad, from, to, weight, mean, rstd, lines, Slots::new(slots));
+            Ok(launch.run(&NORMALIZATION, "lines_backward", &[of, dtype], lines.grid(), arguments)?)
+        })
     }
 
     /// The sums of planes, `[images, channels, area]` of them, each of which has the statistics of one of so many, which as many channels
@@ -237,8 +220,7 @@ impl Slopes {
         }
         let [channels, parts, pieces] =
             [self.channels, self.parts, self.pieces].map(|size| u32::try_from(size).unwrap_or(u32::MAX));
-        let sums = launch.place(&self.sums)?;
-        let arguments = (sums, of_weight, of_bias, place, known.0, known.1, by, channels, parts, pieces, count);
+        let arguments = (&self.sums, of_weight, of_bias, place, known.0, known.1, by, channels, parts, pieces, count);
         let grid = Grid::new(channels.div_ceil(32), 256);
         Ok(launch.run(&NORMALIZATION, "parameters", &[self.sums.dtype()], grid, arguments)?)
     }

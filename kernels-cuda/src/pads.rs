@@ -4,7 +4,7 @@
 use aten::Bordered;
 
 use crate::images::Images;
-use crate::number::{NUMBERS, check_dtype, moved};
+use crate::number::moved;
 use crate::prelude::*;
 
 kernel! {

@@ -7,7 +7,6 @@
 use aten::RandomWindows;
 
 use crate::images::{Images, Window};
-use crate::number::{FLOATING, NUMBERS, check_dtype};
 use crate::picks::site;
 use crate::prelude::*;
 

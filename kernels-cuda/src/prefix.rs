@@ -20,24 +20,22 @@ pub(crate) fn prefixed(launch: Launch, counts: &Tensor) -> Result<Tensor> {
     if counts.geometry().count() == 0 {
         write(&mut total, &Tensor::number(0.into()))?;
     }
-    prefix(launch, counts, launch.place(&total)?)?;
+    prefix(launch, counts, Some(&total))?;
     Ok(total)
 }
 
-fn prefix(launch: Launch, counts: &Tensor, total: Place) -> Result<()> {
+fn prefix(launch: Launch, counts: &Tensor, total: Option<&Tensor>) -> Result<()> {
     let (count, dtype) = (counts.geometry().count(), [counts.dtype()]);
     let tiles = (count.cast_unsigned()).div_ceil(TILE.unsigned_abs());
     let grid = Grid::of(tiles, 256);
-    let place = launch.place(counts)?;
-    let mut starts = Place::NULL;
-    let sums;
+    let mut starts = None;
     if tiles > 1 {
-        sums = Spec::contiguous(dtype[0], &[tiles.cast_signed()]).on(counts.device())?;
-        starts = launch.place(&sums)?;
-        launch.run(&PREFIX, "sums", &dtype, grid, (count, place, starts))?;
-        prefix(launch, &sums, Place::NULL)?;
+        let sums = Spec::contiguous(dtype[0], &[tiles.cast_signed()]).on(counts.device())?;
+        launch.run(&PREFIX, "sums", &dtype, grid, (count, counts, &sums))?;
+        prefix(launch, &sums, None)?;
+        starts = Some(sums);
     }
-    Ok(launch.run(&PREFIX, "prefix", &dtype, grid, (count, place, starts, total))?)
+    Ok(launch.run(&PREFIX, "prefix", &dtype, grid, (count, counts, starts.as_ref(), total))?)
 }
 
 /// A number of the device, once it has it.

@@ -4,6 +4,7 @@ mod way;
 
 use aten::{AddAt, Indexed, Reduce, ReduceAt};
 
+use crate::copying::computed_contiguous;
 use crate::index::{beside, extent, through};
 use crate::meet::{Meeting, Rows};
 use crate::moves::Side;
@@ -206,12 +207,11 @@ fn put_flat(
     let way = Way { launch, sizes, lists: &lists };
     let from = elements(&source, index)?;
     // Positions count elements side by side.
-    let is_row = out.geometry().is_contiguous();
-    let mut row = if is_row { out.clone() } else { Spec::contiguous(this.dtype(), this.sizes()).on(this.device())? };
-    if accumulate {
-        way.combine(&mut row, this, &from, source.dtype(), Reduce::Sum, true)?;
-    } else {
-        way.put(&mut row, this, &from)?;
-    }
-    if is_row { Ok(()) } else { write(out, &row) }
+    computed_contiguous(out, this.dtype(), |row| {
+        if accumulate {
+            way.combine(row, this, &from, source.dtype(), Reduce::Sum, true)
+        } else {
+            way.put(row, this, &from)
+        }
+    })
 }

@@ -3,6 +3,7 @@
 
 use aten::{Reduce, Segments};
 
+use crate::copying::computed_contiguous;
 use crate::copying::copied;
 use crate::picks::computed_in;
 use crate::prefix::prefixed;
@@ -112,12 +113,12 @@ fn _segment_reduce_backward(
     initial: Option<Scalar>,
 ) -> Result<()> {
     let (dtype, computed) = (data.dtype(), computed_in(data.dtype()));
-    let to = if dtype == computed { out.clone() } else { Spec::contiguous(computed, data.sizes()).on(data.device())? };
-    write(&mut to.clone(), &Tensor::number(0.into()))?;
-    let (launch, told) = (Launch::on(&to)?, Told::of(plan)?);
+    let (launch, told) = (Launch::on(out)?, Told::of(plan)?);
     let given = told.given(launch, plan, data, true)?;
     let (grads, results, elements) = (packed(grad, dtype)?, packed(output, dtype)?, packed(data, dtype)?);
-    let arguments = (given, &grads, &results, &elements, dtype as i32, &to, begin(initial, 1.0));
-    launch.run(&SEGMENTS, "spread", &[computed], given.threads(), arguments)?;
-    if dtype == computed { Ok(()) } else { write(out, &to) }
+    computed_contiguous(out, computed, |out| {
+        write(out, &Tensor::number(0.into()))?;
+        let arguments = (given, &grads, &results, &elements, dtype as i32, out, begin(initial, 1.0));
+        Ok(launch.run(&SEGMENTS, "spread", &[computed], given.threads(), arguments)?)
+    })
 }

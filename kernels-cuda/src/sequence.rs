@@ -17,14 +17,12 @@ fn arange_start_step(_plan: &(), out: &mut Tensor, start: Scalar, step: Scalar) 
     if count == 0 {
         return Ok(());
     }
-    let launch = Launch::on(out)?;
-    let (place, grid) = (launch.place(out)?, Grid::cover(count));
+    let (launch, dtypes) = (Launch::on(out)?, [out.dtype()]);
     if out.dtype().is_floating() {
-        launch.run(&SEQUENCE, "measured", &[out.dtype()], grid, (place, count, real(start), real(step)))?;
+        launch.cover(&SEQUENCE, "measured", &dtypes, count, (out, count, real(start), real(step)))
     } else {
-        launch.run(&SEQUENCE, "counted", &[out.dtype()], grid, (place, count, whole(start), whole(step)))?;
+        launch.cover(&SEQUENCE, "counted", &dtypes, count, (out, count, whole(start), whole(step)))
     }
-    Ok(())
 }
 
 fn real(number: Scalar) -> f64 {

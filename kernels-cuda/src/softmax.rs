@@ -1,6 +1,7 @@
 //! Softmax and its logarithm.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
+use crate::copying::computed_contiguous;
 use crate::line::Lines;
 use crate::prelude::*;
 
@@ -78,9 +79,7 @@ fn softmax_backward(dim: usize, out: &mut Tensor, grad_output: &Tensor, output: 
     }
     let (across, read) = (cut(output, dim), output.dtype());
     if out.dtype() != read && !PAIRS.contains(&(out.dtype(), read)) {
-        let mut beside = out.fresh_like(read)?;
-        softmax_backward(dim, &mut beside, grad_output, output, kind)?;
-        return write(out, &beside);
+        return computed_contiguous(out, read, |out| softmax_backward(dim, out, grad_output, output, kind));
     }
     let (grad, output) = (packed(grad_output, read)?, packed(output, read)?);
     let (launch, kind) = (Launch::on(out)?, kind as i32);

@@ -16,12 +16,8 @@ fn first([values, indices]: [&mut Tensor; 2], lines: &Ranks, dim: usize) -> Resu
 }
 
 #[op_impl(aten::sort, CUDA)]
-fn sort(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, descending: bool) -> Result<()> {
-    first(out, &Ranks::along(this, *plan, descending)?, *plan)
-}
-
 #[op_impl(aten::sort_stable, CUDA)]
-fn sort_stable(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, descending: bool) -> Result<()> {
+fn sort(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, descending: bool) -> Result<()> {
     first(out, &Ranks::along(this, *plan, descending)?, *plan)
 }
 

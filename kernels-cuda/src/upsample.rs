@@ -5,7 +5,7 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::images::Images;
-use crate::number::{FLOATING, NUMBERS, check_dtype, moved};
+use crate::number::moved;
 use crate::prelude::*;
 
 kernel! {
@@ -149,9 +149,8 @@ fn back(
     align_corners: bool,
     scales: &[Option<f64>],
 ) -> Result<()> {
-    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let (count, images) = (out.geometry().count(), (Images::of(out, rank), Images::of(grad_output, rank)));
     let scales = Scales::new(way, align_corners, out.sizes(), grad_output.sizes(), scales, out.dtype());
-    let images = (Images::of(out, rank), Images::of(grad_output, rank));
     let arguments = (count, out, grad_output, images.0, images.1, scales);
-    launch.cover(&UPSAMPLE, way.backward, &[out.dtype()], count, arguments)
+    Launch::on(out)?.cover(&UPSAMPLE, way.backward, &[out.dtype()], count, arguments)
 }

@@ -24,11 +24,6 @@ parameters! {
     }
 }
 
-/// A tensor whose channels lie like another's: outermost but for images, or innermost.
-fn like(tensor: &Tensor, layout: MemoryFormat) -> Result<Tensor> {
-    aten::contiguous(tensor, layout)
-}
-
 fn size(size: i64) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX >> 1)
 }
@@ -45,8 +40,7 @@ fn apply(input: Option<&Tensor>, gradient: Option<&Tensor>, becomes: &Tensor, ou
     let launch = Launch::on(&beside)?;
     let (sizes, count) = (first.sizes(), first.geometry().count());
     let area = if first.geometry().format() == MemoryFormat::Contiguous { sizes[2..].iter().product() } else { 1 };
-    let place = |tensor: Option<&Tensor>| launch.place_of_any(tensor);
-    let (from, slope, to) = (place(input)?, place(gradient)?, launch.place(&beside)?);
+    let (from, slope, to) = (launch.place_of_any(input)?, launch.place_of_any(gradient)?, launch.place(&beside)?);
     let pack = 4 * first.dtype().size() as u64;
     let packed = count % 4 == 0 && [from, slope, to].iter().all(|place| place.is_aligned_to(pack));
     let planes =
@@ -90,12 +84,11 @@ fn normalized<O: Operation>(
     let count = elements_each(input);
     let batch = Batch { eps, momentum, correction: count / (count - 1.0), channels: size(input.sizes()[1]) };
     let saved = (vector(Some(mean))?, vector(Some(rstd))?);
-    let (weight, bias, room) = (vector(weight)?, vector(bias)?, launch.place(&becomes)?);
-    let arguments = (means, vars, weight, bias, saved.0, saved.1, moving[0], moving[1], room, batch);
-    let grid = Grid::cover(input.sizes()[1]);
-    launch.run(&NORMALIZATION, "statistics", &[becomes.dtype()], grid, arguments)?;
+    let (weight, bias) = (vector(weight)?, vector(bias)?);
+    let arguments = (means, vars, weight, bias, saved.0, saved.1, moving[0], moving[1], &becomes, batch);
+    launch.cover(&NORMALIZATION, "statistics", &[becomes.dtype()], input.sizes()[1], arguments)?;
     drop(written);
-    apply(Some(&like(input, input.geometry().format())?), None, &becomes, out)
+    apply(Some(&aten::contiguous(input, input.geometry().format())?), None, &becomes, out)
 }
 
 /// The variances of channels, without correction, and their means.
@@ -202,7 +195,7 @@ fn batch_norm_backward(
         rstd
     };
     let layout = input.geometry().format();
-    let (input, grad) = (like(input, layout)?, like(grad_out, layout)?);
+    let (input, grad) = (aten::contiguous(input, layout)?, aten::contiguous(grad_out, layout)?);
     let taken = Taken { grad, input, mean: mean.clone(), rstd };
     if train || output_mask[1] || output_mask[2] {
         let sizes = taken.input.sizes();
