@@ -118,16 +118,16 @@ fn choice(
 
 parameters! {
     /// `struct Side` of the kernels.
+    #[derive(Default)]
     struct Side {
         at: Place,
         steps: [i64; 4],
     }
 }
 
-const NOTHING: Side = Side { at: Place::NULL, steps: [0; 4] };
-
 parameters! {
     /// `struct Task` of the kernels.
+    #[derive(Default)]
     pub(crate) struct Task {
         query: Side,
         key: Side,
@@ -177,12 +177,7 @@ impl Task {
             query: own(query)?,
             key: own(key)?,
             value: own(value)?,
-            mask: mask.map_or(Ok(NOTHING), |mask| side(launch, mask, &products))?,
-            out: NOTHING,
-            grad: NOTHING,
-            gradients: [NOTHING; 3],
-            logs: NOTHING,
-            meets: NOTHING,
+            mask: mask.map_or(Ok(Side::default()), |mask| side(launch, mask, &products))?,
             items: size(query, 0),
             heads: size(query, 1),
             groups: size(key, 1),
@@ -193,6 +188,7 @@ impl Task {
             mask_dtype: mask.map_or(0, |mask| mask.dtype() as i32),
             is_causal: is_causal.into(),
             scale,
+            ..Self::default()
         })
     }
 

@@ -6,6 +6,7 @@ use aten::Bagging;
 use crate::meet::{Meeting, Rows};
 use crate::picks::{List, Lists, computed_in, site};
 use crate::prelude::*;
+use crate::walk::element_size;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, of sizes that `aten` compared. Offsets are clamped and indices compared where they
@@ -100,7 +101,7 @@ fn _embedding_bag_dense_backward(
     write(out, &Tensor::number(0.into()))?;
     let (mode, launch, grad) = (*plan, Launch::on(out)?, packed(grad, grad.dtype())?);
     let (dtype, computed) = (grad.dtype(), computed_in(grad.dtype()));
-    let (element, width) = (i64::try_from(dtype.size()).unwrap_or(1), grad.sizes()[1]);
+    let (element, width) = (element_size(&grad), grad.sizes()[1]);
     if out.geometry().count() == 0 {
         return Ok(());
     }

@@ -1,6 +1,7 @@
 //! How often numbers occur, and the entries of triangles counted.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
+use crate::copying::brought;
 use crate::copying::copied;
 use crate::elementwise::DTYPES;
 use crate::picks::computed_in;
@@ -17,14 +18,7 @@ kernel! {
     }) };
 }
 
-/// Some numbers of the CPU, on a device.
-fn uploaded(numbers: &Tensor, device: Device) -> Result<Tensor> {
-    let mut there = Spec::contiguous(numbers.dtype(), numbers.sizes()).on(device)?;
-    write(&mut there, numbers)?;
-    Ok(there)
-}
-
-/// The same of a device, once it has them.
+/// Some numbers of a device on the CPU, once the device has them.
 fn downloaded(tensor: &Tensor) -> Result<Tensor> {
     let mut here = Spec::contiguous(tensor.dtype(), tensor.sizes()).on(Device::CPU)?;
     aten::copy_(&mut here, tensor, false)?;
@@ -43,7 +37,7 @@ fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64)
     let (launch, count, place) = (Launch::on(&numbers)?, numbers.geometry().count(), numbers.device());
     let mut length = minlength;
     if count > 0 {
-        let extent = uploaded(&Tensor::from_slice(&[i64::MAX, i64::MIN]), place)?;
+        let extent = brought(&Tensor::from_slice(&[i64::MAX, i64::MIN]), place)?;
         let grid = Grid::new(Grid::cover(count).blocks[0].min(4 * launch.multiprocessors()), 256);
         launch.run(&COUNTING, "extent", &[], grid, (count, &numbers, &extent))?;
         let extent = downloaded(&extent)?.to_vec::<i64>()?;
@@ -66,7 +60,7 @@ fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64)
 fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<()> {
     let computed = computed_in(this.dtype());
     let (values, count) = (packed(this, computed)?, this.geometry().count());
-    let range = uploaded(&Tensor::from_slice(&range(this, [min, max])?), this.device())?;
+    let range = brought(&Tensor::from_slice(&range(this, [min, max])?), this.device())?;
     let (range, launch) = (packed(&range, computed)?, Launch::on(out)?);
     let counts = zeros(DType::I64, bins, this.device())?;
     let grid = Grid::new(Grid::cover(count).blocks[0].min(8 * launch.multiprocessors()), 256);

@@ -3,6 +3,7 @@
 
 use aten::Labelling;
 
+use crate::copying::brought;
 use crate::copying::computed_contiguous;
 use crate::prelude::*;
 use crate::reduce::class;
@@ -46,8 +47,7 @@ impl Sequences {
         let lengths = labelling.steps.iter().zip(&labelling.labels);
         let lengths: Vec<i64> =
             lengths.flat_map(|(steps, (first, count))| [*steps, *first, *count].map(whole)).collect();
-        let lengths =
-            aten::to_device(&Tensor::from_slice(&lengths), log_probs.device(), DType::I64, false, false, None)?;
+        let lengths = brought(&Tensor::from_slice(&lengths), log_probs.device())?;
         let given = Given {
             steps: log_probs.sizes()[0],
             batch: log_probs.sizes()[1],

@@ -3,10 +3,12 @@
 
 use aten::Indexed;
 
+use crate::copying::brought;
 use crate::moves::Side;
 use crate::picks::{List, Lists, gathered, site};
 use crate::prefix::known;
 use crate::prelude::*;
+use crate::walk::element_size;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, with their counts, and `starts` has one for each of `size` rows.
@@ -20,16 +22,14 @@ kernel! {
 
 /// A tensor through `rank` dimensions, of which it does not step along one.
 pub(crate) fn beside(launch: Launch, tensor: &Tensor, rank: usize, except: Option<usize>) -> Result<Side> {
-    let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
     let stride = |dim: usize| tensor.strides().get(dim).filter(|_| Some(dim) != except).copied().unwrap_or(0);
-    Ok(Side { at: launch.place(tensor)?, steps: (0..rank).map(|dim| stride(dim) * element).collect() })
+    Ok(Side { at: launch.place(tensor)?, steps: (0..rank).map(|dim| stride(dim) * element_size(tensor)).collect() })
 }
 
 /// How large a dimension is, and how many bytes one step along it is. A tensor without dimensions has one of one.
 pub(crate) fn extent(tensor: &Tensor, dim: usize) -> (i64, i64) {
-    let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
     let at = |all: &[i64]| all.get(dim).copied().unwrap_or(1);
-    (at(tensor.sizes()), at(tensor.strides()) * element)
+    (at(tensor.sizes()), at(tensor.strides()) * element_size(tensor))
 }
 
 #[op_impl(aten::gather, CUDA)]
@@ -52,7 +52,7 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
 #[op_impl(aten::take, CUDA)]
 fn take(_plan: &(), out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
     let (launch, row) = (Launch::on(out)?, packed(this, this.dtype())?);
-    let (sizes, element) = (out.sizes(), i64::try_from(this.dtype().size()).unwrap_or(1));
+    let (sizes, element) = (out.sizes(), element_size(this));
     let list = List::of(index, sizes, (row.geometry().count(), element));
     let from = Side { at: launch.place(&row)?, steps: Dims::from_elem(0, sizes.len()) };
     let lists = Lists::one(list, true, site!("aten::take", "index"));
@@ -62,12 +62,11 @@ fn take(_plan: &(), out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<(
 /// `tensor`, which has the sizes of what is indexed, through the sizes of the result, and the lists that say where in it elements are.
 pub(crate) fn through(indexed: &Indexed, launch: Launch, tensor: &Tensor, site: Site) -> Result<(Side, Lists)> {
     let Indexed { sizes, index_sizes, at, dims, lists } = indexed;
-    let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
     let whole = (0..tensor.sizes().len()).filter(|dim| !dims.contains(dim));
-    let mut steps: Dims = whole.map(|dim| tensor.strides()[dim] * element).collect();
+    let mut steps: Dims = whole.map(|dim| tensor.strides()[dim] * element_size(tensor)).collect();
     steps.insert_many(*at, index_sizes.iter().map(|_| 0));
     let all = dims.iter().zip(lists).map(|(&dim, index)| {
-        let index = here(index, tensor)?;
+        let index = brought(index, tensor.device())?;
         // Dimensions of the result behind those of the indices are no index's.
         let mut wide = Dims::from_slice(index.sizes());
         let mut strides = Dims::from_slice(index.strides());
@@ -82,16 +81,6 @@ pub(crate) fn through(indexed: &Indexed, launch: Launch, tensor: &Tensor, site: 
     });
     let lists = Lists { all: all.collect::<Result<_>>()?, wraps: true, site };
     Ok((Side { at: launch.place(tensor)?, steps }, lists))
-}
-
-/// An index, which may be on the CPU, where the tensor is.
-pub(crate) fn here(index: &Tensor, this: &Tensor) -> Result<Tensor> {
-    if index.device() == this.device() {
-        return Ok(index.clone());
-    }
-    let mut here = Spec::contiguous(index.dtype(), index.sizes()).on(this.device())?;
-    write(&mut here, index)?;
-    Ok(here)
 }
 
 #[op_impl(aten::index, CUDA)]

@@ -4,7 +4,7 @@ use aten::{Joined, Roll};
 
 use crate::moves::{MOVES, Side, joined, moved, word};
 use crate::prelude::*;
-use crate::walk::Steps;
+use crate::walk::{Steps, element_size};
 
 #[op_impl(aten::cat, CUDA)]
 fn cat(plan: &Joined<'_>, out: &mut Tensor) -> Result<()> {
@@ -25,7 +25,7 @@ fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Res
         from.extend([0, own]);
     }
     let launch = Launch::on(out)?;
-    let element = i64::try_from(this.dtype().size()).unwrap_or(1);
+    let element = element_size(this);
     let side = |at, strides: Dims| Side { at, steps: strides.iter().map(|stride| stride * element).collect() };
     moved(launch, this.dtype(), &sizes, &side(launch.place(out)?, to), &side(launch.place(this)?, from))
 }

@@ -21,7 +21,7 @@ pub struct Launch {
 }
 
 /// A place in the memory of the device that a kernel runs on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(transparent)]
 pub struct Place(Address);
 

@@ -57,6 +57,7 @@ mod index;
 mod join;
 mod launch;
 mod line;
+mod lock;
 mod logic;
 mod loss;
 mod machine;

@@ -4,7 +4,7 @@
 use crate::order::Ranks;
 use crate::picks::{List, Lists, computed_in, site};
 use crate::prelude::*;
-use crate::walk::Steps;
+use crate::walk::{Steps, element_size};
 
 kernel! {
     // SAFETY: keys and places are made here, one for each of `count` rows. A row goes nowhere unless its key is less than `limit`.
@@ -56,7 +56,7 @@ pub(crate) struct Rows {
 impl Rows {
     /// Those of a matrix, which lie side by side.
     pub(crate) fn of(launch: Launch, matrix: &Tensor) -> Result<Self> {
-        let element = i64::try_from(matrix.dtype().size()).unwrap_or(1);
+        let element = element_size(matrix);
         let step = matrix.sizes().last().copied().unwrap_or(1) * element;
         Ok(Self { at: launch.place(matrix)?, step, steps: [element].into_iter().collect() })
     }

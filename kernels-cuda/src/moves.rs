@@ -4,7 +4,7 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::prelude::*;
-use crate::walk::{Divisor, Steps, steps};
+use crate::walk::{Divisor, Steps, element_size, steps};
 
 kernel! {
     // SAFETY: the launches here and in join.rs give both sides the steps of their tensors through the sizes of the walk.
@@ -82,7 +82,7 @@ struct Rows {
 impl Rows {
     /// A tensor whose rows begin with a dimension; none where they have gaps, or are too large for numbers of 32 bits.
     fn of(launch: Launch, tensor: &Tensor, dim: usize) -> Result<Option<Self>> {
-        let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
+        let element = element_size(tensor);
         let (sizes, strides) = (tensor.sizes(), tensor.strides());
         let dense = |dims: std::ops::Range<usize>, first: i64| {
             let mut next = first;

@@ -13,7 +13,7 @@ use crate::line::Lines;
 use crate::prelude::*;
 use crate::reduce::class;
 use crate::softmax::PAIRS;
-use crate::walk::Divisor;
+use crate::walk::{Divisor, element_size};
 
 kernel! {
     // SAFETY: the launches here and in its modules give packed tensors, as many lines as statistics, and parameters of as many as
@@ -45,8 +45,7 @@ impl Vector {
     fn of(launch: Launch, tensor: Option<&Tensor>) -> Result<Self> {
         let Some(tensor) = tensor.filter(|tensor| tensor.geometry().count() > 0) else { return Ok(Self::NONE) };
         let stride = if let [stride] = tensor.strides() { *stride } else { 1 };
-        let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
-        Ok(Self { at: launch.place(tensor)?, step: stride * element, dtype: tensor.dtype() as i32 })
+        Ok(Self { at: launch.place(tensor)?, step: stride * element_size(tensor), dtype: tensor.dtype() as i32 })
     }
 }
 

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::moves::{Side, WORDS, word};
 use crate::number::encoded;
 use crate::prelude::*;
-use crate::walk::{Part, Steps, steps};
+use crate::walk::{Part, Steps, element_size, steps};
 
 kernel! {
     // SAFETY: each side and list comes with its steps through the sizes of the walk. Positions are compared where they are read.
@@ -60,10 +60,9 @@ impl List {
 
     /// A list of one dimension, for one dimension of the walk.
     pub(crate) fn along(index: &Tensor, rank: usize, dim: usize, (size, step): (i64, i64)) -> Self {
-        let element = i64::try_from(index.dtype().size()).unwrap_or(1);
         let mut steps = Dims::from_elem(0, rank);
         if let Some(own) = steps.get_mut(dim) {
-            *own = index.strides().first().copied().unwrap_or(1) * element;
+            *own = index.strides().first().copied().unwrap_or(1) * element_size(index);
         }
         Self { index: index.clone(), steps, size, step }
     }

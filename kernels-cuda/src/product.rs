@@ -1,5 +1,6 @@
 //! Products of matrices and vectors: tensors become operands that [`gemm`](crate::gemm) multiplies where they lie.
 
+use crate::copying::brought;
 use crate::copying::copied;
 use crate::gemm::{Face, Operand, Task, multiply};
 use crate::number::is_single;
@@ -123,12 +124,7 @@ fn product(operator: &Operator, out: &mut Tensor, this: &Tensor, other: &Tensor)
 
 /// A tensor on another's device, if it is a number of the CPU's.
 fn on(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    if !is_single(this) {
-        return Ok(this.clone());
-    }
-    let mut there = Spec::contiguous(this.dtype(), &[]).on(other.device())?;
-    write(&mut there, this)?;
-    Ok(there)
+    if is_single(this) { brought(this, other.device()) } else { Ok(this.clone()) }
 }
 
 /// Whether what is multiplied by it counts.

@@ -5,12 +5,11 @@
 //! places. Where results are too few for the device, each is made of parts, which a second launch joins in order, so that the
 //! same call gives the same bits.
 
-use dispatch_runtime::ErrorKind;
-
 use crate::elementwise::DTYPES;
+use crate::number::unsupported;
 use crate::prelude::*;
 use crate::source::Instances;
-use crate::walk::{Dims as Nested, Part, Steps};
+use crate::walk::{Dims as Nested, Part, Steps, element_size};
 
 /// A reduction's loops.
 pub(crate) struct Fold {
@@ -103,7 +102,9 @@ pub(crate) fn folded<O: Operation>(
     given: [f64; 2],
     outs: &[&Tensor],
 ) -> Result<()> {
-    let Some(wanted) = fold.class(computed) else { return Err(unsupported::<O>(computed, fold.computes)) };
+    let Some(wanted) = fold.class(computed) else {
+        return Err(unsupported(O::operator(), "self", computed, fold.computes));
+    };
     let results = outs.first().map_or(0, |out| out.geometry().count());
     if results == 0 {
         return Ok(());
@@ -127,7 +128,7 @@ pub(crate) fn folded<O: Operation>(
 
 /// The dimensions that are kept, with steps of the elements and of the results' numbers, and those that are reduced.
 fn dims(this: &Tensor, gone: &[bool]) -> (Steps, Steps) {
-    let element = i64::try_from(this.dtype().size()).unwrap_or(1);
+    let element = element_size(this);
     let (mut sizes, mut strides) = ([Dims::new(), Dims::new()], [Dims::new(), Dims::new()]);
     for (dim, &gone) in gone.iter().enumerate() {
         sizes[usize::from(gone)].push(this.sizes()[dim]);
@@ -310,12 +311,6 @@ impl Passes {
         }
         Ok(())
     }
-}
-
-/// The refusal of a dtype.
-#[cold]
-pub(crate) fn unsupported<O: Operation>(dtype: DType, supported: &'static [DType]) -> Error {
-    ErrorKind::UnsupportedDType { operator: O::operator().name(), argument: "self", dtype, supported }.into()
 }
 
 /// A reduction, in C++: the types that it computes in, what elements are gathered in, how that begins, how `x`, an element with its place

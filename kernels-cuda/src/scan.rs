@@ -4,8 +4,8 @@
 //! between, by a thread each.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
+use crate::number::unsupported;
 use crate::prelude::*;
-use crate::reduce::unsupported;
 use crate::source::Instances;
 
 /// A scan's loops.
@@ -114,7 +114,7 @@ fn scanned<O: Operation>(
 ) -> Result<()> {
     let dtype = out.dtype();
     if dtype.is_complex() || (dtype.is_integral() && !scan.dtypes.contains(&DType::I64)) {
-        return Err(unsupported::<O>(dtype, scan.dtypes));
+        return Err(unsupported(O::operator(), "self", dtype, scan.dtypes));
     }
     if out.geometry().count() == 0 {
         return Ok(());

@@ -11,6 +11,7 @@ use crate::moves::Side;
 use crate::number::is_single;
 use crate::picks::{List, Lists, Source, computed_in, site};
 use crate::prelude::*;
+use crate::walk::element_size;
 use way::Way;
 
 /// Runs `f` with the way to where an index picks along a dimension.
@@ -173,7 +174,7 @@ fn accumulated(
     let Indexed { sizes, index_sizes, at, .. } = indexed;
     let among = |dim: &usize| (*at..at + index_sizes.len()).contains(dim);
     let positions: Dims = (0..sizes.len()).map(|dim| if among(&dim) { sizes[dim] } else { 1 }).collect();
-    let element = i64::try_from(out.dtype().size()).unwrap_or(1);
+    let element = element_size(out);
     // Places are counted in bytes, and all are inside of the tensor's own.
     let bytes = out.geometry().count().saturating_mul(element);
     let meeting = Meeting::new(&lists.places(launch, &positions, bytes)?, bytes, -1)?;
@@ -199,8 +200,7 @@ fn put_flat(
     let source = source.restride(Geometry::contiguous(index.sizes()).at(source.geometry().offset()))?;
     let (launch, sizes, site) = (Launch::on(this)?, index.sizes(), site!("aten::put", "index"));
     let lists = |tensor: &Tensor| {
-        let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
-        let list = List::of(index, sizes, (tensor.geometry().count(), element));
+        let list = List::of(index, sizes, (tensor.geometry().count(), element_size(tensor)));
         let to = Side { at: launch.place(tensor)?, steps: Dims::from_elem(0, sizes.len()) };
         Ok((to, Lists::one(list, true, site)))
     };

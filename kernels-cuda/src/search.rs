@@ -3,6 +3,7 @@
 
 use dispatch_runtime::result_dtype;
 
+use crate::copying::brought;
 use crate::order::Ranks;
 use crate::picks::site;
 use crate::prelude::*;
@@ -61,7 +62,7 @@ fn found(out: &mut Tensor, boundaries: &Tensor, wanted: &Tensor, right: bool, so
         _ => i64::MAX,
     };
     let (launch, computed) = (Launch::on(out)?, compared([boundaries, wanted]));
-    let wanted = crate::index::here(wanted, boundaries)?;
+    let wanted = brought(wanted, boundaries.device())?;
     let (among, wanted) = (packed(boundaries, boundaries.dtype())?, packed(&wanted, wanted.dtype())?);
     let order = sorter.map(|sorter| packed(sorter, DType::I64)).transpose()?;
     let (site, count) = (site!("aten::searchsorted", "sorter"), out.geometry().count());
@@ -79,7 +80,7 @@ fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor,
         DType::F32 if !both.iter().all(|tensor| tensor.dtype().is_floating()) => DType::F64,
         other => other,
     };
-    let [elements, tests] = both.map(|tensor| crate::index::here(tensor, out));
+    let [elements, tests] = both.map(|tensor| brought(tensor, out.device()));
     let (elements, tests) = (elements?, packed(&tests?, computed)?);
     let elements = packed(&elements, elements.dtype())?;
     let launch = Launch::on(out)?;

@@ -46,11 +46,15 @@ pub(crate) struct Steps(pub(crate) Dims);
 
 pub(crate) type Dims = SmallVec<[(u64, [i64; OPERANDS]); RANK]>;
 
+/// How many bytes an element has.
+pub(crate) fn element_size(tensor: &Tensor) -> i64 {
+    i64::try_from(tensor.dtype().size()).unwrap_or(1)
+}
+
 /// The steps of a tensor that is stretched to these sizes, in bytes.
 pub(crate) fn steps(tensor: &Tensor, sizes: &[i64]) -> dispatch_runtime::Dims {
-    let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
     let mut steps = broadcast_strides(tensor.geometry(), sizes);
-    steps.iter_mut().for_each(|step| *step = step.saturating_mul(element));
+    steps.iter_mut().for_each(|step| *step = step.saturating_mul(element_size(tensor)));
     steps
 }
 

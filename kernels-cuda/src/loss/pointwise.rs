@@ -7,7 +7,6 @@ use dispatch_runtime::Promotion;
 use super::reduced;
 use crate::elementwise::{Loops, fresh, part, part_into};
 use crate::prelude::*;
-use crate::reduce::unsupported;
 
 loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
@@ -99,9 +98,7 @@ template <class T> __global__ void __launch_bounds__(256) probabilities(const T 
 
 /// Whether every element is one, is known when somebody waits for the device.
 fn check_probabilities(this: &Tensor) -> Result<()> {
-    if !FLOATING.contains(&this.dtype()) {
-        return Err(unsupported::<aten::binary_cross_entropy>(this.dtype(), &FLOATING));
-    }
+    check_dtype(aten::binary_cross_entropy::operator(), "self", this.dtype(), &FLOATING)?;
     let this = packed(this, this.dtype())?;
     let (launch, count) = (Launch::on(&this)?, this.geometry().count());
     let arguments = (&this, count, launch.faults(), Site::of("aten::binary_cross_entropy", "self"));
