@@ -18,13 +18,6 @@ kernel! {
     }) };
 }
 
-/// Some numbers of a device on the CPU, once the device has them.
-fn downloaded(tensor: &Tensor) -> Result<Tensor> {
-    let mut here = Spec::contiguous(tensor.dtype(), tensor.sizes()).on(Device::CPU)?;
-    aten::copy_(&mut here, tensor, false)?;
-    Ok(here)
-}
-
 fn zeros(dtype: DType, size: i64, device: Device) -> Result<Tensor> {
     let mut zeros = Spec::contiguous(dtype, &[size]).on(device)?;
     write(&mut zeros, &Tensor::number(0.into()))?;
@@ -40,7 +33,7 @@ fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64)
         let extent = brought(&Tensor::from_slice(&[i64::MAX, i64::MIN]), place)?;
         let grid = Grid::new(Grid::cover(count).blocks[0].min(4 * launch.multiprocessors()), 256);
         launch.run(&COUNTING, "extent", &[], grid, (count, &numbers, &extent))?;
-        let extent = downloaded(&extent)?.to_vec::<i64>()?;
+        let extent = aten::to_device(&extent, Device::CPU, DType::I64, false, false, None)?.to_vec::<i64>()?;
         if extent[0] < 0 {
             return Err(BadArgument::value("self", extent[0], "zero or more in every element").into());
         }

@@ -17,11 +17,8 @@ kernel! {
     // SAFETY: each operand comes with the steps of its own tensor through items, rows and columns, and `parts` has a matrix for each
     // portion.
     static GEMM = unsafe { Kernel::new("gemm", include_str!("../kernels/gemm.cu"), |instances| {
-        instances.each("product_64", &NUMBERS);
         instances.each("product_128", &SINGLE);
-        instances.each("gather", &NUMBERS);
-        instances.each("row_by_row", &NUMBERS);
-        instances.each("column_by_column", &NUMBERS);
+        instances.all(&["product_64", "gather", "row_by_row", "column_by_column"], &NUMBERS);
     }) };
 }
 

@@ -15,8 +15,7 @@ kernel! {
     static INDEX = unsafe { Kernel::new("index", include_str!("../kernels/index.cu"), |instances| {
         instances.one("largest", &[]);
         instances.one("one_hot", &[]);
-        instances.each("checked", &[DType::I32, DType::I64]);
-        instances.each("repeated", &[DType::I32, DType::I64]);
+        instances.all(&["checked", "repeated"], &[DType::I32, DType::I64]);
     }) };
 }
 

@@ -333,19 +333,12 @@ macro_rules! arguments {
     };
 }
 
-arguments! { A }
-arguments! { A B }
-arguments! { A B C }
-arguments! { A B C D }
-arguments! { A B C D E }
-arguments! { A B C D E F }
-arguments! { A B C D E F G }
-arguments! { A B C D E F G H }
-arguments! { A B C D E F G H I }
-arguments! { A B C D E F G H I J }
-arguments! { A B C D E F G H I J K }
-arguments! { A B C D E F G H I J K L }
-arguments! { A B C D E F G H I J K L M }
-arguments! { A B C D E F G H I J K L M N }
-arguments! { A B C D E F G H I J K L M N O }
-arguments! { A B C D E F G H I J K L M N O P }
+/// Tuples of these types, and of each shorter list that ends as this one does.
+macro_rules! tuples {
+    () => {};
+    ($first:ident $($others:ident)*) => {
+        arguments! { $first $($others)* }
+        tuples! { $($others)* }
+    };
+}
+tuples! { A B C D E F G H I J K L M N O P }

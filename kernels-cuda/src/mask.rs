@@ -17,8 +17,7 @@ kernel! {
     static MASK = unsafe { Kernel::new("mask", include_str!("../kernels/mask.cu"), |instances| {
         instances.one("counted", &[]);
         instances.one("positions", &[]);
-        instances.each("selected", WORDS);
-        instances.each("replaced", WORDS);
+        instances.all(&["selected", "replaced"], WORDS);
     }) };
 }
 

@@ -9,9 +9,7 @@ use crate::walk::{Divisor, Steps, element_size, steps};
 kernel! {
     // SAFETY: the launches here and in join.rs give both sides the steps of their tensors through the sizes of the walk.
     pub(crate) static MOVES = unsafe { Kernel::new("moves", include_str!("../kernels/moves.cu"), |instances| {
-        instances.each("moved", WORDS);
-        instances.each("triangle", WORDS);
-        instances.each("joined", WORDS);
+        instances.all(&["moved", "triangle", "joined"], WORDS);
     }) };
 }
 

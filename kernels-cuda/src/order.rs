@@ -236,9 +236,6 @@ fn power_of_two(number: i64) -> u32 {
 
 /// Puts what was found in each line where it belongs in a result of which the lines are along a dimension.
 pub(crate) fn placed(found: &Tensor, out: &Tensor, dim: usize) -> Result<()> {
-    if out.geometry().count() == 0 {
-        return Ok(());
-    }
     let mut turned = aten::movedim_int(out, i64::try_from(dim).unwrap_or(0), -1)?;
     let lines = found.restride(Geometry::contiguous(turned.sizes()))?;
     write(&mut turned, &lines)

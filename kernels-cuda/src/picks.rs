@@ -14,11 +14,9 @@ use crate::walk::{Part, Steps, element_size, steps};
 kernel! {
     // SAFETY: each side and list comes with its steps through the sizes of the walk. Positions are compared where they are read.
     static PICKS = unsafe { Kernel::new("picks", include_str!("../kernels/picks.cu"), |instances| {
-        instances.each("gathered", WORDS);
-        instances.each("put", WORDS);
+        instances.all(&["gathered", "put"], WORDS);
         instances.one("places", &[]);
-        instances.each("reduced", COMPUTED);
-        instances.each("shared_among", COMPUTED);
+        instances.all(&["reduced", "shared_among"], COMPUTED);
     }) };
 }
 

@@ -6,8 +6,7 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: counts lie side by side, `count` of them, and `starts` has one for each tile.
     static PREFIX = unsafe { Kernel::new("prefix", include_str!("../kernels/prefix.cu"), |instances| {
-        instances.each("sums", &[DType::I32, DType::I64]);
-        instances.each("prefix", &[DType::I32, DType::I64]);
+        instances.all(&["sums", "prefix"], &[DType::I32, DType::I64]);
     }) };
 }
 

@@ -47,8 +47,7 @@ macro_rules! scan {
                         "; }\n};\n#include \"scan.cuh\"\n"
                     ),
                     |instances: &mut Instances| {
-                        instances.each("lines", $dtypes);
-                        instances.each("columns", $dtypes);
+                        instances.all(&["lines", "columns"], $dtypes);
                     },
                 )
             },

@@ -13,11 +13,7 @@ kernel! {
 
 #[op_impl(aten::arange_start_step, CUDA)]
 fn arange_start_step(_plan: &(), out: &mut Tensor, start: Scalar, step: Scalar) -> Result<()> {
-    let count = out.geometry().count();
-    if count == 0 {
-        return Ok(());
-    }
-    let (launch, dtypes) = (Launch::on(out)?, [out.dtype()]);
+    let (launch, count, dtypes) = (Launch::on(out)?, out.geometry().count(), [out.dtype()]);
     if out.dtype().is_floating() {
         launch.cover(&SEQUENCE, "measured", &dtypes, count, (out, count, real(start), real(step)))
     } else {
@@ -36,11 +32,7 @@ fn whole(number: Scalar) -> i64 {
 
 /// Numbers equally far apart, or powers of `base` with such exponents.
 fn spaced(out: &Tensor, start: Scalar, end: Scalar, base: Option<f64>) -> Result<()> {
-    let count = out.geometry().count();
-    if count == 0 {
-        return Ok(());
-    }
-    let launch = Launch::on(out)?;
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let end_of = |number| if out.dtype().is_floating() { real(number) } else { real(number).trunc() };
     let arguments = (out, count, end_of(start), end_of(end), base.unwrap_or(0.0));
     launch.cover(&SEQUENCE, "spaced", &[out.dtype()], count, arguments)

@@ -25,14 +25,23 @@ fn join(how: Reduce, computed: DType) -> (Join, Scalar) {
 pub(super) struct Way<'a> {
     pub(super) launch: Launch,
     pub(super) sizes: &'a [i64],
-    pub(super) lists: &'a dyn Fn(&Tensor) -> Result<(Side, Lists)>,
+    pub(super) lists: &'a dyn Fn(Launch, &Tensor) -> Result<(Side, Lists)>,
 }
 
-impl Way<'_> {
+impl<'a> Way<'a> {
+    /// A way through these sizes, on the device of a tensor.
+    pub(super) fn of(
+        this: &Tensor,
+        sizes: &'a [i64],
+        lists: &'a dyn Fn(Launch, &Tensor) -> Result<(Side, Lists)>,
+    ) -> Result<Self> {
+        Ok(Self { launch: Launch::on(this)?, sizes, lists })
+    }
+
     /// Writes `this` with elements in place of its own.
     pub(super) fn put(&self, out: &mut Tensor, this: &Tensor, source: &Source) -> Result<()> {
         write(out, this)?;
-        let (to, lists) = (self.lists)(out)?;
+        let (to, lists) = (self.lists)(self.launch, out)?;
         put(self.launch, out.dtype(), self.sizes, &to, source, lists)
     }
 
@@ -58,15 +67,15 @@ impl Way<'_> {
         write(out, this)?;
         let (join, neutral) = join(how, computed);
         if !include {
-            let (to, lists) = (self.lists)(out)?;
+            let (to, lists) = (self.lists)(self.launch, out)?;
             put(self.launch, computed, self.sizes, &to, &Source::Number(neutral), lists)?;
         }
-        let (to, lists) = (self.lists)(out)?;
+        let (to, lists) = (self.lists)(self.launch, out)?;
         combined(self.launch, [computed, dtype], self.sizes, &to, source, lists, join)?;
         if how == Reduce::Mean {
             let mut counts = Spec { dtype: DType::I64, geometry: out.geometry().clone().at(0) }.on(out.device())?;
             write(&mut counts, &Tensor::number(i64::from(include).into()))?;
-            let (to, lists) = (self.lists)(&counts)?;
+            let (to, lists) = (self.lists)(self.launch, &counts)?;
             let one = Source::Number(1.into());
             combined(self.launch, [DType::I64; 2], self.sizes, &to, &one, lists, Join::Sum)?;
             share(self.launch, out, &counts)?;
