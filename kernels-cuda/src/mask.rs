@@ -147,7 +147,8 @@ fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, so
     let Picked { flags, starts, launch, .. } = Picked::by(&stretched(mask, out.sizes())?)?;
     let source = packed(source, source.dtype())?;
     let (count, size) = (flags.geometry().count(), source.geometry().count());
-    let (spread, site) = (Dimensions::spread("self", out.geometry())?, site!("aten::masked_scatter", "source"));
-    let arguments = (count, &flags, &starts, &*out, &source, spread, size, site, launch.faults());
+    let (spread, fault) = (Dimensions::spread("self", out.geometry())?, launch.faults());
+    let noted = site!("aten::masked_scatter", "source");
+    let arguments = (count, &flags, &starts, &*out, &source, spread, size, noted, fault);
     Ok(launch.run(&MASK, "replaced", &[word(out.dtype().size())], grid(count), arguments)?)
 }

@@ -102,7 +102,9 @@ impl Instances {
 
     /// An instance of each of these templates, for each of these dtypes.
     pub(crate) fn all(&mut self, templates: &[&'static str], dtypes: &[DType]) {
-        templates.iter().for_each(|template| self.each(template, dtypes));
+        for template in templates {
+            self.each(template, dtypes);
+        }
     }
 
     /// As C++ writes them. An instance of a template whose name is no identifier of C++ is left out, as is one of a dtype that has no

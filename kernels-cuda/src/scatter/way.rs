@@ -21,20 +21,19 @@ fn join(how: Reduce, computed: DType) -> (Join, Scalar) {
     }
 }
 
+/// Finds, in a tensor, the side that elements go to and the lists of their positions.
+type Positions<'a> = dyn Fn(Launch, &Tensor) -> Result<(Side, Lists)> + 'a;
+
 /// Where elements go in a tensor that is laid out somehow.
 pub(super) struct Way<'a> {
     pub(super) launch: Launch,
     pub(super) sizes: &'a [i64],
-    pub(super) lists: &'a dyn Fn(Launch, &Tensor) -> Result<(Side, Lists)>,
+    pub(super) lists: &'a Positions<'a>,
 }
 
 impl<'a> Way<'a> {
     /// A way through these sizes, on the device of a tensor.
-    pub(super) fn of(
-        this: &Tensor,
-        sizes: &'a [i64],
-        lists: &'a dyn Fn(Launch, &Tensor) -> Result<(Side, Lists)>,
-    ) -> Result<Self> {
+    pub(super) fn of(this: &Tensor, sizes: &'a [i64], lists: &'a Positions<'a>) -> Result<Self> {
         Ok(Self { launch: Launch::on(this)?, sizes, lists })
     }
 
