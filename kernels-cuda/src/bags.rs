@@ -4,9 +4,8 @@
 use aten::Bagging;
 
 use crate::meet::{Meeting, Rows};
-use crate::picks::{List, Lists, computed_in, site};
+use crate::picks::{List, Lists, computed_in};
 use crate::prelude::*;
-use crate::walk::element_size;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, of sizes that `aten` compared. Offsets are clamped and indices compared where they

@@ -9,7 +9,6 @@ use aten::{GROUP, Integers};
 use crate::copying::stretched;
 use crate::elementwise::DTYPES;
 use crate::graph;
-use crate::picks::site;
 use crate::prelude::*;
 
 kernel! {

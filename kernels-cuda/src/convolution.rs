@@ -8,7 +8,6 @@
 
 use aten::Window;
 
-use crate::copying::computed_contiguous;
 use crate::gemm::{self, Face, Operand, Task};
 use crate::images::Images;
 use crate::prelude::*;

@@ -1,7 +1,6 @@
 //! How often numbers occur, and the entries of triangles counted.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::copying::brought;
 use crate::copying::copied;
 use crate::elementwise::DTYPES;
 use crate::picks::computed_in;

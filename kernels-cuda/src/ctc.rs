@@ -3,8 +3,6 @@
 
 use aten::Labelling;
 
-use crate::copying::brought;
-use crate::copying::computed_contiguous;
 use crate::prelude::*;
 use crate::reduce::class;
 

@@ -3,12 +3,10 @@
 
 use aten::Indexed;
 
-use crate::copying::brought;
 use crate::moves::Side;
-use crate::picks::{List, Lists, gathered, site};
+use crate::picks::{List, Lists, gathered};
 use crate::prefix::known;
 use crate::prelude::*;
-use crate::walk::element_size;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, with their counts, and `starts` has one for each of `size` rows.

@@ -4,7 +4,7 @@ use aten::{Joined, Roll};
 
 use crate::moves::{MOVES, Side, joined, moved, word};
 use crate::prelude::*;
-use crate::walk::{Steps, element_size};
+use crate::walk::Steps;
 
 #[op_impl(aten::cat, CUDA)]
 fn cat(plan: &Joined<'_>, out: &mut Tensor) -> Result<()> {

@@ -295,7 +295,8 @@ impl Argument for Option<&Tensor> {
     }
 }
 
-/// The parameters of a launch: a tuple of one to sixteen.
+/// The parameters of a launch: a tuple of one to sixteen. A tensor stands for its [place](Launch::place), and no tensor for
+/// [`Place::NULL`].
 #[expect(private_bounds, reason = "only tuples are it, as places that another type gave could be of nothing")]
 pub trait Arguments: Places {}
 

@@ -118,12 +118,14 @@ mod prelude {
     pub(crate) use dispatch_runtime::prelude::*;
     pub(crate) use dispatch_runtime::{BadArgument, Dims, Geometry, MemoryFormat, Problem, Spec};
 
-    pub(crate) use crate::copying::{packed, write};
+    pub(crate) use crate::copying::{brought, computed_contiguous, packed, write};
     pub(crate) use crate::fault::Site;
     pub(crate) use crate::kernel::Kernel;
     pub(crate) use crate::launch::{Launch, Parameter, Place, parameters};
     pub(crate) use crate::machine::Grid;
     pub(crate) use crate::number::{FLOATING, NUMBERS, check_dtype};
+    pub(crate) use crate::picks::site;
+    pub(crate) use crate::walk::element_size;
 }
 
 /// What macros of this crate expand to. Not public API.

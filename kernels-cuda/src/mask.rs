@@ -7,7 +7,6 @@
 use dispatch_runtime::broadcast_strides;
 
 use crate::moves::{WORDS, word};
-use crate::picks::site;
 use crate::prefix::{known, prefixed};
 use crate::prelude::*;
 

@@ -2,9 +2,9 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::order::Ranks;
-use crate::picks::{List, Lists, computed_in, site};
+use crate::picks::{List, Lists, computed_in};
 use crate::prelude::*;
-use crate::walk::{Steps, element_size};
+use crate::walk::Steps;
 
 kernel! {
     // SAFETY: keys and places are made here, one for each of `count` rows. A row goes nowhere unless its key is less than `limit`.

@@ -4,7 +4,7 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::prelude::*;
-use crate::walk::{Divisor, Steps, element_size, steps};
+use crate::walk::{Divisor, Steps, steps};
 
 kernel! {
     // SAFETY: the launches here and in join.rs give both sides the steps of their tensors through the sizes of the walk.

@@ -8,12 +8,11 @@ mod batch;
 mod group;
 mod layer;
 
-use crate::copying::computed_contiguous;
 use crate::line::Lines;
 use crate::prelude::*;
 use crate::reduce::class;
 use crate::softmax::PAIRS;
-use crate::walk::{Divisor, element_size};
+use crate::walk::Divisor;
 
 kernel! {
     // SAFETY: the launches here and in its modules give packed tensors, as many lines as statistics, and parameters of as many as

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::moves::{Side, WORDS, word};
 use crate::number::encoded;
 use crate::prelude::*;
-use crate::walk::{Part, Steps, element_size, steps};
+use crate::walk::{Part, Steps, steps};
 
 kernel! {
     // SAFETY: each side and list comes with its steps through the sizes of the walk. Positions are compared where they are read.

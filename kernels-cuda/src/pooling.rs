@@ -7,7 +7,6 @@
 use aten::RandomWindows;
 
 use crate::images::{Images, Window};
-use crate::picks::site;
 use crate::prelude::*;
 
 kernel! {

@@ -1,6 +1,5 @@
 //! Products of matrices and vectors: tensors become operands that [`gemm`](crate::gemm) multiplies where they lie.
 
-use crate::copying::brought;
 use crate::copying::copied;
 use crate::gemm::{Face, Operand, Task, multiply};
 use crate::number::is_single;

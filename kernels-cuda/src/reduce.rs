@@ -9,7 +9,7 @@ use crate::elementwise::DTYPES;
 use crate::number::unsupported;
 use crate::prelude::*;
 use crate::source::Instances;
-use crate::walk::{Dims as Nested, Part, Steps, element_size};
+use crate::walk::{Dims as Nested, Part, Steps};
 
 /// A reduction's loops.
 pub(crate) struct Fold {

@@ -4,14 +4,12 @@ mod way;
 
 use aten::{AddAt, Indexed, Reduce, ReduceAt};
 
-use crate::copying::computed_contiguous;
 use crate::index::{beside, extent, through};
 use crate::meet::{Meeting, Rows};
 use crate::moves::Side;
 use crate::number::is_single;
-use crate::picks::{List, Lists, Source, computed_in, site};
+use crate::picks::{List, Lists, Source, computed_in};
 use crate::prelude::*;
-use crate::walk::element_size;
 use way::Way;
 
 /// Says where in a tensor an index leads along a dimension.

@@ -3,9 +3,7 @@
 
 use dispatch_runtime::result_dtype;
 
-use crate::copying::brought;
 use crate::order::Ranks;
-use crate::picks::site;
 use crate::prelude::*;
 
 kernel! {

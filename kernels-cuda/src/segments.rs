@@ -3,7 +3,6 @@
 
 use aten::{Reduce, Segments};
 
-use crate::copying::computed_contiguous;
 use crate::copying::copied;
 use crate::picks::computed_in;
 use crate::prefix::prefixed;

@@ -1,7 +1,6 @@
 //! Softmax and its logarithm.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::copying::computed_contiguous;
 use crate::line::Lines;
 use crate::prelude::*;
 

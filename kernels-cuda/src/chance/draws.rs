@@ -3,7 +3,6 @@
 
 use super::filled;
 use crate::order::Ranks;
-use crate::picks::site;
 use crate::prelude::*;
 
 kernel! {

@@ -3,7 +3,6 @@
 
 use super::filled;
 use crate::copying::stretched;
-use crate::picks::site;
 use crate::prelude::*;
 
 kernel! {
