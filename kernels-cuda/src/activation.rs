@@ -2,9 +2,9 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{Gelu, Halves};
-use dispatch_runtime::{BadArgument, MemoryFormat, Result, Tensor, op_impl};
 
 use crate::elementwise::{Bound, Loops, fresh, into};
+use crate::prelude::*;
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
@@ -13,7 +13,7 @@ elementwise!(unsafe {
     silu => |x| "return x * sigmoid(x);";
     elu => |x| "return x <= C(0) ? expm1(x * input_scale) * (alpha * scale) : x * scale;";
     hardtanh => |x| "return smaller(larger(x, min_val), max_val);";
-    gelu => by { gelu_loops(approximate) };
+    gelu => by { approximated(approximate, &GELU, &GELU_BY_TANH) };
     hardsigmoid => |x| "return gate(x) / C(6);";
     hardswish => |x| "return x * gate(x) / C(6);";
     softplus => |x| "return x * beta > threshold ? x : log1p(exp(x * beta)) / beta;";
@@ -32,10 +32,11 @@ loops!(unsafe {
     LOG_SIGMOID_BUFFER log_sigmoid_buffer [F32 F64] |x| "return exp(-fabs(x));";
 });
 
-fn gelu_loops(approximate: &str) -> Result<Bound> {
+/// The loops of `gelu` or of its gradient that an approximation names.
+pub(crate) fn approximated(approximate: &str, exact: &'static Loops, by_tanh: &'static Loops) -> Result<Bound> {
     let loops = match Gelu::of(approximate)? {
-        Gelu::Exact => &GELU,
-        Gelu::Tanh => &GELU_BY_TANH,
+        Gelu::Exact => exact,
+        Gelu::Tanh => by_tanh,
     };
     Ok(loops.with(&[]))
 }

@@ -9,6 +9,7 @@ use crate::compiler::{self, Code, Effort};
 use crate::error::CudaError;
 use crate::gpu::Gpu;
 use crate::kernel::known;
+use crate::lock::locked;
 use crate::source::Source;
 
 impl Source {
@@ -85,7 +86,7 @@ impl Source {
 pub fn prepare(device: Device) -> Result<(), CudaError> {
     let gpu = Gpu::of(device)?;
     let waiting = Mutex::new(known());
-    let next = || waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
+    let next = || locked(&waiting).next();
     let build = || std::iter::from_fn(next).try_for_each(|kernel| kernel.load_all(gpu));
     std::thread::scope(|scope| {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);

@@ -6,13 +6,10 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Attention;
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, DType, Spec, broadcast_strides};
+use dispatch_runtime::broadcast_strides;
 
 use crate::flash::Flash;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: each side comes with the steps of its own tensor, whose sizes `aten` compared, and a thread goes no further than the sizes
@@ -97,7 +94,6 @@ fn computed(dtype: DType) -> DType {
 }
 
 #[op_impl(aten::_fused_sdp_choice, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn choice(
     query: &Tensor,
     key: &Tensor,
@@ -120,42 +116,40 @@ fn choice(
     if fits { aten::BLOCKED } else { aten::COMPOSED }
 }
 
-/// `struct Side` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Side {
-    at: Place,
-    steps: [i64; 4],
+parameters! {
+    /// `struct Side` of the kernels.
+    #[derive(Default)]
+    struct Side {
+        at: Place,
+        steps: [i64; 4],
+    }
 }
 
-const NOTHING: Side = Side { at: Place::NULL, steps: [0; 4] };
-
-/// `struct Task` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(crate) struct Task {
-    query: Side,
-    key: Side,
-    value: Side,
-    mask: Side,
-    out: Side,
-    grad: Side,
-    gradients: [Side; 3],
-    logs: Side,
-    meets: Side,
-    items: u32,
-    pub(crate) heads: u32,
-    pub(crate) groups: u32,
-    pub(crate) rows: u32,
-    pub(crate) keys: u32,
-    width: u32,
-    dtype: i32,
-    mask_dtype: i32,
-    is_causal: u32,
-    scale: f64,
+parameters! {
+    /// `struct Task` of the kernels.
+    #[derive(Default)]
+    pub(crate) struct Task {
+        query: Side,
+        key: Side,
+        value: Side,
+        mask: Side,
+        out: Side,
+        grad: Side,
+        gradients: [Side; 3],
+        logs: Side,
+        meets: Side,
+        items: u32,
+        pub(crate) heads: u32,
+        pub(crate) groups: u32,
+        pub(crate) rows: u32,
+        pub(crate) keys: u32,
+        width: u32,
+        dtype: i32,
+        mask_dtype: i32,
+        is_causal: u32,
+        scale: f64,
+    }
 }
-
-impl Parameter for Task {}
 
 /// The elements `[item, head, row, column]` of a tensor that stretches to these sizes; with three, rows have one element.
 fn side(launch: Launch, tensor: &Tensor, sizes: &[i64]) -> Result<Side> {
@@ -183,12 +177,7 @@ impl Task {
             query: own(query)?,
             key: own(key)?,
             value: own(value)?,
-            mask: mask.map_or(Ok(NOTHING), |mask| side(launch, mask, &products))?,
-            out: NOTHING,
-            grad: NOTHING,
-            gradients: [NOTHING; 3],
-            logs: NOTHING,
-            meets: NOTHING,
+            mask: mask.map_or(Ok(Side::default()), |mask| side(launch, mask, &products))?,
             items: size(query, 0),
             heads: size(query, 1),
             groups: size(key, 1),
@@ -199,6 +188,7 @@ impl Task {
             mask_dtype: mask.map_or(0, |mask| mask.dtype() as i32),
             is_causal: is_causal.into(),
             scale,
+            ..Self::default()
         })
     }
 
@@ -236,7 +226,6 @@ fn attention(
 }
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn attention_backward(
     plan: &Attention,
     [grad_query, grad_key, grad_value]: [&mut Tensor; 3],

@@ -2,38 +2,29 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Bagging;
-use dispatch_runtime::prelude::*;
 
-use crate::copying::{packed, write};
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::meet::{Meeting, Rows};
-use crate::picks::{List, Lists, computed_in, site};
+use crate::picks::{List, Lists, computed_in};
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, of sizes that `aten` compared. Offsets are clamped and indices compared where they
     // are read.
     static BAGS = unsafe { Kernel::new("bags", include_str!("../kernels/bags.cu"), |instances| {
-        for template in ["bagged", "weighed"] {
-            instances.each(template, &[DType::F32, DType::F64]);
-        }
+        instances.all(&["bagged", "weighed"], &[DType::F32, DType::F64]);
         instances.one("bag_of", &[]);
         instances.one("winners", &[]);
     }) };
 }
 
-/// `struct Positions` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Positions {
-    at: Place,
-    count: i64,
-    narrow: bool,
+parameters! {
+    /// `struct Positions` of the kernels.
+    struct Positions {
+        at: Place,
+        count: i64,
+        narrow: bool,
+    }
 }
-
-impl Parameter for Positions {}
 
 impl Positions {
     fn of(launch: Launch, packed: &Tensor) -> Result<Self> {
@@ -42,29 +33,31 @@ impl Positions {
     }
 }
 
-/// `struct Bags` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Bags {
-    indices: Positions,
-    offsets: Positions,
-    count: i64,
-    rows: i64,
-    padding: i64,
-    sites: [Site; 2],
-    fault: Place,
+parameters! {
+    /// `struct Bags` of the kernels.
+    struct Bags {
+        indices: Positions,
+        offsets: Positions,
+        count: i64,
+        rows: i64,
+        padding: i64,
+        sites: [Site; 2],
+        fault: Place,
+    }
 }
 
-impl Parameter for Bags {}
-
-fn bagged(
-    mode: Bagging,
+#[op_impl(aten::_embedding_bag, CUDA)]
+#[op_impl(aten::_embedding_bag_forward_only, CUDA)]
+fn embedding_bag(
+    plan: &Bagging,
     [out, of_places, counts, most]: [&mut Tensor; 4],
-    tensors: [&Tensor; 3],
+    weight: &Tensor,
+    indices: &Tensor,
+    offsets: &Tensor,
     per_sample_weights: Option<&Tensor>,
-    padding: i64,
+    padding_idx: i64,
 ) -> Result<()> {
-    let [weight, indices, offsets] = tensors.map(|tensor| packed(tensor, tensor.dtype()));
+    let [weight, indices, offsets] = [weight, indices, offsets].map(|tensor| packed(tensor, tensor.dtype()));
     let (weight, indices, offsets) = (weight?, indices?, offsets?);
     let shares = per_sample_weights.map(|shares| packed(shares, shares.dtype())).transpose()?;
     let (launch, dtype) = (Launch::on(out)?, weight.dtype());
@@ -74,46 +67,23 @@ fn bagged(
         offsets: Positions::of(launch, &offsets)?,
         count: out.sizes()[0],
         rows: weight.sizes()[0],
-        padding,
+        padding: padding_idx,
         sites,
         fault: launch.faults(),
     };
     let (width, narrow) = (weight.sizes()[1], counts.dtype() == DType::I32);
-    if mode == Bagging::Sum {
+    if *plan == Bagging::Sum {
         write(counts, &Tensor::number(0.into()))?;
         write(most, &Tensor::number(0.into()))?;
     }
-    let shares = shares.as_ref().map_or(Ok(Place::NULL), |shares| launch.place(shares))?;
-    let [weight, to, counts_at, most_at] = [&weight, out, counts, most].map(|tensor| launch.place(tensor));
-    let arguments = (bags, width, weight?, dtype as i32, shares, mode as i32, to?, counts_at?, most_at?, narrow);
-    launch.run(&BAGS, "bagged", &[computed_in(dtype)], Grid::cover(bags.count * width.max(1)), arguments)?;
-    let spots = of_places.geometry().count();
-    let narrow = of_places.dtype() == DType::I32;
-    launch.run(&BAGS, "bag_of", &[], Grid::cover(spots), (bags, launch.place(of_places)?, narrow))?;
-    Ok(())
+    let (dtype_number, mode) = (dtype as i32, *plan as i32);
+    let arguments = (bags, width, &weight, dtype_number, shares.as_ref(), mode, out, counts, most, narrow);
+    launch.cover(&BAGS, "bagged", &[computed_in(dtype)], bags.count * width.max(1), arguments)?;
+    let (spots, narrow) = (of_places.geometry().count(), of_places.dtype() == DType::I32);
+    launch.cover(&BAGS, "bag_of", &[], spots, (bags, of_places, narrow))
 }
-
-macro_rules! bags {
-    ($($name:ident)*) => {$(
-        #[op_impl(aten::$name, CUDA)]
-        fn $name(
-            plan: &Bagging,
-            out: [&mut Tensor; 4],
-            weight: &Tensor,
-            indices: &Tensor,
-            offsets: &Tensor,
-            per_sample_weights: Option<&Tensor>,
-            padding_idx: i64,
-        ) -> Result<()> {
-            bagged(*plan, out, [weight, indices, offsets], per_sample_weights, padding_idx)
-        }
-    )*};
-}
-
-bags! { _embedding_bag _embedding_bag_forward_only }
 
 #[op_impl(aten::_embedding_bag_dense_backward, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn _embedding_bag_dense_backward(
     plan: &Bagging,
     out: &mut Tensor,
@@ -130,19 +100,18 @@ fn _embedding_bag_dense_backward(
     write(out, &Tensor::number(0.into()))?;
     let (mode, launch, grad) = (*plan, Launch::on(out)?, packed(grad, grad.dtype())?);
     let (dtype, computed) = (grad.dtype(), computed_in(grad.dtype()));
-    let (element, width) = (i64::try_from(dtype.size()).unwrap_or(1), grad.sizes()[1]);
+    let (element, width) = (element_size(&grad), grad.sizes()[1]);
     if out.geometry().count() == 0 {
         return Ok(());
     }
     let counts = packed(bag_size, DType::I64)?;
-    let counts_at = launch.place(&counts)?;
     if mode == Bagging::Most {
         let most = packed(maximum_indices, maximum_indices.dtype())?;
-        let keys = dispatch_runtime::Spec::contiguous(DType::I64, grad.sizes()).on(grad.device())?;
+        let keys = Spec::contiguous(DType::I64, grad.sizes()).on(grad.device())?;
         let (count, site) = (keys.geometry().count(), site!("aten::_embedding_bag_dense_backward", "maximum_indices"));
         let most = Positions::of(launch, &most)?;
-        let arguments = (count, width, launch.place(&keys)?, most, counts_at, num_weights, site, launch.faults());
-        launch.run(&BAGS, "winners", &[], Grid::cover(count), arguments)?;
+        let arguments = (count, width, &keys, most, &counts, num_weights, site, launch.faults());
+        launch.cover(&BAGS, "winners", &[], count, arguments)?;
         let column = |tensor: &Tensor| {
             Ok::<_, Error>(Rows { at: launch.place(tensor)?, step: element, steps: [0].into_iter().collect() })
         };
@@ -157,12 +126,10 @@ fn _embedding_bag_dense_backward(
     let mut shares = None;
     if weights.is_some() || mode == Bagging::Mean {
         let places = indices.geometry().count();
-        let weighed = dispatch_runtime::Spec::contiguous(computed, &[places]).on(grad.device())?;
-        let weights = weights.as_ref().map_or(Ok(Place::NULL), |weights| launch.place(weights))?;
-        let counts = if mode == Bagging::Mean { counts_at } else { Place::NULL };
-        let (to, of) = (launch.place(&weighed)?, launch.place(&bags)?);
-        let arguments = (places, to, weights, dtype as i32, of, counts, grad.sizes()[0]);
-        launch.run(&BAGS, "weighed", &[computed], Grid::cover(places), arguments)?;
+        let weighed = Spec::contiguous(computed, &[places]).on(grad.device())?;
+        let counts = (mode == Bagging::Mean).then_some(&counts);
+        let arguments = (places, &weighed, weights.as_ref(), dtype as i32, &bags, counts, grad.sizes()[0]);
+        launch.cover(&BAGS, "weighed", &[computed], places, arguments)?;
         shares = Some(weighed);
     }
     if scale_grad_by_freq {

@@ -1,9 +1,10 @@
 //! The larger, the smaller, and what is kept between them.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{Pointwise, Result, Tensor, op_impl};
+use dispatch_runtime::Pointwise;
 
 use crate::elementwise::into;
+use crate::prelude::*;
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.

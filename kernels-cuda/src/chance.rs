@@ -4,18 +4,12 @@
 mod draws;
 mod shaped;
 
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Problem, Spec};
-
 use aten::{GROUP, Integers};
 
-use crate::copying::{stretched, write};
+use crate::copying::stretched;
 use crate::elementwise::DTYPES;
 use crate::graph;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
-use crate::picks::site;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: `filled` gives each launch a packed tensor and its count, and what is read beside it is stretched to the same count.
@@ -26,23 +20,19 @@ kernel! {
             }
         }
         instances.one("begin", &[DType::I64]);
-        for template in ["tries", "coins", "coins_of", "narrow_integers", "wide_integers"] {
-            instances.each(template, &DTYPES);
-        }
+        instances.all(&["tries", "coins", "coins_of", "narrow_integers", "wide_integers"], &DTYPES);
     }) };
 }
 
-/// `struct Stream` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Stream {
-    seed: u64,
-    first: u64,
-    count: i64,
-    origin: Place,
+parameters! {
+    /// `struct Stream` of the kernels.
+    struct Stream {
+        seed: u64,
+        first: u64,
+        count: i64,
+        origin: Place,
+    }
 }
-
-impl Parameter for Stream {}
 
 /// The type that numbers of a dtype are drawn in.
 fn precision(dtype: DType) -> DType {
@@ -92,8 +82,7 @@ fn blocks(count: i64, rows: i64) -> i64 {
 /// Lets what was recorded to draw so many blocks draw the generator's next ones.
 pub(crate) fn begin(launch: Launch, generator: &Generator, blocks: u64, origin: &Tensor) -> Result<()> {
     let (seed, first) = generator.reserve(blocks);
-    let arguments = (launch.place(origin)?, seed, first);
-    Ok(launch.run(&CHANCE, "begin", &[DType::I64], Grid::new(1, 1), arguments)?)
+    Ok(launch.run(&CHANCE, "begin", &[DType::I64], Grid::new(1, 1), (origin, seed, first))?)
 }
 
 /// The generator that was given, or the default one of the device.
@@ -198,7 +187,7 @@ fn bernoulli_tensor(_plan: &(), out: &mut Tensor, p: &Tensor, generator: Option<
     let (chances, dtype) = (stretched(p, out, DType::F64)?, out.dtype());
     filled(out, generator, 4, |launch, grid, to, stream| {
         let site = site!("aten::bernoulli", "p");
-        let arguments = (to, stream, launch.place(&chances)?, launch.faults(), site);
+        let arguments = (to, stream, &chances, launch.faults(), site);
         Ok(launch.run(&CHANCE, "coins_of", &[dtype], grid, arguments)?)
     })
 }

@@ -1,15 +1,10 @@
 //! What is under a window at each of its places, as columns, and images of such columns.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::DType;
-use dispatch_runtime::prelude::*;
-
 use crate::elementwise::DTYPES;
 use crate::images::{Images, Window};
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter};
-use crate::machine::Grid;
-use crate::number::{NUMBERS, check_dtype, moved};
+use crate::number::moved;
+use crate::prelude::*;
 use crate::walk::Divisor;
 
 kernel! {
@@ -20,16 +15,14 @@ kernel! {
     }) };
 }
 
-/// `struct Columns` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Columns {
-    /// Places of the window across and down, and its width and height.
-    counts: [Divisor; 4],
-    steps: [i64; 3],
+parameters! {
+    /// `struct Columns` of the kernels.
+    struct Columns {
+        /// Places of the window across and down, and its width and height.
+        counts: [Divisor; 4],
+        steps: [i64; 3],
+    }
 }
-
-impl Parameter for Columns {}
 
 impl Columns {
     fn of(columns: &Tensor, window: &aten::Window, image: &[i64]) -> Self {
@@ -50,8 +43,8 @@ fn im2col(plan: &aten::Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
     check_dtype(aten::im2col::operator(), "self", this.dtype(), &DTYPES)?;
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let columns = Columns::of(out, plan, this.sizes());
-    let arguments = (count, launch.place(out)?, launch.place(this)?, Images::of(this, 2), columns, Window::of(plan));
-    Ok(launch.run(&COLUMNS, "unfolded", &[moved(this.dtype())], Grid::cover(count), arguments)?)
+    let arguments = (count, out, this, Images::of(this, 2), columns, Window::of(plan));
+    launch.cover(&COLUMNS, "unfolded", &[moved(this.dtype())], count, arguments)
 }
 
 #[op_impl(aten::col2im, CUDA)]
@@ -59,6 +52,6 @@ fn col2im(plan: &aten::Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
     check_dtype(aten::col2im::operator(), "self", this.dtype(), &NUMBERS)?;
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let columns = Columns::of(this, plan, out.sizes());
-    let arguments = (count, launch.place(out)?, launch.place(this)?, Images::of(out, 2), columns, Window::of(plan));
-    Ok(launch.run(&COLUMNS, "folded", &[this.dtype()], Grid::cover(count), arguments)?)
+    let arguments = (count, &*out, this, Images::of(out, 2), columns, Window::of(plan));
+    launch.cover(&COLUMNS, "folded", &[this.dtype()], count, arguments)
 }

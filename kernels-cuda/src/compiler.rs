@@ -6,13 +6,14 @@
 use std::ffi::{CStr, CString, c_char};
 use std::fmt;
 use std::io;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 use cudarc::nvrtc::sys::{self, nvrtcResult};
 
 use crate::cache;
 use crate::error::{CudaError, Missing};
+use crate::lock::locked;
 use crate::source::{HEADERS, Source};
 
 /// Machine code of some instances of a kernel.
@@ -64,7 +65,7 @@ pub fn compiler_version() -> Result<(i32, i32), CudaError> {
 /// ```
 #[must_use]
 pub fn compiled() -> Compiled {
-    *COMPILED.lock().unwrap_or_else(PoisonError::into_inner)
+    *locked(&COMPILED)
 }
 
 /// How many instances of kernels a process has compiled, rather than found on disk, and how long it took.
@@ -89,7 +90,7 @@ impl fmt::Display for Compiled {
 pub(crate) fn counted<T>(instances: usize, compile: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let made = compile();
-    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut compiled = locked(&COMPILED);
     compiled.instances += instances;
     compiled.time += start.elapsed();
     made

@@ -7,16 +7,10 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Window;
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{DType, Spec};
 
-use crate::copying::{packed, write};
 use crate::gemm::{self, Face, Operand, Task};
 use crate::images::Images;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
-use crate::number::{FLOATING, NUMBERS, check_dtype};
+use crate::prelude::*;
 use crate::walk::Divisor;
 
 /// What is computed in; narrower integers become these.
@@ -33,9 +27,7 @@ kernel! {
             instances.each(way.direct, &COMPUTED);
         }
         instances.each(CORRELATE.large_tiles, &SINGLE);
-        for template in [CORRELATE.small_tiles, CORRELATE.direct, CORRELATE.joined] {
-            instances.each(template, &FLOATING);
-        }
+        instances.all(&[CORRELATE.small_tiles, CORRELATE.direct, CORRELATE.joined], &FLOATING);
     }) };
 }
 
@@ -81,7 +73,6 @@ fn convolution(
 }
 
 #[op_impl(aten::convolution_backward, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn convolution_backward(
     plan: &Window,
     [of_input, of_weight, of_bias]: [&mut Tensor; 3],
@@ -99,7 +90,7 @@ fn convolution_backward(
     }
     if output_mask[1] {
         let (large, small) = if transposed { (grad_output, input) } else { (input, grad_output) };
-        sides.weight(large, small, of_weight)?;
+        computed_contiguous(of_weight, of_weight.dtype(), |out| sides.weight(large, small, out))?;
     }
     if output_mask[2] {
         let but_channels: Vec<i64> = (0..).take(grad_output.sizes().len()).filter(|&dim| dim != 1).collect();
@@ -108,29 +99,27 @@ fn convolution_backward(
     Ok(())
 }
 
-/// `struct Moves` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Moves {
-    large: Images,
-    small: Images,
-    stride: [Divisor; 3],
-    padding: [i32; 3],
-    dilation: [i32; 3],
-    taps: [Divisor; 3],
-    filters: Divisor,
-    channels: Divisor,
-    groups: u32,
-    portions: u32,
-    places: i64,
-    positions: i64,
-    weight: Place,
-    bias: Place,
-    out: Place,
-    parts: Place,
+parameters! {
+    /// `struct Moves` of the kernels.
+    struct Moves {
+        large: Images,
+        small: Images,
+        stride: [Divisor; 3],
+        padding: [i32; 3],
+        dilation: [i32; 3],
+        taps: [Divisor; 3],
+        filters: Divisor,
+        channels: Divisor,
+        groups: u32,
+        portions: u32,
+        places: i64,
+        positions: i64,
+        weight: Place,
+        bias: Place,
+        out: Place,
+        parts: Place,
+    }
 }
-
-impl Parameter for Moves {}
 
 /// How the window moves.
 #[derive(Clone, Copy)]
@@ -198,7 +187,7 @@ impl Sides<'_> {
         let (large, small_side) = if scatter { (out, from) } else { (from, out) };
         let mut moves = self.moves(large, small_side, weight.sizes());
         (moves.weight, moves.out) = (launch.place(weight)?, launch.place(out)?);
-        moves.bias = bias.as_ref().map_or(Ok(Place::NULL), |bias| launch.place(bias))?;
+        moves.bias = launch.place_of_any(bias.as_ref())?;
         let (filters, channels) = (weight.sizes()[0] / self.groups, weight.sizes()[1]);
         let taps: i64 = self.window.kernel.iter().product();
         let (rows, summed, way) = if scatter { (channels, filters, SCATTER) } else { (filters, channels, GATHER) };
@@ -209,15 +198,10 @@ impl Sides<'_> {
         })
     }
 
-    /// The weight from both sides.
-    fn weight(&self, large: &Tensor, small_side: &Tensor, out: &mut Tensor) -> Result<()> {
+    /// The weight, which lies side by side, from both sides.
+    fn weight(&self, large: &Tensor, small_side: &Tensor, out: &Tensor) -> Result<()> {
         if out.geometry().count() == 0 {
             return Ok(());
-        }
-        if !out.geometry().is_contiguous() {
-            let mut beside = Spec::contiguous(out.dtype(), out.sizes()).on(out.device())?;
-            self.weight(large, small_side, &mut beside)?;
-            return write(out, &beside);
         }
         let (launch, sizes) = (Launch::on(out)?, out.sizes());
         let mut moves = self.moves(large, small_side, sizes);
@@ -248,7 +232,7 @@ impl Sides<'_> {
         let class = if dtype == DType::F64 { dtype } else { DType::F32 };
         let parts = Spec::contiguous(class, &[portions, count]);
         let parts = if portions > 1 { Some(parts.on(launch.device())?) } else { None };
-        moves.parts = parts.as_ref().map_or(Ok(Place::NULL), |parts| launch.place(parts))?;
+        moves.parts = launch.place_of_any(parts.as_ref())?;
         moves.portions = u32::try_from(portions).unwrap_or(1);
         let deep = u32::try_from(self.groups.min(1 << 15)).unwrap_or(1);
         let grid = Grid { blocks: [blocks(tiles).blocks[0], moves.portions, deep], threads: [256, 1, 1], shared: 0 };

@@ -11,6 +11,7 @@ use crate::elementwise::{DTYPES, Loops, check_written, is_common, transferred};
 use crate::kernel::Kernel;
 use crate::launch::Launch;
 use crate::number::is_single;
+use crate::walk::element_size;
 use crate::{graph, pinned};
 
 pub(crate) static COPY: Loops = Loops {
@@ -119,6 +120,16 @@ pub(crate) fn packed(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     copied(tensor, dtype)
 }
 
+/// A tensor on a device: itself if it is there, or else a copy.
+pub(crate) fn brought(tensor: &Tensor, device: Device) -> Result<Tensor> {
+    if tensor.device() == device {
+        return Ok(tensor.clone());
+    }
+    let mut there = Spec::contiguous(tensor.dtype(), tensor.sizes()).on(device)?;
+    write(&mut there, tensor)?;
+    Ok(there)
+}
+
 /// A tensor's elements side by side, stretched to the sizes of another, converted. One number of the CPU's goes to wherever that is.
 pub(crate) fn stretched(tensor: &Tensor, like: &Tensor, dtype: DType) -> Result<Tensor> {
     if !is_single(tensor) {
@@ -136,6 +147,21 @@ pub(crate) fn copied(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
         transferred(&COPY, &mut copy, tensor)?;
     }
     Ok(copy)
+}
+
+/// Computes a result into a tensor of a dtype whose elements lie side by side: into `out` itself if it is one, or else into a fresh one,
+/// which is then converted into `out`.
+pub(crate) fn computed_contiguous(
+    out: &mut Tensor,
+    dtype: DType,
+    compute: impl FnOnce(&mut Tensor) -> Result<()>,
+) -> Result<()> {
+    if out.dtype() == dtype && out.geometry().is_contiguous() {
+        return compute(out);
+    }
+    let mut row = Spec::contiguous(dtype, out.sizes()).on(out.device())?;
+    compute(&mut row)?;
+    write(out, &row)
 }
 
 /// From the CPU; both lie side by side, and are of the same kind.
@@ -185,7 +211,7 @@ fn whereabouts(tensor: &Tensor, held: &Held) -> Result<(NonNull<u8>, usize)> {
 
 /// The elements of a tensor of the CPU, which lie side by side, as bytes.
 fn bytes(tensor: &Tensor) -> Result<Tensor> {
-    let size = i64::try_from(tensor.dtype().size()).unwrap_or(1);
+    let size = element_size(tensor);
     let (count, offset) = (tensor.geometry().count() * size, tensor.geometry().offset() * size);
     let storage: Storage = tensor.storage().clone();
     Ok(Tensor::new(storage, DType::U8, Geometry::contiguous(&[count]).at(if count == 0 { 0 } else { offset }))?)

@@ -1,15 +1,10 @@
 //! How often numbers occur, and the entries of triangles counted.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Problem, Spec};
-
-use crate::copying::{copied, packed, write};
+use crate::copying::copied;
 use crate::elementwise::DTYPES;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter};
-use crate::machine::Grid;
 use crate::picks::computed_in;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, with their counts. A number that is counted is compared with the room for counts.
@@ -20,20 +15,6 @@ kernel! {
         instances.each("parts", &[DType::F32, DType::F64]);
         instances.each("triangle", &DTYPES);
     }) };
-}
-
-/// Some numbers of the CPU, on a device.
-fn uploaded(numbers: &Tensor, device: Device) -> Result<Tensor> {
-    let mut there = Spec::contiguous(numbers.dtype(), numbers.sizes()).on(device)?;
-    write(&mut there, numbers)?;
-    Ok(there)
-}
-
-/// The same of a device, once it has them.
-fn downloaded(tensor: &Tensor) -> Result<Tensor> {
-    let mut here = Spec::contiguous(tensor.dtype(), tensor.sizes()).on(Device::CPU)?;
-    aten::copy_(&mut here, tensor, false)?;
-    Ok(here)
 }
 
 fn zeros(dtype: DType, size: i64, device: Device) -> Result<Tensor> {
@@ -48,24 +29,22 @@ fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64)
     let (launch, count, place) = (Launch::on(&numbers)?, numbers.geometry().count(), numbers.device());
     let mut length = minlength;
     if count > 0 {
-        let extent = uploaded(&Tensor::from_slice(&[i64::MAX, i64::MIN]), place)?;
+        let extent = brought(&Tensor::from_slice(&[i64::MAX, i64::MIN]), place)?;
         let grid = Grid::new(Grid::cover(count).blocks[0].min(4 * launch.multiprocessors()), 256);
-        launch.run(&COUNTING, "extent", &[], grid, (count, launch.place(&numbers)?, launch.place(&extent)?))?;
-        let extent = downloaded(&extent)?.to_vec::<i64>()?;
+        launch.run(&COUNTING, "extent", &[], grid, (count, &numbers, &extent))?;
+        let extent = aten::to_device(&extent, Device::CPU, DType::I64, false, false, None)?.to_vec::<i64>()?;
         if extent[0] < 0 {
             return Err(BadArgument::value("self", extent[0], "zero or more in every element").into());
         }
         length = length.max(extent[1].saturating_add(1));
     }
-    let (grid, numbers) = (Grid::cover(count), launch.place(&numbers)?);
     let Some(weights) = weights else {
         let counts = zeros(DType::I64, length, place)?;
-        launch.run(&COUNTING, "counted", &[], grid, (count, numbers, length, launch.place(&counts)?))?;
+        launch.cover(&COUNTING, "counted", &[], count, (count, &numbers, length, &counts))?;
         return Ok(counts);
     };
     let (sums, values) = (zeros(DType::F64, length, place)?, packed(weights, DType::F64)?);
-    let arguments = (count, numbers, launch.place(&values)?, length, launch.place(&sums)?);
-    launch.run(&COUNTING, "weighed", &[], grid, arguments)?;
+    launch.cover(&COUNTING, "weighed", &[], count, (count, &numbers, &values, length, &sums))?;
     if weights.dtype() == DType::F32 { copied(&sums, DType::F32) } else { Ok(sums) }
 }
 
@@ -73,11 +52,11 @@ fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64)
 fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<()> {
     let computed = computed_in(this.dtype());
     let (values, count) = (packed(this, computed)?, this.geometry().count());
-    let range = uploaded(&Tensor::from_slice(&range(this, [min, max])?), this.device())?;
+    let range = brought(&Tensor::from_slice(&range(this, [min, max])?), this.device())?;
     let (range, launch) = (packed(&range, computed)?, Launch::on(out)?);
     let counts = zeros(DType::I64, bins, this.device())?;
     let grid = Grid::new(Grid::cover(count).blocks[0].min(8 * launch.multiprocessors()), 256);
-    let arguments = (count, launch.place(&values)?, bins, launch.place(&range)?, launch.place(&counts)?);
+    let arguments = (count, &values, bins, &range, &counts);
     launch.run(&COUNTING, "parts", &[computed], grid, arguments)?;
     write(out, &counts)
 }
@@ -95,23 +74,20 @@ fn range(this: &Tensor, given: [Scalar; 2]) -> Result<[f64; 2]> {
         return Ok([min - 1.0, max + 1.0]);
     }
     if !(max - min).is_finite() {
-        let problem = Problem::Value { found: "without a range".into(), expected: "finite".into() };
-        return Err(BadArgument::new("self", problem).into());
+        return Err(BadArgument::value("self", "without a range", "finite").into());
     }
     Ok([min, max])
 }
 
-/// `struct Triangle` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Triangle {
-    first: i64,
-    cols: i64,
-    offset: i64,
-    lower: bool,
+parameters! {
+    /// `struct Triangle` of the kernels.
+    struct Triangle {
+        first: i64,
+        cols: i64,
+        offset: i64,
+        lower: bool,
+    }
 }
-
-impl Parameter for Triangle {}
 
 #[op_impl(aten::tril_indices, CUDA)]
 fn tril_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -> Result<()> {
@@ -126,7 +102,6 @@ fn triu_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -
 }
 
 fn triangle(out: &Tensor, rows: i64, triangle: Triangle) -> Result<()> {
-    let (launch, count) = (Launch::on(out)?, out.geometry().count() / 2);
-    let arguments = (count, rows, triangle, launch.place(out)?);
-    Ok(launch.run(&COUNTING, "triangle", &[out.dtype()], Grid::cover(count), arguments)?)
+    let count = out.geometry().count() / 2;
+    Launch::on(out)?.cover(&COUNTING, "triangle", &[out.dtype()], count, (count, rows, triangle, out))
 }

@@ -2,39 +2,30 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Labelling;
-use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl};
 
-use crate::copying::{packed, write};
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
+use crate::prelude::*;
 use crate::reduce::class;
 
 kernel! {
     // SAFETY: all tensors are packed or made here. Lengths come from the CPU, where `aten` compared them; labels are compared where they
     // are read.
     static CTC = unsafe { Kernel::new("ctc", include_str!("../kernels/ctc.cu"), |instances| {
-        for template in ["beginnings", "endings"] {
-            instances.each(template, &[DType::F32, DType::F64]);
-        }
+        instances.all(&["beginnings", "endings"], &[DType::F32, DType::F64]);
     }) };
 }
 
-/// `struct Labelling` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Given {
-    steps: i64,
-    batch: i64,
-    classes: i64,
-    width: i64,
-    blank: i64,
-    site: Site,
-    fault: Place,
+parameters! {
+    /// `struct Labelling` of the kernels.
+    struct Given {
+        steps: i64,
+        batch: i64,
+        classes: i64,
+        width: i64,
+        blank: i64,
+        site: Site,
+        fault: Place,
+    }
 }
-
-impl Parameter for Given {}
 
 /// What sequences are found in, side by side, in the type that is computed in.
 struct Sequences {
@@ -54,8 +45,7 @@ impl Sequences {
         let lengths = labelling.steps.iter().zip(&labelling.labels);
         let lengths: Vec<i64> =
             lengths.flat_map(|(steps, (first, count))| [*steps, *first, *count].map(whole)).collect();
-        let lengths =
-            aten::to_device(&Tensor::from_slice(&lengths), log_probs.device(), DType::I64, false, false, None)?;
+        let lengths = brought(&Tensor::from_slice(&lengths), log_probs.device())?;
         let given = Given {
             steps: log_probs.sizes()[0],
             batch: log_probs.sizes()[1],
@@ -69,26 +59,8 @@ impl Sequences {
         Ok(Self { launch, dtype, probs, targets, lengths, given })
     }
 
-    fn places(&self) -> Result<(Place, Place, Place)> {
-        Ok((self.launch.place(&self.probs)?, self.launch.place(&self.targets)?, self.launch.place(&self.lengths)?))
-    }
-
     fn grid(&self) -> Grid {
         Grid::of(self.given.batch.unsigned_abs(), 256)
-    }
-
-    /// The tensor that a kernel writes for a result: the result itself, if that is of the type that is computed in.
-    fn target(&self, out: &Tensor) -> Result<Tensor> {
-        if out.dtype() == self.dtype { Ok(out.clone()) } else { self.room(out.sizes()) }
-    }
-
-    /// Converts what a kernel wrote, if that is not the result itself.
-    fn settle(&self, out: &mut Tensor, target: &Tensor) -> Result<()> {
-        if out.dtype() == self.dtype { Ok(()) } else { write(out, target) }
-    }
-
-    fn room(&self, sizes: &[i64]) -> Result<Tensor> {
-        Spec::contiguous(self.dtype, sizes).on(self.launch.device())
     }
 }
 
@@ -101,14 +73,13 @@ fn _ctc_loss(
     blank: i64,
 ) -> Result<()> {
     let sequences = Sequences::of("aten::_ctc_loss", log_probs, targets, blank, plan)?;
-    let (launch, (probs, targets, lengths)) = (sequences.launch, sequences.places()?);
-    let _writing = [launch.writing(losses)?, launch.writing(alphas)?];
-    let (to_losses, to_alphas) = (sequences.target(losses)?, sequences.target(alphas)?);
-    let places = (launch.place(&to_alphas)?, launch.place(&to_losses)?);
-    let arguments = (probs, targets, lengths, places.0, places.1, sequences.given);
-    launch.run(&CTC, "beginnings", &[sequences.dtype], sequences.grid(), arguments)?;
-    sequences.settle(losses, &to_losses)?;
-    sequences.settle(alphas, &to_alphas)
+    let Sequences { launch, dtype, probs, targets, lengths, given } = &sequences;
+    computed_contiguous(losses, *dtype, |losses| {
+        computed_contiguous(alphas, *dtype, |alphas| {
+            let arguments = (probs, targets, lengths, alphas, losses, *given);
+            Ok(launch.run(&CTC, "beginnings", &[*dtype], sequences.grid(), arguments)?)
+        })
+    })
 }
 
 #[op_impl(aten::_ctc_loss_backward, CUDA)]
@@ -124,15 +95,13 @@ fn _ctc_loss_backward(
     zero_infinity: bool,
 ) -> Result<()> {
     let sequences = Sequences::of("aten::_ctc_loss_backward", log_probs, targets, blank, plan)?;
-    let (launch, dtype) = (sequences.launch, sequences.dtype);
-    let (alphas, losses, grads) = (packed(log_alpha, dtype)?, packed(neg_log_likelihood, dtype)?, packed(grad, dtype)?);
-    let betas = sequences.room(&[sequences.given.batch, 2, sequences.given.width])?;
-    let _writing = launch.writing(out)?;
-    let target = sequences.target(out)?;
-    let ((probs, targets, lengths), given) = (sequences.places()?, sequences.given);
-    let (alphas, losses, grads) = (launch.place(&alphas)?, launch.place(&losses)?, launch.place(&grads)?);
-    let (betas, to) = (launch.place(&betas)?, launch.place(&target)?);
-    let arguments = (probs, targets, lengths, alphas, losses, grads, betas, to, given, i32::from(zero_infinity));
-    launch.run(&CTC, "endings", &[dtype], sequences.grid(), arguments)?;
-    sequences.settle(out, &target)
+    let Sequences { launch, dtype, probs, targets, lengths, given } = &sequences;
+    let [alphas, losses, grads] = [log_alpha, neg_log_likelihood, grad].map(|tensor| packed(tensor, *dtype));
+    let (alphas, losses, grads) = (alphas?, losses?, grads?);
+    let betas = Spec::contiguous(*dtype, &[given.batch, 2, given.width]).on(launch.device())?;
+    let zero_infinity = i32::from(zero_infinity);
+    computed_contiguous(out, *dtype, |out| {
+        let arguments = (probs, targets, lengths, &alphas, &losses, &grads, &betas, out, *given, zero_infinity);
+        Ok(launch.run(&CTC, "endings", &[*dtype], sequences.grid(), arguments)?)
+    })
 }

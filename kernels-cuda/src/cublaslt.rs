@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 
 use cudarc::cublaslt::sys;
 use dispatch_runtime::{DType, Geometry, Result, Scalar, Spec, Tensor};
@@ -16,6 +16,7 @@ use dispatch_runtime::{DType, Geometry, Result, Scalar, Spec, Tensor};
 use crate::error::CudaError;
 use crate::gemm::{Face, Operand, Task};
 use crate::launch::{Launch, Place};
+use crate::lock::locked;
 
 static TF32: AtomicBool = AtomicBool::new(false);
 
@@ -212,7 +213,7 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
         if problem.added == Added::Row { (out, alignment(out).min(alignment(added))) } else { (added, alignment(out)) };
     problem.alignments = [alignment(left), alignment(right), alignment(read), written];
 
-    let mut library = library.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut library = locked(library);
     launch.gpu.machine.make_current()?;
     let handle = library.handle(launch.gpu.index)?;
     let known = library.prepared.get(&problem).copied();

@@ -2,32 +2,23 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Distances;
-use dispatch_runtime::prelude::*;
 
-use crate::copying::packed;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter};
-use crate::machine::Grid;
-use crate::number::{FLOATING, check_dtype};
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, of sizes that `aten` compared.
     static DISTANCE = unsafe { Kernel::new("distance", include_str!("../kernels/distance.cu"), |instances| {
-        for template in ["apart", "pairs_apart", "pulled", "pairs_pulled"] {
-            instances.each(template, &FLOATING);
-        }
+        instances.all(&["apart", "pairs_apart", "pulled", "pairs_pulled"], &FLOATING);
     }) };
 }
 
-/// `struct Norm` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Norm {
-    power: f64,
-    kind: u32,
+parameters! {
+    /// `struct Norm` of the kernels.
+    struct Norm {
+        power: f64,
+        kind: u32,
+    }
 }
-
-impl Parameter for Norm {}
 
 impl Norm {
     fn of(power: f64) -> Self {
@@ -42,16 +33,14 @@ impl Norm {
     }
 }
 
-/// `struct Rows` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Rows {
-    height: i64,
-    breadth: i64,
-    width: i64,
+parameters! {
+    /// `struct Rows` of the kernels.
+    struct Rows {
+        height: i64,
+        breadth: i64,
+        width: i64,
+    }
 }
-
-impl Parameter for Rows {}
 
 impl Rows {
     /// Of two batches of matrices, whose rows meet in a result of these sizes.
@@ -68,8 +57,7 @@ impl Rows {
 /// A batch of matrices side by side, as often as the result has batches.
 fn stretched(x: &Tensor, result: &[i64]) -> Result<Tensor> {
     let sizes = [&result[..result.len() - 2], &x.sizes()[x.sizes().len() - 2..]].concat();
-    let wide = aten::expand(x, &sizes, false)?;
-    packed(&wide, x.dtype())
+    packed(&aten::expand(x, &sizes, false)?, x.dtype())
 }
 
 /// A warp for each.
@@ -84,10 +72,9 @@ fn _cdist_forward(plan: &Distances, out: &mut Tensor, x1: &Tensor, x2: &Tensor, 
     }
     check_dtype(aten::_cdist_forward::operator(), "x1", x1.dtype(), &FLOATING)?;
     let (left, right) = (stretched(x1, out.sizes())?, stretched(x2, out.sizes())?);
-    let (launch, count) = (Launch::on(out)?, out.geometry().count());
-    let places = (launch.place(out)?, launch.place(&left)?, launch.place(&right)?);
-    let arguments = (count, places.0, places.1, places.2, Rows::of(x1, out.sizes()), Norm::of(p));
-    Ok(launch.run(&DISTANCE, "apart", &[out.dtype()], warps(count), arguments)?)
+    let count = out.geometry().count();
+    let arguments = (count, &*out, &left, &right, Rows::of(x1, out.sizes()), Norm::of(p));
+    Ok(Launch::on(out)?.run(&DISTANCE, "apart", &[out.dtype()], warps(count), arguments)?)
 }
 
 #[op_impl(aten::_cdist_backward, CUDA)]
@@ -103,20 +90,18 @@ fn _cdist_backward(
     check_dtype(aten::_cdist_backward::operator(), "x1", x1.dtype(), &FLOATING)?;
     let (left, right) = (stretched(x1, cdist.sizes())?, stretched(x2, cdist.sizes())?);
     let (grad, distances) = (packed(grad, out.dtype())?, packed(cdist, out.dtype())?);
-    let (launch, count) = (Launch::on(out)?, out.geometry().count());
-    let places = (launch.place(out)?, launch.place(&grad)?, launch.place(&left)?, launch.place(&right)?);
-    let rows = Rows::of(x1, cdist.sizes());
-    let arguments = (count, places.0, places.1, places.2, places.3, launch.place(&distances)?, rows, Norm::of(p));
-    Ok(launch.run(&DISTANCE, "pulled", &[out.dtype()], Grid::cover(count), arguments)?)
+    let count = out.geometry().count();
+    let arguments = (count, &*out, &grad, &left, &right, &distances, Rows::of(x1, cdist.sizes()), Norm::of(p));
+    Launch::on(out)?.cover(&DISTANCE, "pulled", &[out.dtype()], count, arguments)
 }
 
 #[op_impl(aten::_pdist_forward, CUDA)]
 fn _pdist_forward(_plan: &(), out: &mut Tensor, this: &Tensor, p: f64) -> Result<()> {
     check_dtype(aten::_pdist_forward::operator(), "self", this.dtype(), &FLOATING)?;
     let elements = packed(this, this.dtype())?;
-    let (launch, count) = (Launch::on(out)?, out.geometry().count());
-    let arguments = (count, launch.place(out)?, launch.place(&elements)?, Rows::pairs(this), Norm::of(p));
-    Ok(launch.run(&DISTANCE, "pairs_apart", &[out.dtype()], warps(count), arguments)?)
+    let count = out.geometry().count();
+    let arguments = (count, &*out, &elements, Rows::pairs(this), Norm::of(p));
+    Ok(Launch::on(out)?.run(&DISTANCE, "pairs_apart", &[out.dtype()], warps(count), arguments)?)
 }
 
 #[op_impl(aten::_pdist_backward, CUDA)]
@@ -124,8 +109,7 @@ fn _pdist_backward(_plan: &(), out: &mut Tensor, grad: &Tensor, this: &Tensor, p
     check_dtype(aten::_pdist_backward::operator(), "self", this.dtype(), &FLOATING)?;
     let elements = packed(this, this.dtype())?;
     let (grad, distances) = (packed(grad, out.dtype())?, packed(pdist, out.dtype())?);
-    let (launch, count) = (Launch::on(out)?, out.geometry().count());
-    let places = (launch.place(out)?, launch.place(&grad)?, launch.place(&elements)?, launch.place(&distances)?);
-    let arguments = (count, places.0, places.1, places.2, places.3, Rows::pairs(this), Norm::of(p));
-    Ok(launch.run(&DISTANCE, "pairs_pulled", &[out.dtype()], Grid::cover(count), arguments)?)
+    let count = out.geometry().count();
+    let arguments = (count, &*out, &grad, &elements, &distances, Rows::pairs(this), Norm::of(p));
+    Launch::on(out)?.cover(&DISTANCE, "pairs_pulled", &[out.dtype()], count, arguments)
 }

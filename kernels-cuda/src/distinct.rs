@@ -2,15 +2,10 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Slices;
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Geometry, Spec};
 
-use crate::copying::packed;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Place};
-use crate::machine::Grid;
 use crate::order::Ranks;
 use crate::prefix::{known, prefixed};
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: flags, orders and places are made here, one for each of `count` rows, and lead only to each other.
@@ -65,26 +60,24 @@ fn distinct(this: &Tensor, along: Along) -> Result<Three> {
     let launch = Launch::on(&rows)?;
     let room = |size: i64| Spec::contiguous(DType::I64, &[size]).on(rows.device());
     let order = along.sorted.then(|| order(&rows)).transpose()?;
-    let order = order.as_ref().map_or(Ok(Place::NULL), |order| launch.place(order))?;
     let flags = room(count)?;
     let key = if rows.dtype().size() == 8 { DType::I64 } else { DType::I32 };
-    let arguments = (count, width, Ranks::one(&rows).given(launch)?, order, launch.place(&flags)?);
-    launch.run(&DISTINCT, "differs", &[key], Grid::cover(count), arguments)?;
+    let arguments = (count, width, Ranks::one(&rows).given(launch)?, order.as_ref(), &flags);
+    launch.cover(&DISTINCT, "differs", &[key], count, arguments)?;
     let kinds = prefixed(launch, &flags)?;
     let inverse_sizes = if along.dim.is_some() { &[count] } else { this.sizes() };
     let inverse = Spec::contiguous(DType::I64, if along.inverse { inverse_sizes } else { &[0] }).on(rows.device())?;
     let (firsts, starts) = (room(count)?, room(count)?);
-    let inverse_at = if along.inverse { launch.place(&inverse)? } else { Place::NULL };
-    let to = (launch.place(&firsts)?, launch.place(&starts)?);
-    let arguments = (count, launch.place(&flags)?, launch.place(&kinds)?, order, inverse_at, to.0, to.1);
-    launch.run(&DISTINCT, "kinds", &[], Grid::cover(count), arguments)?;
+    let wanted = along.inverse.then_some(&inverse);
+    let arguments = (count, &flags, &kinds, order.as_ref(), wanted, &firsts, &starts);
+    launch.cover(&DISTINCT, "kinds", &[], count, arguments)?;
     let kinds = known(launch, &kinds)?;
     let firsts = aten::narrow(&firsts, 0, 0, kinds)?;
     // The slices lie one after the other, whichever dimension they are of.
     let values = aten::movedim_int(&aten::index_select(&slices, 0, &firsts)?, 0, dim)?;
     let counts = room(if along.counts { kinds } else { 0 })?;
     let all = counts.geometry().count();
-    launch.run(&DISTINCT, "lengths", &[], Grid::cover(all), (kinds, count, to.1, launch.place(&counts)?))?;
+    launch.cover(&DISTINCT, "lengths", &[], all, (kinds, count, &starts, &counts))?;
     Ok((values, inverse, counts))
 }
 

@@ -2,15 +2,11 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Rounding;
-use dispatch_runtime::{BadArgument, DType, Problem, Result, Scalar, Tensor, op_impl, result_dtype};
+use dispatch_runtime::result_dtype;
 
-use crate::copying::packed;
 use crate::elementwise::{Loops, in_place, into};
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::Launch;
-use crate::machine::Grid;
 use crate::number::{is_single, narrowed};
+use crate::prelude::*;
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
@@ -90,6 +86,6 @@ pub(crate) fn check(divisor: &Tensor, computed: DType) -> Result<()> {
     let narrows = divisor.dtype().promote(computed) != computed;
     let divisor = packed(divisor, if narrows { computed } else { divisor.dtype() })?;
     let (launch, count) = (Launch::on(&divisor)?, divisor.geometry().count());
-    let arguments = (launch.place(&divisor)?, count, launch.faults(), Site::of("aten::div", "other"));
-    Ok(launch.run(&NO_ZERO, "no_zero", &[divisor.dtype()], Grid::cover(count), arguments)?)
+    let arguments = (&divisor, count, launch.faults(), Site::of("aten::div", "other"));
+    launch.cover(&NO_ZERO, "no_zero", &[divisor.dtype()], count, arguments)
 }

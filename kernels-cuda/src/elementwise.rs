@@ -8,7 +8,7 @@
 mod lines;
 
 use dispatch_runtime::{
-    BadArgument, DType, Error, ErrorKind, Operation, Operator, Problem, Promotion, Result, Scalar, Shape, Spec, Tensor,
+    BadArgument, DType, Operation, Operator, Problem, Promotion, Result, Scalar, Shape, Spec, Tensor,
 };
 
 use crate::division;
@@ -16,7 +16,7 @@ use crate::error::CudaError;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place, Writing};
 use crate::machine::Grid;
-use crate::number::{encoded, is_single, narrowed};
+use crate::number::{encoded, is_single, narrowed, unsupported};
 use crate::source::Instances;
 use crate::walk::Steps;
 
@@ -185,7 +185,9 @@ impl Rule {
         inputs: [&Tensor; N],
         computed: DType,
     ) -> Result<()> {
-        let Some(class) = loops.class(computed) else { return Err(self.unsupported(loops, computed)) };
+        let Some(class) = loops.class(computed) else {
+            return Err(unsupported(self.form, "self", computed, loops.computes));
+        };
         if out.geometry().count() == 0 {
             return Ok(());
         }
@@ -231,12 +233,6 @@ impl Rule {
             }
         }
         Ok(())
-    }
-
-    #[cold]
-    fn unsupported(self, loops: &Loops, dtype: DType) -> Error {
-        let (operator, supported) = (self.form.name(), loops.computes);
-        ErrorKind::UnsupportedDType { operator, argument: "self", dtype, supported }.into()
     }
 }
 

@@ -15,7 +15,7 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use libloading::Library;
 
@@ -23,6 +23,7 @@ use self::block::{Block, LINE, address};
 use self::build::{COMPILER, compiled, refused};
 use self::work::{Pending, Recorded, Run, Sizes, State, Step};
 use crate::error::CudaError;
+use crate::lock::locked;
 use crate::machine::{Address, Entry, Function, Grid, Machine, Mark, Module, Properties, Queue, Recording};
 use crate::source::Source;
 
@@ -67,10 +68,6 @@ pub(crate) struct Emulator {
     state: Mutex<State>,
 }
 
-fn entered<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Emulator {
     pub(crate) fn open() -> Self {
         let properties = Properties {
@@ -85,7 +82,7 @@ impl Emulator {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        entered(&self.state)
+        locked(&self.state)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tensors out of nothing.
 
-use dispatch_runtime::prelude::*;
+use crate::prelude::*;
 
 #[op_impl(aten::empty_memory_format, CUDA)]
 #[op_impl(aten::empty_strided, CUDA)]
@@ -10,5 +10,5 @@ fn empty(_plan: &(), _out: &mut Tensor) -> Result<()> {
 
 #[op_impl(aten::full, CUDA)]
 fn full(_plan: &(), out: &mut Tensor, fill_value: Scalar) -> Result<()> {
-    crate::copying::write(out, &Tensor::number(fill_value))
+    write(out, &Tensor::number(fill_value))
 }

@@ -1,9 +1,10 @@
 //! Errors that depend on values: a kernel notes the first one in its device's memory, and whoever waits for the device is told.
 
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::error::CudaError;
+use crate::lock::locked;
 use crate::machine::{Address, Machine, Queue};
 
 /// `struct Fault` of the kernels.
@@ -30,7 +31,7 @@ impl Site {
     /// ```
     #[must_use]
     pub fn of(operator: &'static str, argument: &'static str) -> Self {
-        let mut sites = SITES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sites = locked(&SITES);
         let at = sites.iter().position(|site| *site == (operator, argument)).unwrap_or_else(|| {
             sites.push((operator, argument));
             sites.len() - 1
@@ -39,7 +40,7 @@ impl Site {
     }
 
     fn name(number: u32) -> String {
-        let sites = SITES.lock().unwrap_or_else(PoisonError::into_inner);
+        let sites = locked(&SITES);
         let site = usize::try_from(number).ok().and_then(|number| sites.get(number.checked_sub(1)?));
         site.map_or_else(|| "a kernel".to_owned(), |(operator, argument)| format!("{operator}, argument `{argument}`"))
     }

@@ -1,12 +1,9 @@
 //! Attention of halves, on tensor cores.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::prelude::*;
-
 use crate::attention::Task;
 use crate::error::CudaError;
-use crate::kernel::Kernel;
-use crate::launch::Launch;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: attention.rs gives each side the steps of its own tensor. A thread goes no further than the sizes in `Task`, and a block

@@ -4,13 +4,11 @@
 //! layout; and tiles of our own, for everything else.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Result, Scalar, Spec, Tensor, broadcast_strides};
+use dispatch_runtime::broadcast_strides;
 
 use crate::cublaslt;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
-use crate::number::{NUMBERS, encoded};
+use crate::number::encoded;
+use crate::prelude::*;
 
 /// Those whose sums are single precision.
 const SINGLE: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
@@ -19,11 +17,8 @@ kernel! {
     // SAFETY: each operand comes with the steps of its own tensor through items, rows and columns, and `parts` has a matrix for each
     // portion.
     static GEMM = unsafe { Kernel::new("gemm", include_str!("../kernels/gemm.cu"), |instances| {
-        instances.each("product_64", &NUMBERS);
         instances.each("product_128", &SINGLE);
-        instances.each("gather", &NUMBERS);
-        instances.each("row_by_row", &NUMBERS);
-        instances.each("column_by_column", &NUMBERS);
+        instances.all(&["product_64", "gather", "row_by_row", "column_by_column"], &NUMBERS);
     }) };
 }
 
@@ -101,33 +96,29 @@ impl Task<'_> {
     }
 }
 
-/// `struct Matrices` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Matrices {
-    at: Place,
-    steps: [i64; 3],
-}
+parameters! {
+    /// `struct Matrices` of the kernels.
+    struct Matrices {
+        at: Place,
+        steps: [i64; 3],
+    }
 
-/// `struct Product` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Product {
-    items: i64,
-    rows: i64,
-    columns: i64,
-    steps: i64,
-    left: Matrices,
-    right: Matrices,
-    added: Matrices,
-    out: Matrices,
-    alpha: u64,
-    beta: u64,
-    parts: Place,
-    portions: u32,
+    /// `struct Product` of the kernels.
+    struct Product {
+        items: i64,
+        rows: i64,
+        columns: i64,
+        steps: i64,
+        left: Matrices,
+        right: Matrices,
+        added: Matrices,
+        out: Matrices,
+        alpha: u64,
+        beta: u64,
+        parts: Place,
+        portions: u32,
+    }
 }
-
-impl Parameter for Product {}
 
 /// What sums of products of a dtype are kept in.
 fn summed(dtype: DType) -> DType {
@@ -207,7 +198,7 @@ fn ours(launch: Launch, task: &Task<'_>) -> Result<()> {
         out: matrices(&task.out)?,
         alpha: encoded(task.alpha, class),
         beta: task.added.as_ref().map_or(0, |(_, beta)| encoded(*beta, class)),
-        parts: parts.as_ref().map_or(Ok(Place::NULL), |parts| launch.place(parts))?,
+        parts: launch.place_of_any(parts.as_ref())?,
         portions,
     };
     let deep = if columns == 1 { 1 } else { u32::try_from(items.min(1 << 15)).unwrap_or(1) };
@@ -215,7 +206,7 @@ fn ours(launch: Launch, task: &Task<'_>) -> Result<()> {
     let grid = Grid { blocks: [blocks, portions, deep], threads: [256, 1, 1], shared: 0 };
     launch.run(&GEMM, division.template, &[dtype], grid, (product,))?;
     if parts.is_some() {
-        launch.run(&GEMM, "gather", &[dtype], Grid::cover(items * rows * columns), (product,))?;
+        launch.cover(&GEMM, "gather", &[dtype], items * rows * columns, (product,))?;
     }
     Ok(())
 }

@@ -2,12 +2,13 @@
 
 use std::cell::Cell;
 use std::ptr::NonNull;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use dispatch_runtime::{Device, keys};
 
 use crate::error::{CudaError, Missing};
 use crate::fault::Faults;
+use crate::lock::locked;
 use crate::machine::{Address, Machine, Properties, Queue};
 use crate::pinned::Transfers;
 use crate::shelf::Shelf;
@@ -45,7 +46,7 @@ impl Gpu {
 
     #[cold]
     fn find(slot: &'static OnceLock<Self>, index: u8) -> Result<&'static Self, CudaError> {
-        let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _opening = locked(&OPENING);
         if let Some(gpu) = slot.get() {
             return Ok(gpu);
         }

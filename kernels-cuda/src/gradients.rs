@@ -1,9 +1,9 @@
 //! Gradients of elementwise operators.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::Gelu;
-use dispatch_runtime::{Result, Scalar};
+use dispatch_runtime::Scalar;
 
+use crate::activation::approximated;
 use crate::elementwise::Bound;
 
 elementwise!(unsafe {
@@ -20,7 +20,7 @@ elementwise!(unsafe {
     hardshrink_backward => |grad, x| "return x >= -lambd && x <= lambd ? C(0) : grad;";
     softshrink_backward => |grad, x| "return x >= -lambd && x <= lambd ? C(0) : grad;";
     softplus_backward => |grad, x| "return x * beta > threshold ? grad : grad * sigmoid(x * beta);";
-    gelu_backward => by { gelu(approximate) };
+    gelu_backward => by { approximated(approximate, &GELU, &GELU_BY_TANH) };
     logit_backward => by { Ok(logit(eps)) };
     elu_backward => by { Ok(elu([alpha, scale, input_scale], is_result)) };
     log_sigmoid_backward => |grad, x| "return grad * sigmoid(-x);";
@@ -35,14 +35,6 @@ loops!(unsafe {
     ELU elu_backward [F32 F64] |grad, x; alpha, scale, input_scale| "return grad * (x <= C(0) ? input_scale * alpha * scale * exp(x * input_scale) : scale);";
     ELU_OF_RESULT elu_backward_of_result [F32 F64] |grad, y; alpha, scale, input_scale| "return grad * (y <= C(0) ? input_scale * (y + alpha * scale) : scale);";
 });
-
-fn gelu(approximate: &str) -> Result<Bound> {
-    let loops = match Gelu::of(approximate)? {
-        Gelu::Exact => &GELU,
-        Gelu::Tanh => &GELU_BY_TANH,
-    };
-    Ok(loops.with(&[]))
-}
 
 fn logit(eps: Option<f64>) -> Bound {
     // Within the bounds of `eps` there is no slope; without, there is no such number.

@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use dispatch_runtime::{DType, Device, Generator, Result, Spec, Storage, Tensor};
 
@@ -13,6 +13,7 @@ use crate::chance;
 use crate::error::CudaError;
 use crate::gpu::Gpu;
 use crate::launch::Launch;
+use crate::lock::locked;
 use crate::machine::{Queue, Recording};
 use crate::memory::{CudaBuffer, Made};
 use crate::stream::Stream;
@@ -217,8 +218,7 @@ impl<T> Graph<T> {
         if is_recording() {
             return Err("a replay cannot be part of a recording; record what it recorded".into());
         }
-        let (current, mut made) =
-            (Stream::current(self.gpu.device())?, self.made.lock().unwrap_or_else(PoisonError::into_inner));
+        let (current, mut made) = (Stream::current(self.gpu.device())?, locked(&self.made));
         let queue = current.parts().1;
         let before = made.len();
         made.retain(|made| Arc::strong_count(made) > 1);

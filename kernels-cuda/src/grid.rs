@@ -5,37 +5,27 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{Beside, Between, Sampling};
-use dispatch_runtime::DType;
-use dispatch_runtime::prelude::*;
 
-use crate::copying::write;
 use crate::images::Images;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter};
-use crate::machine::Grid;
-use crate::number::{FLOATING, check_dtype};
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: each side comes with its own sizes and steps, `aten` compared them, and taps outside of an image are not read.
     static GRID = unsafe { Kernel::new("grid", include_str!("../kernels/grid.cu"), |instances| {
-        for template in ["sampled", "to_grid", "to_images"] {
-            instances.each(template, &FLOATING);
-        }
+        instances.all(&["sampled", "to_grid", "to_images"], &FLOATING);
     }) };
 }
 
-/// `struct Sampling` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Looking {
-    grid_steps: [i64; 5],
-    between: u32,
-    beside: u32,
-    align_corners: u32,
-    rank: u32,
+parameters! {
+    /// `struct Sampling` of the kernels.
+    struct Looking {
+        grid_steps: [i64; 5],
+        between: u32,
+        beside: u32,
+        align_corners: u32,
+        rank: u32,
+    }
 }
-
-impl Parameter for Looking {}
 
 impl Looking {
     fn new(sampling: &Sampling, grid: &Tensor) -> Self {
@@ -74,9 +64,8 @@ fn threads(launch: Launch, sizes: &[i64]) -> (i64, Grid) {
 fn sampled(rank: usize, sampling: &Sampling, out: &Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
     let launch = Launch::on(out)?;
     let (places, blocks) = threads(launch, out.sizes());
-    let at = (launch.place(out)?, launch.place(input)?, launch.place(grid)?);
     let images = (Images::of(out, rank), Images::of(input, rank));
-    let arguments = (places, at.0, at.1, at.2, images.0, images.1, Looking::new(sampling, grid));
+    let arguments = (places, out, input, grid, images.0, images.1, Looking::new(sampling, grid));
     Ok(launch.run(&GRID, "sampled", &[input.dtype()], blocks, arguments)?)
 }
 
@@ -95,17 +84,15 @@ fn gradients(
     let (places, blocks) = threads(launch, grad_output.sizes());
     let seen = Images::of(grad_output, rank);
     if output_mask[1] {
-        let at = (launch.place(of_grid)?, launch.place(grad_output)?, launch.place(input)?, launch.place(grid)?);
-        let arguments = (places, at.0, at.1, at.2, at.3, seen, Images::of(input, rank), looking);
-        launch.run(&GRID, "to_grid", &[dtype], Grid::cover(places), arguments)?;
+        let arguments = (places, of_grid, grad_output, input, grid, seen, Images::of(input, rank), looking);
+        launch.cover(&GRID, "to_grid", &[dtype], places, arguments)?;
     }
     if output_mask[0] {
         // Halves are added up in `f32`.
         let narrow = dtype != DType::F64 && dtype != DType::F32;
         let mut sums = if narrow { of_input.fresh_like(DType::F32)? } else { of_input.clone() };
         write(&mut sums, &Tensor::number(0.into()))?;
-        let at = (launch.place(&sums)?, launch.place(grad_output)?, launch.place(grid)?);
-        let arguments = (places, at.0, at.1, at.2, seen, Images::of(&sums, rank), looking);
+        let arguments = (places, &sums, grad_output, grid, seen, Images::of(&sums, rank), looking);
         launch.run(&GRID, "to_images", &[dtype], blocks, arguments)?;
         if narrow {
             write(of_input, &sums)?;

@@ -1,21 +1,18 @@
 //! Batches of images, as kernels are told.
 
-use dispatch_runtime::Tensor;
-
-use crate::launch::Parameter;
+use crate::prelude::*;
 use crate::walk::Divisor;
 
-/// `struct Images` of the kernels.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct Images {
-    channels: Divisor,
-    sizes: [Divisor; 3],
-    steps: [i64; 5],
-    channels_last: u32,
+parameters! {
+    /// `struct Images` of the kernels.
+    #[derive(Debug)]
+    pub(crate) struct Images {
+        channels: Divisor,
+        sizes: [Divisor; 3],
+        steps: [i64; 5],
+        channels_last: u32,
+    }
 }
-
-impl Parameter for Images {}
 
 impl Images {
     /// A tensor's, whose last `rank` dimensions are an image's. Before them are channels, and maybe a batch.
@@ -38,17 +35,16 @@ impl Images {
     }
 }
 
-/// `struct Window` of the kernels.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct Window {
-    kernel: [i64; 3],
-    stride: [i64; 3],
-    padding: [i64; 3],
-    dilation: [i64; 3],
+parameters! {
+    /// `struct Window` of the kernels.
+    #[derive(Debug)]
+    pub(crate) struct Window {
+        kernel: [i64; 3],
+        stride: [i64; 3],
+        padding: [i64; 3],
+        dilation: [i64; 3],
+    }
 }
-
-impl Parameter for Window {}
 
 impl Window {
     /// One over images of up to three dimensions.

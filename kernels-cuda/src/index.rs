@@ -2,40 +2,31 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Indexed;
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Geometry, Spec};
 
-use crate::copying::packed;
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::Launch;
-use crate::machine::Grid;
 use crate::moves::Side;
-use crate::picks::{List, Lists, gathered, site};
+use crate::picks::{List, Lists, gathered};
 use crate::prefix::known;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, with their counts, and `starts` has one for each of `size` rows.
     static INDEX = unsafe { Kernel::new("index", include_str!("../kernels/index.cu"), |instances| {
         instances.one("largest", &[]);
         instances.one("one_hot", &[]);
-        instances.each("checked", &[DType::I32, DType::I64]);
-        instances.each("repeated", &[DType::I32, DType::I64]);
+        instances.all(&["checked", "repeated"], &[DType::I32, DType::I64]);
     }) };
 }
 
 /// A tensor through `rank` dimensions, of which it does not step along one.
 pub(crate) fn beside(launch: Launch, tensor: &Tensor, rank: usize, except: Option<usize>) -> Result<Side> {
-    let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
     let stride = |dim: usize| tensor.strides().get(dim).filter(|_| Some(dim) != except).copied().unwrap_or(0);
-    Ok(Side { at: launch.place(tensor)?, steps: (0..rank).map(|dim| stride(dim) * element).collect() })
+    Ok(Side { at: launch.place(tensor)?, steps: (0..rank).map(|dim| stride(dim) * element_size(tensor)).collect() })
 }
 
 /// How large a dimension is, and how many bytes one step along it is. A tensor without dimensions has one of one.
 pub(crate) fn extent(tensor: &Tensor, dim: usize) -> (i64, i64) {
-    let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
     let at = |all: &[i64]| all.get(dim).copied().unwrap_or(1);
-    (at(tensor.sizes()), at(tensor.strides()) * element)
+    (at(tensor.sizes()), at(tensor.strides()) * element_size(tensor))
 }
 
 #[op_impl(aten::gather, CUDA)]
@@ -58,7 +49,7 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
 #[op_impl(aten::take, CUDA)]
 fn take(_plan: &(), out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
     let (launch, row) = (Launch::on(out)?, packed(this, this.dtype())?);
-    let (sizes, element) = (out.sizes(), i64::try_from(this.dtype().size()).unwrap_or(1));
+    let (sizes, element) = (out.sizes(), element_size(this));
     let list = List::of(index, sizes, (row.geometry().count(), element));
     let from = Side { at: launch.place(&row)?, steps: Dims::from_elem(0, sizes.len()) };
     let lists = Lists::one(list, true, site!("aten::take", "index"));
@@ -68,12 +59,11 @@ fn take(_plan: &(), out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<(
 /// `tensor`, which has the sizes of what is indexed, through the sizes of the result, and the lists that say where in it elements are.
 pub(crate) fn through(indexed: &Indexed, launch: Launch, tensor: &Tensor, site: Site) -> Result<(Side, Lists)> {
     let Indexed { sizes, index_sizes, at, dims, lists } = indexed;
-    let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
     let whole = (0..tensor.sizes().len()).filter(|dim| !dims.contains(dim));
-    let mut steps: Dims = whole.map(|dim| tensor.strides()[dim] * element).collect();
+    let mut steps: Dims = whole.map(|dim| tensor.strides()[dim] * element_size(tensor)).collect();
     steps.insert_many(*at, index_sizes.iter().map(|_| 0));
     let all = dims.iter().zip(lists).map(|(&dim, index)| {
-        let index = here(index, tensor)?;
+        let index = brought(index, tensor.device())?;
         // Dimensions of the result behind those of the indices are no index's.
         let mut wide = Dims::from_slice(index.sizes());
         let mut strides = Dims::from_slice(index.strides());
@@ -90,16 +80,6 @@ pub(crate) fn through(indexed: &Indexed, launch: Launch, tensor: &Tensor, site: 
     Ok((Side { at: launch.place(tensor)?, steps }, lists))
 }
 
-/// An index, which may be on the CPU, where the tensor is.
-pub(crate) fn here(index: &Tensor, this: &Tensor) -> Result<Tensor> {
-    if index.device() == this.device() {
-        return Ok(index.clone());
-    }
-    let mut here = Spec::contiguous(index.dtype(), index.sizes()).on(this.device())?;
-    crate::copying::write(&mut here, index)?;
-    Ok(here)
-}
-
 #[op_impl(aten::index, CUDA)]
 fn index(plan: &Indexed, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let (launch, sizes) = (Launch::on(out)?, &plan.sizes);
@@ -111,11 +91,11 @@ fn index(plan: &Indexed, out: &mut Tensor, this: &Tensor) -> Result<()> {
 fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
     let classes = packed(this, DType::I64)?;
     let launch = Launch::on(&classes)?;
-    let (place, all) = (launch.place(&classes)?, classes.geometry().count());
+    let all = classes.geometry().count();
     let count = if num_classes == -1 {
         let mut largest = Spec::contiguous(DType::I64, &[1]).on(this.device())?;
-        crate::copying::write(&mut largest, &Tensor::number(0.into()))?;
-        launch.run(&INDEX, "largest", &[], Grid::cover(all), (all, place, launch.place(&largest)?))?;
+        write(&mut largest, &Tensor::number(0.into()))?;
+        launch.cover(&INDEX, "largest", &[], all, (all, &classes, &largest))?;
         known(launch, &largest)?.saturating_add(1)
     } else {
         num_classes
@@ -125,7 +105,7 @@ fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
     let out = Spec::contiguous(DType::I64, &sizes).on(this.device())?;
     let spots = out.geometry().count();
     let (site, fault) = (site!("aten::one_hot", "self"), launch.faults());
-    launch.run(&INDEX, "one_hot", &[], Grid::cover(spots), (spots, launch.place(&out)?, place, count, site, fault))?;
+    launch.cover(&INDEX, "one_hot", &[], spots, (spots, &out, &classes, count, site, fault))?;
     Ok(out)
 }
 
@@ -139,16 +119,15 @@ fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> 
     let repeats = packed(repeats, dtype)?;
     let launch = Launch::on(&repeats)?;
     let starts = Spec::contiguous(DType::I64, &[count]).on(repeats.device())?;
-    let (place, site, fault) = (launch.place(&starts)?, site!("aten::repeat_interleave", "repeats"), launch.faults());
-    let arguments = (count, launch.place(&repeats)?, place, site, fault);
-    launch.run(&INDEX, "checked", &[dtype], Grid::cover(count), arguments)?;
+    let site = site!("aten::repeat_interleave", "repeats");
+    let arguments = (count, &repeats, &starts, site, launch.faults());
+    launch.cover(&INDEX, "checked", &[dtype], count, arguments)?;
     let total = known(launch, &crate::prefix::prefixed(launch, &starts)?)?;
     if let Some(wanted) = output_size.filter(|wanted| *wanted != total) {
         let expected = format!("{total}, the sum of `repeats`");
         return Err(BadArgument::value("output_size", wanted, expected).into());
     }
     let out = Spec::contiguous(dtype, &[total]).on(repeats.device())?;
-    let arguments = (total, launch.place(&out)?, count, place);
-    launch.run(&INDEX, "repeated", &[dtype], Grid::cover(total), arguments)?;
+    launch.cover(&INDEX, "repeated", &[dtype], total, (total, &out, count, &starts))?;
     Ok(out)
 }

@@ -1,13 +1,9 @@
 //! Tensors joined, repeated and turned.
 
 use aten::{Joined, Roll};
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Dims, Geometry};
 
-use crate::copying::{packed, write};
-use crate::launch::Launch;
-use crate::machine::Grid;
 use crate::moves::{MOVES, Side, joined, moved, word};
+use crate::prelude::*;
 use crate::walk::Steps;
 
 #[op_impl(aten::cat, CUDA)]
@@ -29,7 +25,7 @@ fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Res
         from.extend([0, own]);
     }
     let launch = Launch::on(out)?;
-    let element = i64::try_from(this.dtype().size()).unwrap_or(1);
+    let element = element_size(this);
     let side = |at, strides: Dims| Side { at, steps: strides.iter().map(|stride| stride * element).collect() };
     moved(launch, this.dtype(), &sizes, &side(launch.place(out)?, to), &side(launch.place(this)?, from))
 }
@@ -96,7 +92,7 @@ fn triangle(out: &Tensor, this: &Tensor, diagonal: i64, lower: bool) -> Result<(
     for (walk, count, offsets) in steps.parts() {
         let (row, col) = (offsets[2].cast_signed(), offsets[3].cast_signed());
         let arguments = (count, to.at.offset(offsets[0]), from.at.offset(offsets[1]), walk, row, col, diagonal, lower);
-        launch.run(&MOVES, "triangle", &[word(this.dtype().size())], Grid::cover(count.into()), arguments)?;
+        launch.cover(&MOVES, "triangle", &[word(this.dtype().size())], count.into(), arguments)?;
     }
     Ok(())
 }

@@ -7,13 +7,14 @@
     reason = "a list of what was built is read through one pointer; the text of a kernel is trusted"
 )]
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use dispatch_runtime::{DType, Result};
 
 use crate::error::CudaError;
 use crate::gpu::Gpu;
+use crate::lock::locked;
 use crate::machine::{Entry, Module};
 use crate::source::{Instances, Source, instance};
 
@@ -163,7 +164,7 @@ impl Kernel {
             log: format!("`{template}` has no instance for {dtypes:?}"),
         };
         let key = key.ok_or_else(no_instance)?;
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = locked(&self.loaded);
         if let Some(entry) = self.found(key) {
             return Ok(entry);
         }
@@ -182,7 +183,7 @@ impl Kernel {
 
     /// Loads all instances, so that none has to be compiled later.
     pub(crate) fn load_all(&self, gpu: &Gpu) -> Result<(), CudaError> {
-        self.load(gpu, &mut self.loaded.lock().unwrap_or_else(PoisonError::into_inner), self.source.expressions())
+        self.load(gpu, &mut locked(&self.loaded), self.source.expressions())
     }
 
     fn load(&self, gpu: &Gpu, loaded: &mut Vec<Loaded>, mut expressions: Vec<String>) -> Result<(), CudaError> {

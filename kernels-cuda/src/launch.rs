@@ -21,7 +21,7 @@ pub struct Launch {
 }
 
 /// A place in the memory of the device that a kernel runs on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(transparent)]
 pub struct Place(Address);
 
@@ -71,6 +71,11 @@ impl Launch {
         let offset = if tensor.geometry().count() == 0 { 0 } else { tensor.geometry().offset().unsigned_abs() };
         let start = self.buffer(tensor)?.enter(tensor.storage(), self.queue, Access::Read)?;
         Ok(Place(start).offset(offset * tensor.dtype().size() as u64))
+    }
+
+    /// The place of a tensor, or [`Place::NULL`] if there is none.
+    pub(crate) fn place_of_any(&self, tensor: Option<&Tensor>) -> Result<Place, CudaError> {
+        tensor.map_or(Ok(Place::NULL), |tensor| self.place(tensor))
     }
 
     /// That a tensor which was there before is written to, which counts as a write. Whatever other streams do to it comes first. Drop it
@@ -161,18 +166,18 @@ impl Launch {
         grid: Grid,
         arguments: A,
     ) -> Result<(), CudaError> {
-        if grid.blocks.contains(&0) {
-            return Ok(());
-        }
-        let kernel_name = kernel.source().name();
-        if let Some((what, asked, most)) = grid.excess(self.shared()) {
-            return Err(CudaError::Launch { kernel: kernel_name, template, what, asked, most });
-        }
-        let entry = kernel.entry(self.gpu, template, dtypes)?;
-        if grid.shared > 48 << 10 {
-            self.gpu.machine.allow_shared(entry.function, grid.shared)?;
-        }
-        arguments.with_places(|places, sizes| {
+        arguments.with_places(self, |places, sizes| {
+            if grid.blocks.contains(&0) {
+                return Ok(());
+            }
+            let kernel_name = kernel.source().name();
+            if let Some((what, asked, most)) = grid.excess(self.shared()) {
+                return Err(CudaError::Launch { kernel: kernel_name, template, what, asked, most });
+            }
+            let entry = kernel.entry(self.gpu, template, dtypes)?;
+            if grid.shared > 48 << 10 {
+                self.gpu.machine.allow_shared(entry.function, grid.shared)?;
+            }
             if *sizes != *entry.parameters {
                 return Err(CudaError::Parameters {
                     kernel: kernel_name,
@@ -185,6 +190,18 @@ impl Launch {
             // with them was promised for every launch when the kernel was made, by `Kernel::new`.
             unsafe { self.gpu.machine.launch(entry, grid, places, self.queue) }
         })
+    }
+
+    /// Launches an instance of a kernel's template with a thread for each of `count` elements.
+    pub(crate) fn cover<A: Arguments>(
+        &self,
+        kernel: &'static Kernel,
+        template: &'static str,
+        dtypes: &[DType],
+        count: i64,
+        arguments: A,
+    ) -> Result<()> {
+        Ok(self.run(kernel, template, dtypes, Grid::cover(count), arguments)?)
     }
 }
 
@@ -216,51 +233,113 @@ impl std::fmt::Debug for Launch {
 /// Implement it for a `#[repr(C)]` struct that the kernel declares alike.
 pub trait Parameter: Copy {}
 
-macro_rules! parameters {
+macro_rules! numbers {
     ($($ty:ty)*) => { $(impl Parameter for $ty {})* };
 }
-parameters! { Place bool i8 u8 i32 u32 i64 u64 f32 f64 crate::Site }
+numbers! { Place bool i8 u8 i32 u32 i64 u64 f32 f64 crate::Site }
 
-/// The parameters of a launch: a tuple of one to sixteen.
+/// Structs that kernels declare alike.
+macro_rules! parameters {
+    ($($(#[$meta:meta])* $vis:vis struct $name:ident { $($fields:tt)* })*) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Copy)]
+        #[repr(C)]
+        $vis struct $name { $($fields)* }
+
+        impl $crate::launch::Parameter for $name {}
+    )*};
+}
+pub(crate) use parameters;
+
+/// What a launch makes a parameter of.
+trait Argument {
+    type Value: Parameter;
+
+    fn value(self, launch: &Launch) -> Result<Self::Value, CudaError>;
+}
+
+impl<P: Parameter> Argument for P {
+    type Value = P;
+
+    #[inline]
+    fn value(self, _: &Launch) -> Result<P, CudaError> {
+        Ok(self)
+    }
+}
+
+/// A tensor is given as its place.
+impl Argument for &Tensor {
+    type Value = Place;
+
+    #[inline]
+    fn value(self, launch: &Launch) -> Result<Place, CudaError> {
+        launch.place(self)
+    }
+}
+
+impl Argument for &mut Tensor {
+    type Value = Place;
+
+    #[inline]
+    fn value(self, launch: &Launch) -> Result<Place, CudaError> {
+        launch.place(self)
+    }
+}
+
+impl Argument for Option<&Tensor> {
+    type Value = Place;
+
+    #[inline]
+    fn value(self, launch: &Launch) -> Result<Place, CudaError> {
+        launch.place_of_any(self)
+    }
+}
+
+/// The parameters of a launch: a tuple of one to sixteen. A tensor stands for its [place](Launch::place), and no tensor for
+/// [`Place::NULL`].
 #[expect(private_bounds, reason = "only tuples are it, as places that another type gave could be of nothing")]
 pub trait Arguments: Places {}
 
 /// What only this module implements.
 trait Places {
-    /// Runs `launch` with the place of each, and its size.
-    fn with_places<R>(self, launch: impl FnOnce(&mut [*mut c_void], &[usize]) -> R) -> R;
+    /// Runs `run` with the place of each, and its size.
+    fn with_places(
+        self,
+        launch: &Launch,
+        run: impl FnOnce(&mut [*mut c_void], &[usize]) -> Result<(), CudaError>,
+    ) -> Result<(), CudaError>;
 }
 
 macro_rules! arguments {
     ($($name:ident)+) => {
-        impl<$($name: Parameter),+> Arguments for ($($name,)+) {}
+        impl<$($name: Argument),+> Arguments for ($($name,)+) {}
 
-        impl<$($name: Parameter),+> Places for ($($name,)+) {
+        impl<$($name: Argument),+> Places for ($($name,)+) {
             #[inline]
             #[allow(non_snake_case, reason = "a name for each type")]
-            fn with_places<R>(self, launch: impl FnOnce(&mut [*mut c_void], &[usize]) -> R) -> R {
-                const { assert!(true $(&& align_of::<$name>() <= 16)+, "a parameter is aligned to at most 16 bytes") };
-                let sizes = const { &[$(size_of::<$name>()),+] };
-                let ($(mut $name,)+) = self;
-                launch(&mut [$((&raw mut $name).cast::<c_void>()),+], sizes)
+            fn with_places(
+                self,
+                launch: &Launch,
+                run: impl FnOnce(&mut [*mut c_void], &[usize]) -> Result<(), CudaError>,
+            ) -> Result<(), CudaError> {
+                const {
+                    assert!(true $(&& align_of::<$name::Value>() <= 16)+, "a parameter is aligned to at most 16 bytes");
+                }
+                let sizes = const { &[$(size_of::<$name::Value>()),+] };
+                let ($($name,)+) = self;
+                $(let mut $name = $name.value(launch)?;)+
+                run(&mut [$((&raw mut $name).cast::<c_void>()),+], sizes)
             }
         }
     };
 }
 
-arguments! { A }
-arguments! { A B }
-arguments! { A B C }
-arguments! { A B C D }
-arguments! { A B C D E }
-arguments! { A B C D E F }
-arguments! { A B C D E F G }
-arguments! { A B C D E F G H }
-arguments! { A B C D E F G H I }
-arguments! { A B C D E F G H I J }
-arguments! { A B C D E F G H I J K }
-arguments! { A B C D E F G H I J K L }
-arguments! { A B C D E F G H I J K L M }
-arguments! { A B C D E F G H I J K L M N }
-arguments! { A B C D E F G H I J K L M N O }
-arguments! { A B C D E F G H I J K L M N O P }
+/// Tuples of these types, and of each shorter list that ends as this one does.
+macro_rules! tuples {
+    () => {};
+    ($first:ident $($others:ident)*) => {
+        arguments! { $first $($others)* }
+        tuples! { $($others)* }
+    };
+}
+tuples! { A B C D E F G H I J K L M N O P }

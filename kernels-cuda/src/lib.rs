@@ -57,6 +57,7 @@ mod index;
 mod join;
 mod launch;
 mod line;
+mod lock;
 mod logic;
 mod loss;
 mod machine;
@@ -111,6 +112,21 @@ pub use memory::{Memory, memory};
 pub use shelf::empty_cache;
 pub use source::{Instances, Source, element};
 pub use stream::{Entered, Stream};
+
+/// The names that modules with kernels use.
+mod prelude {
+    pub(crate) use dispatch_runtime::prelude::*;
+    pub(crate) use dispatch_runtime::{BadArgument, Dims, Geometry, MemoryFormat, Problem, Spec};
+
+    pub(crate) use crate::copying::{brought, computed_contiguous, packed, write};
+    pub(crate) use crate::fault::Site;
+    pub(crate) use crate::kernel::Kernel;
+    pub(crate) use crate::launch::{Launch, Parameter, Place, parameters};
+    pub(crate) use crate::machine::Grid;
+    pub(crate) use crate::number::{FLOATING, NUMBERS, check_dtype};
+    pub(crate) use crate::picks::site;
+    pub(crate) use crate::walk::element_size;
+}
 
 /// What macros of this crate expand to. Not public API.
 #[doc(hidden)]

@@ -1,9 +1,6 @@
 //! Lines of elements side by side, and how many threads share one (kernels/line.cuh).
 
-use dispatch_runtime::DType;
-
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
+use crate::prelude::*;
 
 /// How many elements a thread holds, and how many of them are side by side.
 const HELD: u64 = 16;
@@ -11,17 +8,16 @@ const PACK: u64 = 4;
 /// How many threads share a line at most, so that there are registers for what each holds of several operands.
 const MOST: u64 = 512;
 
-/// `struct Lines` of the kernels.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct Lines {
-    length: u32,
-    count: u32,
-    lanes: u32,
-    packed: u32,
+parameters! {
+    /// `struct Lines` of the kernels.
+    #[derive(Debug)]
+    pub(crate) struct Lines {
+        length: u32,
+        count: u32,
+        lanes: u32,
+        packed: u32,
+    }
 }
-
-impl Parameter for Lines {}
 
 impl Lines {
     /// So many lines of this length, in several operands. A line's threads are as many as its elements want, and more where there are too

@@ -5,8 +5,8 @@ mod margin;
 mod pointwise;
 
 use aten::Reduction;
-use dispatch_runtime::{Result, Tensor};
 
+use crate::prelude::*;
 use crate::reduction::sums::sum_into;
 
 /// The mean or the sum of losses.

@@ -4,16 +4,11 @@
 //! the device, which whoever needs a tensor of that size waits for.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Geometry, Spec, broadcast_strides};
+use dispatch_runtime::broadcast_strides;
 
-use crate::copying::packed;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::moves::{WORDS, word};
-use crate::picks::site;
 use crate::prefix::{known, prefixed};
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: flags are packed and starts made here. What is picked goes no further than there is room, however flags change after they
@@ -21,8 +16,7 @@ kernel! {
     static MASK = unsafe { Kernel::new("mask", include_str!("../kernels/mask.cu"), |instances| {
         instances.one("counted", &[]);
         instances.one("positions", &[]);
-        instances.each("selected", WORDS);
-        instances.each("replaced", WORDS);
+        instances.all(&["selected", "replaced"], WORDS);
     }) };
 }
 
@@ -31,16 +25,14 @@ const TILE: u64 = 4096;
 
 const RANK: usize = 16;
 
-/// `struct Dimensions` and `struct Spread` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Dimensions {
-    rank: u32,
-    sizes: [i64; RANK],
-    steps: [i64; RANK],
+parameters! {
+    /// `struct Dimensions` and `struct Spread` of the kernels.
+    struct Dimensions {
+        rank: u32,
+        sizes: [i64; RANK],
+        steps: [i64; RANK],
+    }
 }
-
-impl Parameter for Dimensions {}
 
 impl Dimensions {
     fn new(name: &'static str, geometry: &Geometry) -> Result<Self> {
@@ -76,7 +68,7 @@ impl Picked {
         let count = flags.geometry().count();
         let blocks = count.cast_unsigned().div_ceil(TILE);
         let starts = Spec::contiguous(DType::I64, &[blocks.cast_signed()]).on(flags.device())?;
-        launch.run(&MASK, "counted", &[], grid(count), (count, launch.place(&flags)?, launch.place(&starts)?))?;
+        launch.run(&MASK, "counted", &[], grid(count), (count, &flags, &starts))?;
         let total = prefixed(launch, &starts)?;
         Ok(Self { flags, starts, total, launch })
     }
@@ -86,27 +78,21 @@ impl Picked {
         known(self.launch, &self.total)
     }
 
-    /// What all kernels take first.
-    fn places(&self) -> Result<(i64, Place, Place)> {
-        Ok((self.flags.geometry().count(), self.launch.place(&self.flags)?, self.launch.place(&self.starts)?))
-    }
-
     /// Writes the positions of each, but not of more than there are rows.
     fn positions(&self, rows: &Tensor) -> Result<()> {
-        let (count, flags, starts) = self.places()?;
+        let count = self.flags.geometry().count();
         let dims = Dimensions::new("self", &Geometry::contiguous(self.flags.sizes()))?;
         let (row, col, most) = (rows.strides()[0], rows.strides()[1], rows.sizes()[0]);
-        let arguments = (count, flags, starts, self.launch.place(rows)?, row, col, most, dims);
+        let arguments = (count, &self.flags, &self.starts, rows, row, col, most, dims);
         Ok(self.launch.run(&MASK, "positions", &[], grid(count), arguments)?)
     }
 
     /// Their elements of a tensor of the same sizes.
     pub(crate) fn elements(&self, this: &Tensor) -> Result<Tensor> {
         let out = Spec::contiguous(this.dtype(), &[self.count()?]).on(self.flags.device())?;
-        let (count, flags, starts) = self.places()?;
+        let (count, most) = (self.flags.geometry().count(), out.geometry().count());
         let spread = Dimensions::spread("self", this.geometry())?;
-        let (to, most) = (self.launch.place(&out)?, out.geometry().count());
-        let arguments = (count, flags, starts, to, most, self.launch.place(this)?, spread);
+        let arguments = (count, &self.flags, &self.starts, &out, most, this, spread);
         self.launch.run(&MASK, "selected", &[word(this.dtype().size())], grid(count), arguments)?;
         Ok(out)
     }
@@ -136,7 +122,7 @@ fn nonzero(this: &Tensor) -> Result<Tensor> {
 
 #[op_impl(aten::nonzero_static, CUDA)]
 fn nonzero_static(_plan: &(), out: &mut Tensor, this: &Tensor, fill_value: i64) -> Result<()> {
-    crate::copying::write(out, &Tensor::number(fill_value.into()))?;
+    write(out, &Tensor::number(fill_value.into()))?;
     Picked::by(this)?.positions(out)
 }
 
@@ -156,13 +142,12 @@ fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
 
 #[op_impl(aten::masked_scatter, CUDA)]
 fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
-    crate::copying::write(out, this)?;
-    let picked = Picked::by(&stretched(mask, out.sizes())?)?;
+    write(out, this)?;
+    let Picked { flags, starts, launch, .. } = Picked::by(&stretched(mask, out.sizes())?)?;
     let source = packed(source, source.dtype())?;
-    let ((count, flags, starts), launch) = (picked.places()?, picked.launch);
-    let (spread, size) = (Dimensions::spread("self", out.geometry())?, source.geometry().count());
-    let (to, from) = (launch.place(out)?, launch.place(&source)?);
-    let noted = (site!("aten::masked_scatter", "source"), launch.faults());
-    let arguments = (count, flags, starts, to, from, spread, size, noted.0, noted.1);
+    let (count, size) = (flags.geometry().count(), source.geometry().count());
+    let (spread, fault) = (Dimensions::spread("self", out.geometry())?, launch.faults());
+    let noted = site!("aten::masked_scatter", "source");
+    let arguments = (count, &flags, &starts, &*out, &source, spread, size, noted, fault);
     Ok(launch.run(&MASK, "replaced", &[word(out.dtype().size())], grid(count), arguments)?)
 }

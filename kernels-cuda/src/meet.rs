@@ -1,23 +1,15 @@
 //! Rows that go to the same place, added in their order: however many threads there are, sums are the same.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Dims, Spec};
-
-use crate::copying::{packed, write};
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::order::Ranks;
-use crate::picks::{List, Lists, computed_in, site};
+use crate::picks::{List, Lists, computed_in};
+use crate::prelude::*;
 use crate::walk::Steps;
 
 kernel! {
     // SAFETY: keys and places are made here, one for each of `count` rows. A row goes nowhere unless its key is less than `limit`.
     static MEET = unsafe { Kernel::new("meet", include_str!("../kernels/meet.cu"), |instances| {
-        for template in ["tiles", "joints"] {
-            instances.each(template, &[DType::F32, DType::F64, DType::I32, DType::I64]);
-        }
+        instances.all(&["tiles", "joints"], &[DType::F32, DType::F64, DType::I32, DType::I64]);
         instances.each("rarity", &[DType::F32, DType::F64]);
     }) };
 }
@@ -25,27 +17,25 @@ kernel! {
 /// How many rows a thread adds.
 const TILE: i64 = 32;
 
-/// `struct Meeting` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Given {
-    count: i64,
-    width: u32,
-    keys: Place,
-    limit: i64,
-    skipped: i64,
-    places: Place,
-    of_places: Place,
-    rows: i64,
-    from: Place,
-    from_step: i64,
-    dtype: i32,
-    to: Place,
-    to_step: i64,
-    shares: Place,
+parameters! {
+    /// `struct Meeting` of the kernels.
+    struct Given {
+        count: i64,
+        width: u32,
+        keys: Place,
+        limit: i64,
+        skipped: i64,
+        places: Place,
+        of_places: Place,
+        rows: i64,
+        from: Place,
+        from_step: i64,
+        dtype: i32,
+        to: Place,
+        to_step: i64,
+        shares: Place,
+    }
 }
-
-impl Parameter for Given {}
 
 /// Rows, sorted by where they go.
 pub(crate) struct Meeting {
@@ -66,7 +56,7 @@ pub(crate) struct Rows {
 impl Rows {
     /// Those of a matrix, which lie side by side.
     pub(crate) fn of(launch: Launch, matrix: &Tensor) -> Result<Self> {
-        let element = i64::try_from(matrix.dtype().size()).unwrap_or(1);
+        let element = element_size(matrix);
         let step = matrix.sizes().last().copied().unwrap_or(1) * element;
         Ok(Self { at: launch.place(matrix)?, step, steps: [element].into_iter().collect() })
     }
@@ -96,7 +86,6 @@ impl Meeting {
         }
         let computed = computed_in(dtype);
         let tiles = (count - 1) / TILE + 1;
-        let place = |tensor: Option<&Tensor>| tensor.map_or(Ok(Place::NULL), |tensor| launch.place(tensor));
         let given = Given {
             count,
             width: 0,
@@ -104,21 +93,21 @@ impl Meeting {
             limit: self.limit,
             skipped: self.skipped,
             places: launch.place(&self.places)?,
-            of_places: place(of_places.map(|(places, _)| places))?,
+            of_places: launch.place_of_any(of_places.map(|(places, _)| places))?,
             rows: of_places.map_or(0, |(_, rows)| rows),
             from: from.at,
             from_step: from.step,
             dtype: dtype as i32,
             to: to.at,
             to_step: to.step,
-            shares: place(shares)?,
+            shares: launch.place_of_any(shares)?,
         };
         for (walk, width, offsets) in Steps::new(sizes, &[to.steps.clone(), from.steps.clone()]).parts() {
             let partial = Spec::contiguous(computed, &[tiles * 2, i64::from(width)]).on(launch.device())?;
             let given = Given { width, to: to.at.offset(offsets[0]), from: from.at.offset(offsets[1]), ..given };
-            let (grid, sums) = (Grid::cover(tiles * i64::from(width)), launch.place(&partial)?);
-            launch.run(&MEET, "tiles", &[computed], grid, (given, walk, sums))?;
-            launch.run(&MEET, "joints", &[computed], grid, (given, walk, sums))?;
+            for template in ["tiles", "joints"] {
+                launch.cover(&MEET, template, &[computed], tiles * i64::from(width), (given, walk, &partial))?;
+            }
         }
         Ok(())
     }
@@ -130,9 +119,7 @@ impl Meeting {
             Some(shares) => shares,
             None => Spec::contiguous(computed, &[count]).on(launch.device())?,
         };
-        let (keys, places) = (launch.place(&self.keys)?, launch.place(&self.places)?);
-        let arguments = (count, keys, places, launch.place(&shares)?, more);
-        launch.run(&MEET, "rarity", &[computed], Grid::cover(count), arguments)?;
+        launch.cover(&MEET, "rarity", &[computed], count, (count, &self.keys, &self.places, &shares, more))?;
         Ok(shares)
     }
 }

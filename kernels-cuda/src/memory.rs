@@ -32,7 +32,7 @@ pub(crate) struct Made {
 
 impl Made {
     /// Lets a replay in a queue come after whoever uses the block.
-    pub(crate) fn enter(&self, gpu: &Gpu, queue: Queue) -> std::result::Result<(), CudaError> {
+    pub(crate) fn enter(&self, gpu: &Gpu, queue: Queue) -> Result<(), CudaError> {
         if self.users.is_only(queue) {
             return Ok(());
         }
@@ -56,7 +56,7 @@ impl Buffer for CudaBuffer {
 }
 
 impl CudaBuffer {
-    fn new(gpu: &'static Gpu, size: usize) -> std::result::Result<Self, CudaError> {
+    fn new(gpu: &'static Gpu, size: usize) -> Result<Self, CudaError> {
         let shelf = stream::current_shelf(gpu);
         let (address, made) = if size == 0 {
             (0, None)
@@ -73,12 +73,7 @@ impl CudaBuffer {
 
     /// Where it is, for work in `queue`. The storage is its own.
     #[inline]
-    pub(crate) fn enter(
-        &self,
-        storage: &Storage,
-        queue: Queue,
-        access: Access,
-    ) -> std::result::Result<Address, CudaError> {
+    pub(crate) fn enter(&self, storage: &Storage, queue: Queue, access: Access) -> Result<Address, CudaError> {
         if !self.users.is_only(queue) {
             self.enter_after_others(storage, queue, access)?;
         }
@@ -86,12 +81,7 @@ impl CudaBuffer {
     }
 
     #[cold]
-    fn enter_after_others(
-        &self,
-        storage: &Storage,
-        queue: Queue,
-        access: Access,
-    ) -> std::result::Result<(), CudaError> {
+    fn enter_after_others(&self, storage: &Storage, queue: Queue, access: Access) -> Result<(), CudaError> {
         let users = self.made.as_ref().map_or(&self.users, |made| &made.users);
         if users.is_only(queue) {
             return Ok(());
@@ -111,7 +101,7 @@ impl CudaBuffer {
         &self,
         storage: &Storage,
         queue: Queue,
-        work: impl FnOnce(Address) -> std::result::Result<(), CudaError>,
+        work: impl FnOnce(Address) -> Result<(), CudaError>,
     ) -> Result<()> {
         work(self.enter(storage, queue, Access::Write)?)?;
         // Who entered meanwhile did not see it.
@@ -271,7 +261,7 @@ impl Usage {
 /// # Errors
 ///
 /// Where there is no such device, or no driver.
-pub fn memory(index: u8) -> std::result::Result<Memory, CudaError> {
+pub fn memory(index: u8) -> Result<Memory, CudaError> {
     let gpu = Gpu::get(index)?;
     let usage = &gpu.usage;
     let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);

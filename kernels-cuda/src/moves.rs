@@ -3,19 +3,13 @@
 //! Both sides step through the same sizes, and several elements go as one word of up to sixteen bytes where they lie side by side.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Dims, Result, Tensor};
-
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
+use crate::prelude::*;
 use crate::walk::{Divisor, Steps, steps};
 
 kernel! {
     // SAFETY: the launches here and in join.rs give both sides the steps of their tensors through the sizes of the walk.
     pub(crate) static MOVES = unsafe { Kernel::new("moves", include_str!("../kernels/moves.cu"), |instances| {
-        instances.each("moved", WORDS);
-        instances.each("triangle", WORDS);
-        instances.each("joined", WORDS);
+        instances.all(&["moved", "triangle", "joined"], WORDS);
     }) };
 }
 
@@ -50,7 +44,7 @@ pub(crate) fn moved(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, from
     let word = word(steps.widen(dtype.size(), to.at.address() | from.at.address()));
     for (walk, count, offsets) in steps.parts() {
         let arguments = (count, to.at.offset(offsets[0]), from.at.offset(offsets[1]), walk);
-        launch.run(&MOVES, "moved", &[word], Grid::cover(count.into()), arguments)?;
+        launch.cover(&MOVES, "moved", &[word], count.into(), arguments)?;
     }
     Ok(())
 }
@@ -58,14 +52,14 @@ pub(crate) fn moved(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, from
 /// The most parts that one launch joins.
 const PARTS: usize = 64;
 
-/// `struct Part` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Part {
-    from: Place,
-    pitch: i64,
-    to: u64,
-    width: Divisor,
+parameters! {
+    /// `struct Part` of the kernels.
+    struct Part {
+        from: Place,
+        pitch: i64,
+        to: u64,
+        width: Divisor,
+    }
 }
 
 /// `struct Parts` of the kernels.
@@ -86,7 +80,7 @@ struct Rows {
 impl Rows {
     /// A tensor whose rows begin with a dimension; none where they have gaps, or are too large for numbers of 32 bits.
     fn of(launch: Launch, tensor: &Tensor, dim: usize) -> Result<Option<Self>> {
-        let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
+        let element = element_size(tensor);
         let (sizes, strides) = (tensor.sizes(), tensor.strides());
         let dense = |dims: std::ops::Range<usize>, first: i64| {
             let mut next = first;
@@ -120,7 +114,7 @@ pub(crate) fn joined(out: &Tensor, parts: &[&Tensor], dim: usize) -> Result<()> 
         let rows = if part.dtype() == out.dtype() && whole.is_some() { Rows::of(launch, part, dim)? } else { None };
         let Some(rows) = rows else {
             let at = i64::try_from(dim).unwrap_or(0);
-            crate::copying::write(&mut aten::narrow(out, at, start, part.sizes()[dim])?, part)?;
+            write(&mut aten::narrow(out, at, start, part.sizes()[dim])?, part)?;
             continue;
         };
         let to = start.cast_unsigned() * out.strides()[dim].cast_unsigned() * out.dtype().size() as u64;

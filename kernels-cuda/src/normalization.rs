@@ -8,13 +8,8 @@ mod batch;
 mod group;
 mod layer;
 
-use dispatch_runtime::{DType, Result, Spec, Tensor};
-
-use crate::copying::{packed, write};
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
 use crate::line::Lines;
-use crate::machine::Grid;
+use crate::prelude::*;
 use crate::reduce::class;
 use crate::softmax::PAIRS;
 use crate::walk::Divisor;
@@ -28,25 +23,19 @@ kernel! {
                 instances.one(template, &[of, parameters]);
             }
         }
-        for template in ["planes", "columns", "channels"] {
-            instances.each(template, &[DType::F32, DType::F64, DType::F16, DType::BF16]);
-        }
-        for template in ["parameters", "statistics"] {
-            instances.each(template, &[DType::F32, DType::F64]);
-        }
+        instances.all(&["planes", "columns", "channels"], &FLOATING);
+        instances.all(&["parameters", "statistics"], &[DType::F32, DType::F64]);
     }) };
 }
 
-/// `struct Vector` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Vector {
-    at: Place,
-    step: i64,
-    dtype: i32,
+parameters! {
+    /// `struct Vector` of the kernels.
+    struct Vector {
+        at: Place,
+        step: i64,
+        dtype: i32,
+    }
 }
-
-impl Parameter for Vector {}
 
 impl Vector {
     const NONE: Self = Self { at: Place::NULL, step: 0, dtype: 0 };
@@ -55,21 +44,18 @@ impl Vector {
     fn of(launch: Launch, tensor: Option<&Tensor>) -> Result<Self> {
         let Some(tensor) = tensor.filter(|tensor| tensor.geometry().count() > 0) else { return Ok(Self::NONE) };
         let stride = if let [stride] = tensor.strides() { *stride } else { 1 };
-        let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
-        Ok(Self { at: launch.place(tensor)?, step: stride * element, dtype: tensor.dtype() as i32 })
+        Ok(Self { at: launch.place(tensor)?, step: stride * element_size(tensor), dtype: tensor.dtype() as i32 })
     }
 }
 
-/// `struct Slots` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Slots {
-    groups: u32,
-    each: u32,
-    area: Divisor,
+parameters! {
+    /// `struct Slots` of the kernels.
+    struct Slots {
+        groups: u32,
+        each: u32,
+        area: Divisor,
+    }
 }
-
-impl Parameter for Slots {}
 
 impl Slots {
     fn new([groups, each, area]: [i64; 3]) -> Self {
@@ -87,10 +73,6 @@ fn parameters(input: &Tensor, given: [Option<&Tensor>; 2]) -> Result<(DType, [Op
     Ok((dtype, [weight?, bias?]))
 }
 
-fn placed(launch: Launch, tensor: Option<&Tensor>) -> Result<Place> {
-    Ok(tensor.map(|tensor| launch.place(tensor)).transpose()?.unwrap_or(Place::NULL))
-}
-
 /// Normalises lines of an input, which are as many as the means.
 fn forward(
     [out, mean, rstd]: [&mut Tensor; 3],
@@ -101,29 +83,16 @@ fn forward(
 ) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, mean.geometry().count());
     let (dtype, [weight, bias]) = parameters(input, given)?;
-    let (input, beside) = (packed(input, input.dtype())?, beside(out)?);
-    let (from, to) = (launch.place(&input)?, launch.place(&beside)?);
-    let (weight, bias) = (placed(launch, weight.as_ref())?, placed(launch, bias.as_ref())?);
-    let length = input.geometry().count() / count.max(1);
-    let operands = [(from, input.dtype()), (to, input.dtype()), (weight, dtype), (bias, dtype)];
-    let lines = Lines::of(launch, count, length, &operands);
+    let (input, of) = (packed(input, input.dtype())?, input.dtype());
+    let (weight, bias) = (launch.place_of_any(weight.as_ref())?, launch.place_of_any(bias.as_ref())?);
+    let (from, length) = (launch.place(&input)?, input.geometry().count() / count.max(1));
     let statistics = (Vector::of(launch, Some(mean))?, Vector::of(launch, Some(rstd))?);
-    let arguments = (from, to, weight, bias, statistics.0, statistics.1, eps, lines, Slots::new(slots));
-    launch.run(&NORMALIZATION, "lines", &[input.dtype(), dtype], lines.grid(), arguments)?;
-    settle(out, &beside)
-}
-
-/// Where a result is computed: where it is, or else beside it, for it lies otherwise.
-fn beside(out: &Tensor) -> Result<Tensor> {
-    if out.geometry().is_contiguous() {
-        Ok(out.clone())
-    } else {
-        Spec::contiguous(out.dtype(), out.sizes()).on(out.device())
-    }
-}
-
-fn settle(out: &mut Tensor, computed: &Tensor) -> Result<()> {
-    if out.geometry().is_contiguous() { Ok(()) } else { write(out, computed) }
+    computed_contiguous(out, out.dtype(), |out| {
+        let to = launch.place(out)?;
+        let lines = Lines::of(launch, count, length, &[(from, of), (to, of), (weight, dtype), (bias, dtype)]);
+        let arguments = (from, to, weight, bias, statistics.0, statistics.1, eps, lines, Slots::new(slots));
+        Ok(launch.run(&NORMALIZATION, "lines", &[of, dtype], lines.grid(), arguments)?)
+    })
 }
 
 /// What gradients are computed from, side by side.
@@ -156,15 +125,14 @@ impl Taken {
     fn input_gradient(&self, weight: Option<&Tensor>, out: &mut Tensor, slots: [i64; 3]) -> Result<()> {
         let (launch, count, of) = (Launch::on(out)?, self.mean.geometry().count(), self.input.dtype());
         let (dtype, [weight, _]) = parameters(&self.input, [weight, None])?;
-        let beside = beside(out)?;
-        let ((grad, from), to, weight) =
-            (self.places(launch)?, launch.place(&beside)?, placed(launch, weight.as_ref())?);
-        let length = self.input.geometry().count() / count.max(1);
-        let lines = Lines::of(launch, count, length, &[(grad, of), (from, of), (to, of), (weight, dtype)]);
-        let (mean, rstd) = self.statistics(launch)?;
-        let arguments = (grad, from, to, weight, mean, rstd, lines, Slots::new(slots));
-        launch.run(&NORMALIZATION, "lines_backward", &[of, dtype], lines.grid(), arguments)?;
-        settle(out, &beside)
+        let ((grad, from), weight) = (self.places(launch)?, launch.place_of_any(weight.as_ref())?);
+        let (length, (mean, rstd)) = (self.input.geometry().count() / count.max(1), self.statistics(launch)?);
+        computed_contiguous(out, out.dtype(), |out| {
+            let to = launch.place(out)?;
+            let lines = Lines::of(launch, count, length, &[(grad, of), (from, of), (to, of), (weight, dtype)]);
+            let arguments = (grad, from, to, weight, mean, rstd, lines, Slots::new(slots));
+            Ok(launch.run(&NORMALIZATION, "lines_backward", &[of, dtype], lines.grid(), arguments)?)
+        })
     }
 
     /// The sums of planes, `[images, channels, area]` of them, each of which has the statistics of one of so many, which as many channels
@@ -182,7 +150,7 @@ impl Taken {
         let (mean, rstd) = self.statistics(launch)?;
         let [together, statistics] =
             [together * pieces, statistics].map(|size| u32::try_from(size.max(1)).unwrap_or(u32::MAX));
-        let arguments = (grad, from, launch.place(&slopes.sums)?, mean, rstd, lines, together, statistics);
+        let arguments = (grad, from, &slopes.sums, mean, rstd, lines, together, statistics);
         launch.run(&NORMALIZATION, "planes", &[of], lines.grid(), arguments)?;
         Ok(slopes)
     }
@@ -206,29 +174,21 @@ impl Taken {
         };
         let (mean, rstd) = self.statistics(launch)?;
         let blocks = Grid::of(blocks * parts, 256);
-        launch.run(
-            &NORMALIZATION,
-            "columns",
-            &[of],
-            blocks,
-            (grad, from, launch.place(&slopes.sums)?, mean, rstd, rows),
-        )?;
+        launch.run(&NORMALIZATION, "columns", &[of], blocks, (grad, from, &slopes.sums, mean, rstd, rows))?;
         Ok(slopes)
     }
 }
 
-/// `struct Rows` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Rows {
-    count: i64,
-    chunk: i64,
-    columns: u32,
-    packed: u32,
-    by_column: u32,
+parameters! {
+    /// `struct Rows` of the kernels.
+    struct Rows {
+        count: i64,
+        chunk: i64,
+        columns: u32,
+        packed: u32,
+        by_column: u32,
+    }
 }
-
-impl Parameter for Rows {}
 
 /// Sums of gradients times what was normalised, and of gradients, of parts of channels.
 struct Slopes {
@@ -258,8 +218,7 @@ impl Slopes {
         }
         let [channels, parts, pieces] =
             [self.channels, self.parts, self.pieces].map(|size| u32::try_from(size).unwrap_or(u32::MAX));
-        let sums = launch.place(&self.sums)?;
-        let arguments = (sums, of_weight, of_bias, place, known.0, known.1, by, channels, parts, pieces, count);
+        let arguments = (&self.sums, of_weight, of_bias, place, known.0, known.1, by, channels, parts, pieces, count);
         let grid = Grid::new(channels.div_ceil(32), 256);
         Ok(launch.run(&NORMALIZATION, "parameters", &[self.sums.dtype()], grid, arguments)?)
     }

@@ -1,6 +1,6 @@
 //! Numbers that travel in a launch's parameters.
 
-use dispatch_runtime::{DType, Device, ErrorKind, Operator, Result, Scalar, Tensor, bf16, f16};
+use dispatch_runtime::{DType, Device, Error, ErrorKind, Operator, Result, Scalar, Tensor, bf16, f16};
 
 /// Whether a tensor is one number that the CPU knows, which can go to any device.
 pub(crate) fn is_single(tensor: &Tensor) -> bool {
@@ -56,10 +56,18 @@ pub(crate) fn check_dtype(
     dtype: DType,
     supported: &'static [DType],
 ) -> Result<()> {
-    if supported.contains(&dtype) {
-        return Ok(());
-    }
-    Err(ErrorKind::UnsupportedDType { operator: operator.name(), argument, dtype, supported }.into())
+    if supported.contains(&dtype) { Ok(()) } else { Err(unsupported(operator, argument, dtype, supported)) }
+}
+
+/// The refusal of a dtype.
+#[cold]
+pub(crate) fn unsupported(
+    operator: &Operator,
+    argument: &'static str,
+    dtype: DType,
+    supported: &'static [DType],
+) -> Error {
+    ErrorKind::UnsupportedDType { operator: operator.name(), argument, dtype, supported }.into()
 }
 
 /// What stands for a dtype where elements are only moved: the integer of its size.

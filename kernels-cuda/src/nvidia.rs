@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
-use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{LazyLock, Mutex, OnceLock};
 
 use cudarc::driver::sys::CUdevice_attribute_enum::{
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
@@ -18,6 +18,7 @@ use cudarc::driver::sys::{self, CUresult};
 
 use crate::compiler::{self, Code};
 use crate::error::{CudaError, Missing};
+use crate::lock::locked;
 use crate::machine::{Address, Entry, Function, Grid, Machine, Mark, Module, Properties, Queue, Recording};
 use crate::source::Source;
 
@@ -128,10 +129,6 @@ fn keep_memory(device: sys::CUdevice) -> Result<usize, CudaError> {
     Ok(pool.addr())
 }
 
-fn entered<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Machine for Nvidia {
     fn properties(&self) -> &Properties {
         &self.properties
@@ -160,7 +157,7 @@ impl Machine for Nvidia {
 
     fn order(&self, first: Queue, then: Queue) -> Result<(), CudaError> {
         // Nothing runs in what is being recorded, and whoever waited for it would be recorded, too.
-        let recorded = entered(&self.recorded);
+        let recorded = locked(&self.recorded);
         if recorded.contains(&first) {
             return Ok(());
         }
@@ -242,7 +239,7 @@ impl Machine for Nvidia {
 
     fn mark_all(&self, queues: &[Queue]) -> Result<Vec<Mark>, CudaError> {
         // None begins to be recorded meanwhile.
-        let recorded = entered(&self.recorded);
+        let recorded = locked(&self.recorded);
         queues.iter().filter(|queue| !recorded.contains(queue)).map(|queue| self.mark(*queue)).collect()
     }
 
@@ -315,7 +312,7 @@ impl Machine for Nvidia {
     }
 
     fn allow_shared(&self, function: Function, bytes: u32) -> Result<(), CudaError> {
-        let mut shared = entered(&self.shared);
+        let mut shared = locked(&self.shared);
         let most = shared.entry(function).or_default();
         if bytes > *most {
             self.enter()?;
@@ -330,7 +327,7 @@ impl Machine for Nvidia {
     fn begin_recording(&self, queue: Queue) -> Result<(), CudaError> {
         self.enter()?;
         let mode = sys::CUstreamCaptureMode_enum::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-        let mut recorded = entered(&self.recorded);
+        let mut recorded = locked(&self.recorded);
         driver!(cuStreamBeginCapture_v2(queue as sys::CUstream, mode))?;
         recorded.push(queue);
         Ok(())
@@ -340,7 +337,7 @@ impl Machine for Nvidia {
         self.enter()?;
         let (mut graph, mut executable) = (std::ptr::null_mut(), MaybeUninit::uninit());
         let ended = driver!(cuStreamEndCapture(queue as sys::CUstream, &raw mut graph));
-        entered(&self.recorded).retain(|recorded| *recorded != queue);
+        locked(&self.recorded).retain(|recorded| *recorded != queue);
         ended?;
         // What a recording allocates and keeps is given back before it is replayed.
         let flag = sys::CUgraphInstantiate_flags_enum::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;

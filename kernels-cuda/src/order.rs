@@ -5,21 +5,14 @@
 //! wanted, the digits of the last one are looked for first.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{BadArgument, DType, Geometry, Result, Spec, Tensor};
-
-use crate::copying::packed;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::prefix::prefixed;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: elements are packed, `Given` has their count, and results have room for `most` of each line. What is found is compared
     // with the room, however elements change meanwhile.
     static ORDER = unsafe { Kernel::new("order", include_str!("../kernels/order.cu"), |instances| {
-        for template in ["sort_short", "foremost", "nth_of", "ranked", "digits", "by_digit", "most_frequent"] {
-            instances.each(template, &[DType::I32, DType::I64]);
-        }
+        instances.all(&["sort_short", "foremost", "nth_of", "ranked", "digits", "by_digit", "most_frequent"], &[DType::I32, DType::I64]);
         instances.one("taken", &[]);
     }) };
 }
@@ -41,19 +34,17 @@ pub(crate) struct Ranks {
     bits: u32,
 }
 
-/// `struct Ranks` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(crate) struct Given {
-    at: Place,
-    count: u32,
-    size: u32,
-    element: u32,
-    dtype: i32,
-    descending: bool,
+parameters! {
+    /// `struct Ranks` of the kernels.
+    pub(crate) struct Given {
+        at: Place,
+        count: u32,
+        size: u32,
+        element: u32,
+        dtype: i32,
+        descending: bool,
+    }
 }
-
-impl Parameter for Given {}
 
 /// Elements and their places, so many of each line, side by side.
 pub(crate) type Found = (Tensor, Tensor);
@@ -157,7 +148,6 @@ impl Ranks {
         let threads = (width / 2).max(128);
         let blocks = self.count.cast_unsigned().div_ceil((2 * threads / width).into());
         let grid = Grid::of(blocks, threads);
-        let (values, indices) = (launch.place(values)?, launch.place(indices)?);
         let most = u32::try_from(most).unwrap_or(0);
         let grid = grid.sharing(2 * threads * (self.key_size() + 4));
         Ok(launch.run(&ORDER, "sort_short", &[self.key()], grid, (given, width, most, values, indices))?)
@@ -167,7 +157,6 @@ impl Ranks {
         let (given, width) = (self.given(launch)?, power_of_two(most));
         let threads = (width / 2).max(threads(given.size));
         let grid = Grid::new(given.count, threads).sharing(2 * threads * (self.key_size() + 4));
-        let (values, indices) = (launch.place(values)?, launch.place(indices)?);
         let most = u32::try_from(most).unwrap_or(0);
         let arguments = (given, width, most, self.bits, values, indices);
         Ok(launch.run(&ORDER, "foremost", &[self.key()], grid, arguments)?)
@@ -196,24 +185,20 @@ impl Ranks {
         let room = |dtype: DType, count: i64| Spec::contiguous(dtype, &[count]).on(self.elements.device());
         let mut keys = [room(key, count)?, room(key, count)?];
         let mut places = [room(DType::I32, count)?, room(DType::I32, count)?];
-        launch.run(&ORDER, "ranked", &[key], Grid::cover(count), (given, launch.place(&keys[0])?))?;
+        launch.cover(&ORDER, "ranked", &[key], count, (given, &keys[0]))?;
         let grid = Grid::new(tiles * given.count, 256);
         let counts = room(DType::I32, i64::from(tiles) * self.count * 256)?;
-        let starts = launch.place(&counts)?;
         for shift in (0..self.bits).step_by(8) {
-            let from = launch.place(&keys[0])?;
-            launch.run(&ORDER, "digits", &[key], grid, (given.size, tiles, from, shift, starts))?;
+            launch.run(&ORDER, "digits", &[key], grid, (given.size, tiles, &keys[0], shift, &counts))?;
             prefixed(launch, &counts)?;
-            let from_places = if shift == 0 { Place::NULL } else { launch.place(&places[0])? };
-            let to = (launch.place(&keys[1])?, launch.place(&places[1])?);
-            let arguments = (given.size, tiles, from, from_places, shift, starts, to.0, to.1);
+            let from = (&keys[0], (shift != 0).then_some(&places[0]));
+            let arguments = (given.size, tiles, from.0, from.1, shift, &counts, &keys[1], &places[1]);
             launch.run(&ORDER, "by_digit", &[key], grid, arguments)?;
             keys.swap(0, 1);
             places.swap(0, 1);
         }
-        let to = (launch.place(values)?, launch.place(indices)?);
-        let arguments = (given, u32::try_from(most).unwrap_or(0), launch.place(&places[0])?, to.0, to.1);
-        Ok(launch.run(&ORDER, "taken", &[], Grid::cover(self.count * most), arguments)?)
+        let arguments = (given, u32::try_from(most).unwrap_or(0), &places[0], values, indices);
+        launch.cover(&ORDER, "taken", &[], self.count * most, arguments)
     }
 
     /// Writes one element of each line.
@@ -223,8 +208,8 @@ impl Ranks {
             Nth::Is(nth) => (u32::try_from(nth).unwrap_or(u32::MAX), 0),
             Nth::Median { of_numbers } => (1, 1 + i32::from(of_numbers)),
         };
-        let (given, to) = (self.given(launch)?, (launch.place(&found.0)?, launch.place(&found.1)?));
-        let arguments = (given, nth, which, self.bits, to.0, to.1);
+        let given = self.given(launch)?;
+        let arguments = (given, nth, which, self.bits, &found.0, &found.1);
         Ok(launch.run(&ORDER, "nth_of", &[self.key()], Grid::new(given.count, threads(given.size)), arguments)?)
     }
 
@@ -234,9 +219,7 @@ impl Ranks {
         let launch = Launch::on(&elements)?;
         let sorted = Self { elements, ..self.clone() };
         let given = sorted.given(launch)?;
-        let to = (launch.place(&found.0)?, launch.place(&found.1)?);
-        let arguments = (given, launch.place(&places)?, to.0, to.1);
-        let grid = Grid::new(given.count, threads(given.size));
+        let (grid, arguments) = (Grid::new(given.count, threads(given.size)), (given, &places, &found.0, &found.1));
         Ok(launch.run(&ORDER, "most_frequent", &[self.key()], grid, arguments)?)
     }
 }
@@ -253,12 +236,9 @@ fn power_of_two(number: i64) -> u32 {
 
 /// Puts what was found in each line where it belongs in a result of which the lines are along a dimension.
 pub(crate) fn placed(found: &Tensor, out: &Tensor, dim: usize) -> Result<()> {
-    if out.geometry().count() == 0 {
-        return Ok(());
-    }
     let mut turned = aten::movedim_int(out, i64::try_from(dim).unwrap_or(0), -1)?;
     let lines = found.restride(Geometry::contiguous(turned.sizes()))?;
-    crate::copying::write(&mut turned, &lines)
+    write(&mut turned, &lines)
 }
 
 /// How many threads share a line.

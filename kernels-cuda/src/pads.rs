@@ -2,13 +2,10 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Bordered;
-use dispatch_runtime::prelude::*;
 
 use crate::images::Images;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter};
-use crate::machine::Grid;
-use crate::number::{NUMBERS, check_dtype, moved};
+use crate::number::moved;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: both sides come with their own sizes and steps, and `aten` compared them with the padding.
@@ -18,15 +15,13 @@ kernel! {
     }) };
 }
 
-/// `struct Border` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Border {
-    before: [i64; 3],
-    kind: u32,
+parameters! {
+    /// `struct Border` of the kernels.
+    struct Border {
+        before: [i64; 3],
+        kind: u32,
+    }
 }
-
-impl Parameter for Border {}
 
 impl Border {
     fn new(plan: &Bordered, padding: &[i64]) -> Self {
@@ -49,8 +44,8 @@ fn filled(
 ) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let (images, border) = ((Images::of(out, plan.count), Images::of(from, plan.count)), Border::new(plan, padding));
-    let arguments = (count, launch.place(out)?, launch.place(from)?, images.0, images.1, border);
-    Ok(launch.run(&PADS, template, &[dtype], Grid::cover(count), arguments)?)
+    let arguments = (count, out, from, images.0, images.1, border);
+    launch.cover(&PADS, template, &[dtype], count, arguments)
 }
 
 macro_rules! borders {

@@ -4,25 +4,19 @@
 //! noted on the device and passed over.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Dims, Result, Scalar, Spec, Tensor};
 use smallvec::SmallVec;
 
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::moves::{Side, WORDS, word};
 use crate::number::encoded;
+use crate::prelude::*;
 use crate::walk::{Part, Steps, steps};
 
 kernel! {
     // SAFETY: each side and list comes with its steps through the sizes of the walk. Positions are compared where they are read.
     static PICKS = unsafe { Kernel::new("picks", include_str!("../kernels/picks.cu"), |instances| {
-        instances.each("gathered", WORDS);
-        instances.each("put", WORDS);
+        instances.all(&["gathered", "put"], WORDS);
         instances.one("places", &[]);
-        instances.each("reduced", COMPUTED);
-        instances.each("shared_among", COMPUTED);
+        instances.all(&["reduced", "shared_among"], COMPUTED);
     }) };
 }
 
@@ -64,10 +58,9 @@ impl List {
 
     /// A list of one dimension, for one dimension of the walk.
     pub(crate) fn along(index: &Tensor, rank: usize, dim: usize, (size, step): (i64, i64)) -> Self {
-        let element = i64::try_from(index.dtype().size()).unwrap_or(1);
         let mut steps = Dims::from_elem(0, rank);
         if let Some(own) = steps.get_mut(dim) {
-            *own = index.strides().first().copied().unwrap_or(1) * element;
+            *own = index.strides().first().copied().unwrap_or(1) * element_size(index);
         }
         Self { index: index.clone(), steps, size, step }
     }
@@ -82,21 +75,19 @@ pub(crate) struct Lists {
 
 const MOST: usize = 4;
 
-/// `struct Lists` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Given {
-    at: [Place; MOST],
-    sizes: [i64; MOST],
-    steps: [i64; MOST],
-    count: u32,
-    narrow: u32,
-    wraps: bool,
-    site: Site,
-    fault: Place,
+parameters! {
+    /// `struct Lists` of the kernels.
+    struct Given {
+        at: [Place; MOST],
+        sizes: [i64; MOST],
+        steps: [i64; MOST],
+        count: u32,
+        narrow: u32,
+        wraps: bool,
+        site: Site,
+        fault: Place,
+    }
 }
-
-impl Parameter for Given {}
 
 impl Given {
     fn offset(mut self, offsets: &[u64]) -> Self {
@@ -143,7 +134,7 @@ impl Lists {
         let (to, given) = (Side::of(launch, &out, sizes)?, lists.given(launch)?);
         for (walk, count, offsets) in lists.steps(sizes, &to.steps, &to.steps).parts() {
             let arguments = (count, to.at.offset(offsets[0]), walk, given.offset(&offsets), otherwise);
-            launch.run(&PICKS, "places", &[], Grid::cover(count.into()), arguments)?;
+            launch.cover(&PICKS, "places", &[], count.into(), arguments)?;
         }
         Ok(out)
     }
@@ -190,7 +181,7 @@ pub(crate) fn gathered(
     lists: Lists,
 ) -> Result<()> {
     lists.walk(launch, dtype.size(), sizes, [to, from], |word, (walk, count, _), [to, from], lists| {
-        Ok(launch.run(&PICKS, "gathered", &[word], Grid::cover(count.into()), (count, to, from, walk, lists))?)
+        launch.cover(&PICKS, "gathered", &[word], count.into(), (count, to, from, walk, lists))
     })
 }
 
@@ -219,7 +210,7 @@ pub(crate) fn put(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, source
         [to, &source.side(sizes.len())],
         |word, (walk, count, _), [to, from], lists| {
             let arguments = (count, to, from, walk, lists, number);
-            Ok(launch.run(&PICKS, "put", &[word], Grid::cover(count.into()), arguments)?)
+            launch.cover(&PICKS, "put", &[word], count.into(), arguments)
         },
     )
 }
@@ -261,13 +252,12 @@ pub(crate) fn combined(
     let from = source.side(sizes.len());
     lists.walk(launch, 16, sizes, [to, &from], |_, (walk, count, _), [to, from], lists| {
         let arguments = (count, to, from, walk, lists, number, dtype as i32, how as i32);
-        Ok(launch.run(&PICKS, "reduced", &[computed], Grid::cover(count.into()), arguments)?)
+        launch.cover(&PICKS, "reduced", &[computed], count.into(), arguments)
     })
 }
 
 /// Divides sums by how many there are, which lie alike.
 pub(crate) fn share(launch: Launch, sums: &Tensor, counts: &Tensor) -> Result<()> {
     let count = sums.geometry().count();
-    let arguments = (count, launch.place(sums)?, launch.place(counts)?);
-    Ok(launch.run(&PICKS, "shared_among", &[sums.dtype()], Grid::cover(count), arguments)?)
+    launch.cover(&PICKS, "shared_among", &[sums.dtype()], count, (count, sums, counts))
 }

@@ -6,12 +6,13 @@
 
 use std::collections::HashMap;
 use std::ptr::NonNull;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex};
 
 use dispatch_runtime::{Held, HostBuffer, Storage};
 
 use crate::error::CudaError;
 use crate::gpu::Gpu;
+use crate::lock::locked;
 use crate::machine::{Mark, Queue};
 
 /// A block that a device reaches by itself. Its bytes were zeros at first, and are whatever its last user left.
@@ -50,23 +51,19 @@ fn class(size: usize) -> usize {
 
 /// A block of so many bytes.
 pub(crate) fn allocate(gpu: &Gpu, size: usize) -> Result<Storage, CudaError> {
-    let kept = entered(&KEPT).get_mut(&class(size)).and_then(Vec::pop);
+    let kept = locked(&KEPT).get_mut(&class(size)).and_then(Vec::pop);
     let start = kept.map_or_else(|| gpu.machine.pin(class(size)).map(Start), Ok)?;
     Ok(Storage::lent(Pinned { start, size }))
 }
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        entered(&KEPT).entry(class(self.size)).or_default().push(self.start);
+        locked(&KEPT).entry(class(self.size)).or_default().push(self.start);
     }
 }
 
 pub(crate) fn is_pinned(storage: &Storage) -> bool {
     storage.lender::<Pinned>().is_some()
-}
-
-fn entered<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a device still does to the CPU's memory.
@@ -89,7 +86,7 @@ impl Transfers {
                 return Err(error);
             }
         };
-        let mut running = entered(&self.0);
+        let mut running = locked(&self.0);
         Self::end(&mut running, gpu, |transfer| gpu.machine.has_passed(transfer.mark));
         running.push(Transfer { held, mark });
         Ok(())
@@ -97,7 +94,7 @@ impl Transfers {
 
     /// Waits for all that use a storage.
     pub(crate) fn finish(&self, gpu: &Gpu, storage: &Storage) {
-        let mut running = entered(&self.0);
+        let mut running = locked(&self.0);
         // Others may not come in before those have left: they would be told that the memory is in use.
         Self::end(&mut running, gpu, |transfer| {
             let uses = transfer.held.storage().same(storage);
@@ -110,7 +107,7 @@ impl Transfers {
 
     /// Lets go of all that is over.
     pub(crate) fn sweep(&self, gpu: &Gpu) {
-        Self::end(&mut entered(&self.0), gpu, |transfer| gpu.machine.has_passed(transfer.mark));
+        Self::end(&mut locked(&self.0), gpu, |transfer| gpu.machine.has_passed(transfer.mark));
     }
 
     fn end(running: &mut Vec<Transfer>, gpu: &Gpu, is_over: impl Fn(&Transfer) -> bool) {

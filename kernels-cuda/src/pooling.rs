@@ -5,41 +5,28 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::RandomWindows;
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Dims, MemoryFormat};
 
-use crate::fault::Site;
 use crate::images::{Images, Window};
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter};
-use crate::machine::Grid;
-use crate::number::{FLOATING, NUMBERS, check_dtype};
-use crate::picks::site;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: each side comes with its own sizes and steps, and `aten` compared them. Places that come from elements are compared where
     // they are read.
     static POOLING = unsafe { Kernel::new("pooling", include_str!("../kernels/pooling.cu"), |instances| {
-        for template in ["largest", "to_largest", "average", "to_all"] {
-            instances.each(template, &NUMBERS);
-        }
-        for template in ["largest_at_random", "to_elsewhere"] {
-            instances.each(template, &FLOATING);
-        }
+        instances.all(&["largest", "to_largest", "average", "to_all"], &NUMBERS);
+        instances.all(&["largest_at_random", "to_elsewhere"], &FLOATING);
     }) };
 }
 
-/// `struct Parts` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Parts {
-    window: Window,
-    divisor: i64,
-    kind: u32,
-    counts_padding: u32,
+parameters! {
+    /// `struct Parts` of the kernels.
+    struct Parts {
+        window: Window,
+        divisor: i64,
+        kind: u32,
+        counts_padding: u32,
+    }
 }
-
-impl Parameter for Parts {}
 
 /// What parts there are, by their numbers in the kernels.
 #[derive(Clone, Copy)]
@@ -187,10 +174,9 @@ fractional_pools! {
 
 fn largest(rank: usize, this: &Tensor, [out, found]: [&mut Tensor; 2], parts: Parts) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
-    let places = (launch.place(out)?, launch.place(found)?, launch.place(this)?);
     let images = (Images::of(out, rank), Images::of(this, rank));
-    let arguments = (count, places.0, places.1, places.2, images.0, images.1, parts);
-    Ok(launch.run(&POOLING, "largest", &[this.dtype()], Grid::cover(count), arguments)?)
+    let arguments = (count, out, found, this, images.0, images.1, parts);
+    launch.cover(&POOLING, "largest", &[this.dtype()], count, arguments)
 }
 
 fn largest_at_random(
@@ -202,10 +188,9 @@ fn largest_at_random(
     let rank = windows.kernel.len();
     let samples = aten::contiguous(samples, MemoryFormat::Contiguous)?;
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
-    let places = (launch.place(out)?, launch.place(found)?, launch.place(this)?, launch.place(&samples)?);
-    let (images, parts) = ((Images::of(out, rank), Images::of(this, rank)), Parts::random(windows));
-    let arguments = (count, places.0, places.1, places.2, images.0, images.1, parts, places.3, rank as u64);
-    Ok(launch.run(&POOLING, "largest_at_random", &[this.dtype()], Grid::cover(count), arguments)?)
+    let images = (Images::of(out, rank), Images::of(this, rank));
+    let arguments = (count, out, found, this, images.0, images.1, Parts::random(windows), &samples, rank as u64);
+    launch.cover(&POOLING, "largest_at_random", &[this.dtype()], count, arguments)
 }
 
 fn to_largest(
@@ -217,15 +202,14 @@ fn to_largest(
     site: Site,
 ) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
-    let places = (launch.place(out)?, launch.place(grad_output)?, launch.place(indices)?);
     let images = (Images::of(out, rank), Images::of(grad_output, rank), Images::of(indices, rank));
-    let arguments = (count, places.0, places.1, places.2, images.0, images.1, images.2, parts);
-    launch.run(&POOLING, "to_largest", &[out.dtype()], Grid::cover(count), arguments)?;
+    let arguments = (count, out, grad_output, indices, images.0, images.1, images.2, parts);
+    launch.cover(&POOLING, "to_largest", &[out.dtype()], count, arguments)?;
     if out.dtype().is_floating() {
         let count = grad_output.geometry().count();
-        let arguments =
-            (count, places.0, places.1, places.2, images.0, images.1, images.2, parts, launch.faults(), site);
-        launch.run(&POOLING, "to_elsewhere", &[out.dtype()], Grid::cover(count), arguments)?;
+        let faults = launch.faults();
+        let arguments = (count, out, grad_output, indices, images.0, images.1, images.2, parts, faults, site);
+        launch.cover(&POOLING, "to_elsewhere", &[out.dtype()], count, arguments)?;
     }
     Ok(())
 }
@@ -233,6 +217,6 @@ fn to_largest(
 fn pooled(template: &'static str, rank: usize, this: &Tensor, out: &Tensor, parts: Parts) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let images = (Images::of(out, rank), Images::of(this, rank));
-    let arguments = (count, launch.place(out)?, launch.place(this)?, images.0, images.1, parts);
-    Ok(launch.run(&POOLING, template, &[out.dtype()], Grid::cover(count), arguments)?)
+    let arguments = (count, out, this, images.0, images.1, parts);
+    launch.cover(&POOLING, template, &[out.dtype()], count, arguments)
 }

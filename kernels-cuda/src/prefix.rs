@@ -1,17 +1,12 @@
 //! Counts that become places: each the sum of those before it.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Result, Spec, Tensor};
-
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Place};
-use crate::machine::Grid;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: counts lie side by side, `count` of them, and `starts` has one for each tile.
     static PREFIX = unsafe { Kernel::new("prefix", include_str!("../kernels/prefix.cu"), |instances| {
-        instances.each("sums", &[DType::I32, DType::I64]);
-        instances.each("prefix", &[DType::I32, DType::I64]);
+        instances.all(&["sums", "prefix"], &[DType::I32, DType::I64]);
     }) };
 }
 
@@ -22,26 +17,24 @@ const TILE: i64 = 2048;
 pub(crate) fn prefixed(launch: Launch, counts: &Tensor) -> Result<Tensor> {
     let mut total = Spec::contiguous(counts.dtype(), &[1]).on(counts.device())?;
     if counts.geometry().count() == 0 {
-        crate::copying::write(&mut total, &Tensor::number(0.into()))?;
+        write(&mut total, &Tensor::number(0.into()))?;
     }
-    prefix(launch, counts, launch.place(&total)?)?;
+    prefix(launch, counts, Some(&total))?;
     Ok(total)
 }
 
-fn prefix(launch: Launch, counts: &Tensor, total: Place) -> Result<()> {
+fn prefix(launch: Launch, counts: &Tensor, total: Option<&Tensor>) -> Result<()> {
     let (count, dtype) = (counts.geometry().count(), [counts.dtype()]);
     let tiles = (count.cast_unsigned()).div_ceil(TILE.unsigned_abs());
     let grid = Grid::of(tiles, 256);
-    let place = launch.place(counts)?;
-    let mut starts = Place::NULL;
-    let sums;
+    let mut starts = None;
     if tiles > 1 {
-        sums = Spec::contiguous(dtype[0], &[tiles.cast_signed()]).on(counts.device())?;
-        starts = launch.place(&sums)?;
-        launch.run(&PREFIX, "sums", &dtype, grid, (count, place, starts))?;
-        prefix(launch, &sums, Place::NULL)?;
+        let sums = Spec::contiguous(dtype[0], &[tiles.cast_signed()]).on(counts.device())?;
+        launch.run(&PREFIX, "sums", &dtype, grid, (count, counts, &sums))?;
+        prefix(launch, &sums, None)?;
+        starts = Some(sums);
     }
-    Ok(launch.run(&PREFIX, "prefix", &dtype, grid, (count, place, starts, total))?)
+    Ok(launch.run(&PREFIX, "prefix", &dtype, grid, (count, counts, starts.as_ref(), total))?)
 }
 
 /// A number of the device, once it has it.
@@ -68,11 +61,11 @@ mod tests {
         for count in [0_i64, 1, 5, TILE, TILE + 1, 3 * TILE + 7] {
             let counts: Vec<i64> = (0..count).map(|i| i * 7 % 5).collect();
             let mut on = Spec::contiguous(DType::I64, &[count]).on(device).unwrap();
-            crate::copying::write(&mut on, &Tensor::from_slice(&counts)).unwrap();
+            write(&mut on, &Tensor::from_slice(&counts)).unwrap();
             let launch = Launch::on(&on).unwrap();
             let total = known(launch, &prefixed(launch, &on).unwrap()).unwrap();
             assert_eq!(total, counts.iter().sum::<i64>());
-            let mut host = Spec::contiguous(DType::I64, &[count]).on(dispatch_runtime::Device::CPU).unwrap();
+            let mut host = Spec::contiguous(DType::I64, &[count]).on(Device::CPU).unwrap();
             aten::copy_(&mut host, &on, false).unwrap();
             let mut before = 0;
             for (place, count) in host.to_vec::<i64>().unwrap().into_iter().zip(counts) {

@@ -1,76 +1,50 @@
 //! Products of matrices and vectors: tensors become operands that [`gemm`](crate::gemm) multiplies where they lie.
 
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{DType, Geometry, Operator, Spec};
-
-use crate::copying::{copied, packed, write};
+use crate::copying::copied;
 use crate::gemm::{Face, Operand, Task, multiply};
-use crate::number::{NUMBERS, check_dtype, is_single};
+use crate::number::is_single;
+use crate::prelude::*;
 
 const ONE: Scalar = Scalar::Int(1);
 
-#[op_impl(aten::mm, CUDA, strided)]
-fn mm(_plan: &(), out: &mut Tensor, this: &Tensor, mat2: &Tensor) -> Result<()> {
-    product(aten::mm::operator(), out, this, mat2)
+macro_rules! products {
+    ($($name:ident $other:ident;)*) => {$(
+        #[op_impl(aten::$name, CUDA, strided)]
+        fn $name(_plan: &(), out: &mut Tensor, this: &Tensor, $other: &Tensor) -> Result<()> {
+            product(aten::$name::operator(), out, this, $other)
+        }
+    )*};
 }
 
-#[op_impl(aten::bmm, CUDA, strided)]
-fn bmm(_plan: &(), out: &mut Tensor, this: &Tensor, mat2: &Tensor) -> Result<()> {
-    product(aten::bmm::operator(), out, this, mat2)
+products! {
+    mm mat2;
+    bmm mat2;
+    mv vec;
+    dot tensor;
+    vdot other;
 }
 
-#[op_impl(aten::mv, CUDA, strided)]
-fn mv(_plan: &(), out: &mut Tensor, this: &Tensor, vec: &Tensor) -> Result<()> {
-    product(aten::mv::operator(), out, this, vec)
+macro_rules! sums {
+    ($($name:ident $first:ident $second:ident;)*) => {$(
+        #[op_impl(aten::$name, CUDA)]
+        fn $name(
+            _plan: &(),
+            out: &mut Tensor,
+            this: &Tensor,
+            $first: &Tensor,
+            $second: &Tensor,
+            beta: Scalar,
+            alpha: Scalar,
+        ) -> Result<()> {
+            sum(aten::$name::operator(), out, this, $first, $second, beta, alpha)
+        }
+    )*};
 }
 
-#[op_impl(aten::dot, CUDA, strided)]
-fn dot(_plan: &(), out: &mut Tensor, this: &Tensor, tensor: &Tensor) -> Result<()> {
-    product(aten::dot::operator(), out, this, tensor)
-}
-
-#[op_impl(aten::vdot, CUDA, strided)]
-fn vdot(_plan: &(), out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
-    product(aten::vdot::operator(), out, this, other)
-}
-
-#[op_impl(aten::addmm, CUDA)]
-fn addmm(
-    _plan: &(),
-    out: &mut Tensor,
-    this: &Tensor,
-    mat1: &Tensor,
-    mat2: &Tensor,
-    beta: Scalar,
-    alpha: Scalar,
-) -> Result<()> {
-    sum(aten::addmm::operator(), out, this, mat1, mat2, beta, alpha)
-}
-
-#[op_impl(aten::baddbmm, CUDA)]
-fn baddbmm(
-    _plan: &(),
-    out: &mut Tensor,
-    this: &Tensor,
-    batch1: &Tensor,
-    batch2: &Tensor,
-    beta: Scalar,
-    alpha: Scalar,
-) -> Result<()> {
-    sum(aten::baddbmm::operator(), out, this, batch1, batch2, beta, alpha)
-}
-
-#[op_impl(aten::addmv, CUDA)]
-fn addmv(
-    _plan: &(),
-    out: &mut Tensor,
-    this: &Tensor,
-    mat: &Tensor,
-    vec: &Tensor,
-    beta: Scalar,
-    alpha: Scalar,
-) -> Result<()> {
-    sum(aten::addmv::operator(), out, this, mat, vec, beta, alpha)
+sums! {
+    addmm mat1 mat2;
+    baddbmm batch1 batch2;
+    addmv mat vec;
 }
 
 #[op_impl(aten::addbmm, CUDA)]
@@ -149,12 +123,7 @@ fn product(operator: &Operator, out: &mut Tensor, this: &Tensor, other: &Tensor)
 
 /// A tensor on another's device, if it is a number of the CPU's.
 fn on(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    if !is_single(this) {
-        return Ok(this.clone());
-    }
-    let mut there = Spec::contiguous(this.dtype(), &[]).on(other.device())?;
-    write(&mut there, this)?;
-    Ok(there)
+    if is_single(this) { brought(this, other.device()) } else { Ok(this.clone()) }
 }
 
 /// Whether what is multiplied by it counts.

@@ -5,13 +5,9 @@
 //! places. Where results are too few for the device, each is made of parts, which a second launch joins in order, so that the
 //! same call gives the same bits.
 
-use dispatch_runtime::{DType, Dims, Error, ErrorKind, Operation, Result, Spec, Tensor};
-
-use crate::copying::packed;
 use crate::elementwise::DTYPES;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
+use crate::number::unsupported;
+use crate::prelude::*;
 use crate::source::Instances;
 use crate::walk::{Dims as Nested, Part, Steps};
 
@@ -30,40 +26,36 @@ const WIDTH: u64 = 4;
 /// How many numbers, of the type that elements are gathered in, a partial total takes at most.
 const TOTAL: usize = 4;
 
-/// `struct Cut` of the kernels.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-struct Cut {
-    given: [f64; 2],
-    /// Which result this launch begins with.
-    first: u64,
-    /// How many elements a line, or all that is reduced, has; and how many of them a part.
-    length: u64,
-    chunk: u64,
-    results: u32,
-    /// How many threads share a result.
-    lanes: u32,
-    /// How many parts a line has.
-    chunks: u32,
-    /// How many parts a result has, of all launches, and which this launch begins with.
-    parts: u32,
-    first_part: u32,
-    /// How many results on from a column the next one is.
-    along: u32,
-    dtypes: [i32; 2],
-    bytes: [u32; 2],
-}
+parameters! {
+    /// `struct Cut` of the kernels.
+    #[derive(Default)]
+    struct Cut {
+        given: [f64; 2],
+        /// Which result this launch begins with.
+        first: u64,
+        /// How many elements a line, or all that is reduced, has; and how many of them a part.
+        length: u64,
+        chunk: u64,
+        results: u32,
+        /// How many threads share a result.
+        lanes: u32,
+        /// How many parts a line has.
+        chunks: u32,
+        /// How many parts a result has, of all launches, and which this launch begins with.
+        parts: u32,
+        first_part: u32,
+        /// How many results on from a column the next one is.
+        along: u32,
+        dtypes: [i32; 2],
+        bytes: [u32; 2],
+    }
 
-/// `struct Target` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Target {
-    results: [Place; 2],
-    partials: Place,
+    /// `struct Target` of the kernels.
+    struct Target {
+        results: [Place; 2],
+        partials: Place,
+    }
 }
-
-impl Parameter for Cut {}
-impl Parameter for Target {}
 
 /// How elements lie, which says what goes through them.
 #[derive(Clone, Copy, PartialEq)]
@@ -110,7 +102,9 @@ pub(crate) fn folded<O: Operation>(
     given: [f64; 2],
     outs: &[&Tensor],
 ) -> Result<()> {
-    let Some(wanted) = fold.class(computed) else { return Err(unsupported::<O>(computed, fold.computes)) };
+    let Some(wanted) = fold.class(computed) else {
+        return Err(unsupported(O::operator(), "self", computed, fold.computes));
+    };
     let results = outs.first().map_or(0, |out| out.geometry().count());
     if results == 0 {
         return Ok(());
@@ -134,7 +128,7 @@ pub(crate) fn folded<O: Operation>(
 
 /// The dimensions that are kept, with steps of the elements and of the results' numbers, and those that are reduced.
 fn dims(this: &Tensor, gone: &[bool]) -> (Steps, Steps) {
-    let element = i64::try_from(this.dtype().size()).unwrap_or(1);
+    let element = element_size(this);
     let (mut sizes, mut strides) = ([Dims::new(), Dims::new()], [Dims::new(), Dims::new()]);
     for (dim, &gone) in gone.iter().enumerate() {
         sizes[usize::from(gone)].push(this.sizes()[dim]);
@@ -319,12 +313,6 @@ impl Passes {
     }
 }
 
-/// The refusal of a dtype.
-#[cold]
-pub(crate) fn unsupported<O: Operation>(dtype: DType, supported: &'static [DType]) -> Error {
-    ErrorKind::UnsupportedDType { operator: O::operator().name(), argument: "self", dtype, supported }.into()
-}
-
 /// A reduction, in C++: the types that it computes in, what elements are gathered in, how that begins, how `x`, an element with its place
 /// `at`, is added to it, how `a` and `b` are joined, and what results. Expressions know `C`, which elements are converted to, and `given`.
 ///
@@ -358,3 +346,28 @@ macro_rules! fold {
     )*};
 }
 pub(crate) use fold;
+
+/// Kernels of reductions that compute in the dtype of their input: an operator, its fold, and which of the fold's results it gives.
+macro_rules! reductions {
+    ($($name:ident $fold:ident $results:tt;)*) => { $(reductions! { $results $name $fold })* };
+    ([first] $name:ident $fold:ident) => {
+        #[op_impl(aten::$name, CUDA)]
+        fn $name(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+            folded::<aten::$name>(&$fold, this, &plan.gone, this.dtype(), [0.0; 2], &[out])
+        }
+    };
+    ([both] $name:ident $fold:ident) => {
+        #[op_impl(aten::$name, CUDA)]
+        fn $name(plan: &Reduced, [first, second]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+            folded::<aten::$name>(&$fold, this, &plan.gone, this.dtype(), [0.0; 2], &[first, second])
+        }
+    };
+    ([second] $name:ident $fold:ident) => {
+        #[op_impl(aten::$name, CUDA)]
+        fn $name(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+            let first = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
+            folded::<aten::$name>(&$fold, this, &plan.gone, this.dtype(), [0.0; 2], &[&first, out])
+        }
+    };
+}
+pub(crate) use reductions;

@@ -1,10 +1,10 @@
 //! Signs, magnitudes, and integer parts.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Promotion, Result, Scalar, Tensor, bf16, f16, op_impl};
+use dispatch_runtime::{Promotion, bf16, f16};
 
-use crate::copying::write;
 use crate::elementwise::{Bound, part};
+use crate::prelude::*;
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.

@@ -4,13 +4,8 @@
 //! between, by a thread each.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Geometry, Operation, Result, Spec, Tensor, op_impl};
-
-use crate::copying::{packed, write};
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
-use crate::reduce::unsupported;
+use crate::number::unsupported;
+use crate::prelude::*;
 use crate::source::Instances;
 
 /// A scan's loops.
@@ -20,7 +15,6 @@ struct Scan {
     dtypes: &'static [DType],
 }
 
-const FLOATING: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16];
 const ALL: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64];
 
 /// A scan, in C++: the dtypes that it computes, what elements come to, what comes before any, what `x`, at the place `at`, is alone, how
@@ -30,7 +24,7 @@ const ALL: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16, DType::
 ///
 /// The expressions compute values from what they know: they end, and touch no memory.
 macro_rules! scan {
-    (unsafe { $($name:ident $kernel:literal $dtypes:ident, $state:literal: $begin:literal, $of:literal, $join:literal => $first:literal, $second:literal;)* }) => {$(
+    (unsafe { $($name:ident $kernel:literal $dtypes:expr, $state:literal: $begin:literal, $of:literal, $join:literal => $first:literal, $second:literal;)* }) => {$(
         static $name: Scan = Scan {
             // SAFETY: a `Scan` is launched by this file alone, which gives packed tensors with the elements that `Course` has. The rest of the
             // text are the expressions, and those who invoke this macro with `unsafe` promise what they do.
@@ -53,8 +47,7 @@ macro_rules! scan {
                         "; }\n};\n#include \"scan.cuh\"\n"
                     ),
                     |instances: &mut Instances| {
-                        instances.each("lines", $dtypes);
-                        instances.each("columns", $dtypes);
+                        instances.all(&["lines", "columns"], $dtypes);
                     },
                 )
             },
@@ -68,24 +61,22 @@ scan!(unsafe {
     // SAFETY: the expressions compute values from what they know.
     SUMS "cumsum" ALL, "C": "0", "x", "a + b" => "state", "0";
     PRODUCTS "cumprod" ALL, "C": "1", "x", "a * b" => "state", "0";
-    EXPONENTIALS "logcumsumexp" FLOATING, "C": "Bounds<C>::least()", "x", "log_sum(a, b)" => "state", "0";
+    EXPONENTIALS "logcumsumexp" &FLOATING, "C": "Bounds<C>::least()", "x", "log_sum(a, b)" => "state", "0";
     LARGEST "cummax" ALL, "Placed<C>": "Placed<C>{Bounds<C>::least(), -1}", "Placed<C>{x, at}", "last_highest(a, b)" => "state.value", "state.at";
     SMALLEST "cummin" ALL, "Placed<C>": "Placed<C>{Bounds<C>::most(), -1}", "Placed<C>{x, at}", "last_lowest(a, b)" => "state.value", "state.at";
 });
 
-/// `struct Course` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Course {
-    length: i64,
-    inner: i64,
-    lines: i64,
-    chunk: i64,
-    chunks: u32,
-    lanes: u32,
+parameters! {
+    /// `struct Course` of the kernels.
+    struct Course {
+        length: i64,
+        inner: i64,
+        lines: i64,
+        chunk: i64,
+        chunks: u32,
+        lanes: u32,
+    }
 }
-
-impl Parameter for Course {}
 
 const THREADS: u32 = 256;
 /// How many elements a thread has at a time.
@@ -122,7 +113,7 @@ fn scanned<O: Operation>(
 ) -> Result<()> {
     let dtype = out.dtype();
     if dtype.is_complex() || (dtype.is_integral() && !scan.dtypes.contains(&DType::I64)) {
-        return Err(unsupported::<O>(dtype, scan.dtypes));
+        return Err(unsupported(O::operator(), "self", dtype, scan.dtypes));
     }
     if out.geometry().count() == 0 {
         return Ok(());
@@ -170,44 +161,35 @@ fn run(
     places: Option<&Tensor>,
     course: Course,
 ) -> Result<()> {
-    let (from, to, dtypes) = (launch.place(this)?, launch.place(out)?, [out.dtype()]);
-    let second = places.map(|places| launch.place(places)).transpose()?.unwrap_or(Place::NULL);
+    let dtypes = [out.dtype()];
     if course.inner > 1 {
-        let grid = Grid::cover(course.lines);
-        return Ok(launch.run(&scan.kernel, "columns", &dtypes, grid, (from, to, second, course))?);
+        return launch.cover(&scan.kernel, "columns", &dtypes, course.lines, (this, out, places, course));
     }
     if course.chunks == 1 {
-        let arguments = (from, to, second, Place::NULL, course);
+        let arguments = (this, out, places, Place::NULL, course);
         return Ok(launch.run(&scan.kernel, "lines", &dtypes, course.grid(), arguments)?);
     }
     let bytes = course.lines * i64::from(course.chunks) * STATE;
     let partials = Spec::contiguous(DType::U8, &[bytes]).on(out.device())?;
-    let partials = launch.place(&partials)?;
-    launch.run(&scan.kernel, "lines", &dtypes, course.grid(), (from, Place::NULL, Place::NULL, partials, course))?;
-    Ok(launch.run(&scan.kernel, "lines", &dtypes, course.grid(), (from, to, second, partials, course))?)
+    launch.run(&scan.kernel, "lines", &dtypes, course.grid(), (this, Place::NULL, Place::NULL, &partials, course))?;
+    Ok(launch.run(&scan.kernel, "lines", &dtypes, course.grid(), (this, out, places, &partials, course))?)
 }
 
-#[op_impl(aten::cumsum, CUDA)]
-fn cumsum(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    scanned::<aten::cumsum>(&SUMS, out, None, this, *plan)
+macro_rules! kernels {
+    ([$($name:ident $scan:ident;)*] [$($with_places:ident $placed_scan:ident;)*]) => {
+        $(#[op_impl(aten::$name, CUDA)]
+        fn $name(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
+            scanned::<aten::$name>(&$scan, out, None, this, *plan)
+        })*
+
+        $(#[op_impl(aten::$with_places, CUDA)]
+        fn $with_places(plan: &usize, [values, indices]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+            scanned::<aten::$with_places>(&$placed_scan, values, Some(indices), this, *plan)
+        })*
+    };
 }
 
-#[op_impl(aten::cumprod, CUDA)]
-fn cumprod(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    scanned::<aten::cumprod>(&PRODUCTS, out, None, this, *plan)
-}
-
-#[op_impl(aten::logcumsumexp, CUDA)]
-fn logcumsumexp(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    scanned::<aten::logcumsumexp>(&EXPONENTIALS, out, None, this, *plan)
-}
-
-#[op_impl(aten::cummax, CUDA)]
-fn cummax(plan: &usize, [values, indices]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    scanned::<aten::cummax>(&LARGEST, values, Some(indices), this, *plan)
-}
-
-#[op_impl(aten::cummin, CUDA)]
-fn cummin(plan: &usize, [values, indices]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    scanned::<aten::cummin>(&SMALLEST, values, Some(indices), this, *plan)
+kernels! {
+    [cumsum SUMS; cumprod PRODUCTS; logcumsumexp EXPONENTIALS;]
+    [cummax LARGEST; cummin SMALLEST;]
 }

@@ -3,27 +3,21 @@
 mod way;
 
 use aten::{AddAt, Indexed, Reduce, ReduceAt};
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Dims, Geometry, Spec};
 
-use crate::copying::{packed, write};
-use crate::fault::Site;
 use crate::index::{beside, extent, through};
-use crate::launch::Launch;
 use crate::meet::{Meeting, Rows};
 use crate::moves::Side;
 use crate::number::is_single;
-use crate::picks::{List, Lists, Source, computed_in, site};
+use crate::picks::{List, Lists, Source, computed_in};
+use crate::prelude::*;
 use way::Way;
 
-/// Runs `f` with the way to where an index picks along a dimension.
-fn indexed(index: &Tensor, this: &Tensor, at: usize, site: Site, f: impl FnOnce(&Way<'_>) -> Result<()>) -> Result<()> {
-    let (launch, sizes) = (Launch::on(this)?, index.sizes());
-    let lists = |tensor: &Tensor| {
-        let list = List::of(index, sizes, extent(tensor, at));
-        Ok((beside(launch, tensor, sizes.len(), Some(at))?, Lists::one(list, false, site)))
-    };
-    f(&Way { launch, sizes, lists: &lists })
+/// Says where in a tensor an index leads along a dimension.
+fn indexed(index: &Tensor, at: usize, site: Site) -> impl Fn(Launch, &Tensor) -> Result<(Side, Lists)> {
+    move |launch, tensor| {
+        let list = List::of(index, index.sizes(), extent(tensor, at));
+        Ok((beside(launch, tensor, index.sizes().len(), Some(at))?, Lists::one(list, false, site)))
+    }
 }
 
 /// Elements of a tensor that is no smaller than the index.
@@ -33,14 +27,14 @@ fn elements(src: &Tensor, index: &Tensor) -> Result<Source> {
 
 #[op_impl(aten::scatter_src, CUDA)]
 fn scatter_src(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
-    let source = elements(src, index)?;
-    indexed(index, this, *plan, site!("aten::scatter.src", "index"), |way| way.put(out, this, &source))
+    let lists = indexed(index, *plan, site!("aten::scatter.src", "index"));
+    Way::of(this, index.sizes(), &lists)?.put(out, this, &elements(src, index)?)
 }
 
 #[op_impl(aten::scatter_value, CUDA)]
 fn scatter_value(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
-    let site = site!("aten::scatter.value", "index");
-    indexed(index, this, *plan, site, |way| way.put(out, this, &Source::Number(value)))
+    let lists = indexed(index, *plan, site!("aten::scatter.value", "index"));
+    Way::of(this, index.sizes(), &lists)?.put(out, this, &Source::Number(value))
 }
 
 fn scattered(
@@ -51,7 +45,7 @@ fn scattered(
     site: Site,
 ) -> Result<()> {
     let source = elements(src, index)?;
-    indexed(index, this, at, site, |way| way.combine(out, this, &source, src.dtype(), how, include))
+    Way::of(this, index.sizes(), &indexed(index, at, site))?.combine(out, this, &source, src.dtype(), how, include)
 }
 
 #[op_impl(aten::scatter_reduce, CUDA)]
@@ -62,9 +56,8 @@ fn scatter_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tens
 #[op_impl(aten::scatter_value_reduce, CUDA)]
 fn scatter_value_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
     let source = Source::Number(aten::number_in(this.dtype(), value));
-    indexed(index, this, plan.dim, site!("aten::scatter.value_reduce", "index"), |way| {
-        way.combine(out, this, &source, this.dtype(), plan.reduce, true)
-    })
+    let lists = indexed(index, plan.dim, site!("aten::scatter.value_reduce", "index"));
+    Way::of(this, index.sizes(), &lists)?.combine(out, this, &source, this.dtype(), plan.reduce, true)
 }
 
 #[op_impl(aten::scatter_add, CUDA)]
@@ -85,28 +78,23 @@ fn scatter_reduce_two(
     scattered(out, [this, index, src], plan.dim, how, site!("aten::scatter_reduce.two", "index"))
 }
 
-/// Runs `f` with the way to the rows that a list names.
+/// Says where in a tensor of so many dimensions the rows are that a list names.
 fn listed(
     index: &Tensor,
-    sizes: &[i64],
-    this: &Tensor,
+    rank: usize,
     at: usize,
     (wraps, site): (bool, Site),
-    f: impl FnOnce(&Way<'_>) -> Result<()>,
-) -> Result<()> {
-    let launch = Launch::on(this)?;
-    let lists = |tensor: &Tensor| {
-        let list = List::along(index, sizes.len(), at, extent(tensor, at));
-        Ok((beside(launch, tensor, sizes.len(), Some(at))?, Lists::one(list, wraps, site)))
-    };
-    f(&Way { launch, sizes, lists: &lists })
+) -> impl Fn(Launch, &Tensor) -> Result<(Side, Lists)> {
+    move |launch, tensor| {
+        let list = List::along(index, rank, at, extent(tensor, at));
+        Ok((beside(launch, tensor, rank, Some(at))?, Lists::one(list, wraps, site)))
+    }
 }
 
 #[op_impl(aten::index_copy, CUDA)]
 fn index_copy(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
-    let from = elements(source, source)?;
-    let said = (false, site!("aten::index_copy", "index"));
-    listed(index, source.sizes(), this, *plan, said, |way| way.put(out, this, &from))
+    let lists = listed(index, source.sizes().len(), *plan, (false, site!("aten::index_copy", "index")));
+    Way::of(this, source.sizes(), &lists)?.put(out, this, &elements(source, source)?)
 }
 
 #[op_impl(aten::index_add, CUDA)]
@@ -117,9 +105,8 @@ fn index_add(plan: &AddAt, out: &mut Tensor, this: &Tensor, index: &Tensor, sour
         aten::mul(&crate::copying::copied(source, computed_in(source.dtype()))?, &Tensor::number(plan.alpha))?
     };
     let from = elements(&scaled, &scaled)?;
-    listed(index, source.sizes(), this, plan.dim, (false, site!("aten::index_add", "index")), |way| {
-        way.combine(out, this, &from, scaled.dtype(), Reduce::Sum, true)
-    })
+    let lists = listed(index, source.sizes().len(), plan.dim, (false, site!("aten::index_add", "index")));
+    Way::of(this, source.sizes(), &lists)?.combine(out, this, &from, scaled.dtype(), Reduce::Sum, true)
 }
 
 #[op_impl(aten::index_reduce, CUDA)]
@@ -132,9 +119,8 @@ fn index_reduce(
     include_self: bool,
 ) -> Result<()> {
     let from = elements(source, source)?;
-    listed(index, source.sizes(), this, plan.dim, (false, site!("aten::index_reduce", "index")), |way| {
-        way.combine(out, this, &from, source.dtype(), plan.reduce, include_self)
-    })
+    let lists = listed(index, source.sizes().len(), plan.dim, (false, site!("aten::index_reduce", "index")));
+    Way::of(this, source.sizes(), &lists)?.combine(out, this, &from, source.dtype(), plan.reduce, include_self)
 }
 
 #[op_impl(aten::index_fill_int_scalar, CUDA)]
@@ -143,8 +129,8 @@ fn index_fill(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, val
     if let Some(size) = sizes.get_mut(*plan) {
         *size = index.geometry().count();
     }
-    let said = (true, site!("aten::index_fill", "index"));
-    listed(index, &sizes, this, *plan, said, |way| way.put(out, this, &Source::Number(value)))
+    let lists = listed(index, sizes.len(), *plan, (true, site!("aten::index_fill", "index")));
+    Way::of(this, &sizes, &lists)?.put(out, this, &Source::Number(value))
 }
 
 #[op_impl(aten::index_put, CUDA)]
@@ -160,7 +146,7 @@ fn index_put(plan: &Indexed, out: &mut Tensor, this: &Tensor, values: &Tensor, a
     } else {
         Source::Elements(Side::of(launch, values, sizes)?)
     };
-    let lists = |tensor: &Tensor| through(plan, launch, tensor, site);
+    let lists = |launch, tensor: &Tensor| through(plan, launch, tensor, site);
     Way { launch, sizes, lists: &lists }.put(out, this, &source)
 }
 
@@ -176,7 +162,7 @@ fn accumulated(
     let Indexed { sizes, index_sizes, at, .. } = indexed;
     let among = |dim: &usize| (*at..at + index_sizes.len()).contains(dim);
     let positions: Dims = (0..sizes.len()).map(|dim| if among(&dim) { sizes[dim] } else { 1 }).collect();
-    let element = i64::try_from(out.dtype().size()).unwrap_or(1);
+    let element = element_size(out);
     // Places are counted in bytes, and all are inside of the tensor's own.
     let bytes = out.geometry().count().saturating_mul(element);
     let meeting = Meeting::new(&lists.places(launch, &positions, bytes)?, bytes, -1)?;
@@ -200,22 +186,20 @@ fn put_flat(
 ) -> Result<()> {
     let source = packed(source, source.dtype())?;
     let source = source.restride(Geometry::contiguous(index.sizes()).at(source.geometry().offset()))?;
-    let (launch, sizes, site) = (Launch::on(this)?, index.sizes(), site!("aten::put", "index"));
-    let lists = |tensor: &Tensor| {
-        let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
-        let list = List::of(index, sizes, (tensor.geometry().count(), element));
+    let (sizes, site) = (index.sizes(), site!("aten::put", "index"));
+    let lists = |launch: Launch, tensor: &Tensor| {
+        let list = List::of(index, sizes, (tensor.geometry().count(), element_size(tensor)));
         let to = Side { at: launch.place(tensor)?, steps: Dims::from_elem(0, sizes.len()) };
         Ok((to, Lists::one(list, true, site)))
     };
-    let way = Way { launch, sizes, lists: &lists };
+    let way = Way::of(this, sizes, &lists)?;
     let from = elements(&source, index)?;
     // Positions count elements side by side.
-    let is_row = out.geometry().is_contiguous();
-    let mut row = if is_row { out.clone() } else { Spec::contiguous(this.dtype(), this.sizes()).on(this.device())? };
-    if accumulate {
-        way.combine(&mut row, this, &from, source.dtype(), Reduce::Sum, true)?;
-    } else {
-        way.put(&mut row, this, &from)?;
-    }
-    if is_row { Ok(()) } else { write(out, &row) }
+    computed_contiguous(out, this.dtype(), |row| {
+        if accumulate {
+            way.combine(row, this, &from, source.dtype(), Reduce::Sum, true)
+        } else {
+            way.put(row, this, &from)
+        }
+    })
 }

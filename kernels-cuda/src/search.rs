@@ -1,35 +1,26 @@
 //! Where numbers are among others.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::prelude::*;
 use dispatch_runtime::result_dtype;
 
-use crate::copying::packed;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::order::Ranks;
-use crate::picks::site;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, with their counts. Places that come from a sorter are compared where they are read.
     static SEARCH = unsafe { Kernel::new("search", include_str!("../kernels/search.cu"), |instances| {
-        for template in ["placed", "among"] {
-            instances.each(template, &[DType::F32, DType::F64, DType::I64]);
-        }
+        instances.all(&["placed", "among"], &[DType::F32, DType::F64, DType::I64]);
     }) };
 }
 
-/// `struct Row` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Row {
-    at: Place,
-    dtype: i32,
-    width: i64,
+parameters! {
+    /// `struct Row` of the kernels.
+    struct Row {
+        at: Place,
+        dtype: i32,
+        width: i64,
+    }
 }
-
-impl Parameter for Row {}
 
 impl Row {
     fn of(launch: Launch, packed: &Tensor) -> Result<Self> {
@@ -69,15 +60,14 @@ fn found(out: &mut Tensor, boundaries: &Tensor, wanted: &Tensor, right: bool, so
         _ => i64::MAX,
     };
     let (launch, computed) = (Launch::on(out)?, compared([boundaries, wanted]));
-    let wanted = crate::index::here(wanted, boundaries)?;
+    let wanted = brought(wanted, boundaries.device())?;
     let (among, wanted) = (packed(boundaries, boundaries.dtype())?, packed(&wanted, wanted.dtype())?);
     let order = sorter.map(|sorter| packed(sorter, DType::I64)).transpose()?;
-    let order = order.as_ref().map_or(Ok(Place::NULL), |order| launch.place(order))?;
     let (site, count) = (site!("aten::searchsorted", "sorter"), out.geometry().count());
     let sides = (Row::of(launch, &wanted)?, Row::of(launch, &among)?);
     let narrow = out.dtype() == DType::I32;
-    let arguments = (count, sides.0, sides.1, each, right, order, launch.place(out)?, narrow, site, launch.faults());
-    Ok(launch.run(&SEARCH, "placed", &[computed], Grid::cover(count), arguments)?)
+    let arguments = (count, sides.0, sides.1, each, right, order.as_ref(), &*out, narrow, site, launch.faults());
+    launch.cover(&SEARCH, "placed", &[computed], count, arguments)
 }
 
 #[op_impl(aten::isin_tensor_tensor, CUDA)]
@@ -88,12 +78,12 @@ fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor,
         DType::F32 if !both.iter().all(|tensor| tensor.dtype().is_floating()) => DType::F64,
         other => other,
     };
-    let [elements, tests] = both.map(|tensor| crate::index::here(tensor, out));
+    let [elements, tests] = both.map(|tensor| brought(tensor, out.device()));
     let (elements, tests) = (elements?, packed(&tests?, computed)?);
     let elements = packed(&elements, elements.dtype())?;
     let launch = Launch::on(out)?;
     let (sorted, _) = Ranks::one(&tests).sorted()?;
     let (count, size) = (out.geometry().count(), tests.geometry().count());
-    let arguments = (count, Row::of(launch, &elements)?, launch.place(&sorted)?, size, invert, launch.place(out)?);
-    Ok(launch.run(&SEARCH, "among", &[computed], Grid::cover(count), arguments)?)
+    let arguments = (count, Row::of(launch, &elements)?, &sorted, size, invert, out);
+    launch.cover(&SEARCH, "among", &[computed], count, arguments)
 }

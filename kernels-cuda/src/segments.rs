@@ -2,44 +2,35 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{Reduce, Segments};
-use dispatch_runtime::Spec;
-use dispatch_runtime::prelude::*;
 
-use crate::copying::{copied, packed, write};
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
-use crate::picks::{computed_in, site};
+use crate::copying::copied;
+use crate::picks::computed_in;
 use crate::prefix::prefixed;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, of sizes that `aten` compared. Where a segment begins and ends is compared where it
     // is read.
     static SEGMENTS = unsafe { Kernel::new("segments", include_str!("../kernels/segments.cu"), |instances| {
-        for template in ["reduced", "spread"] {
-            instances.each(template, &[DType::F32, DType::F64]);
-        }
+        instances.all(&["reduced", "spread"], &[DType::F32, DType::F64]);
     }) };
 }
 
-/// `struct Segments` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Given {
-    count: i64,
-    lines: i64,
-    size: i64,
-    width: i64,
-    told: Place,
-    before: Place,
-    reduce: i32,
-    partial: bool,
-    site: Site,
-    fault: Place,
+parameters! {
+    /// `struct Segments` of the kernels.
+    struct Given {
+        count: i64,
+        lines: i64,
+        size: i64,
+        width: i64,
+        told: Place,
+        before: Place,
+        reduce: i32,
+        partial: bool,
+        site: Site,
+        fault: Place,
+    }
 }
-
-impl Parameter for Given {}
 
 impl Given {
     fn threads(&self) -> Grid {
@@ -67,21 +58,16 @@ impl Told {
 
     fn given(&self, launch: Launch, segments: &Segments<'_>, data: &Tensor, partial: bool) -> Result<Given> {
         let (sizes, axis) = (data.sizes(), segments.axis);
-        let site = if self.before.is_some() {
-            site!("aten::segment_reduce", "lengths")
-        } else {
-            site!("aten::segment_reduce", "offsets")
-        };
         Ok(Given {
             count: segments.count,
             lines: sizes[..axis].iter().product(),
             size: sizes[axis],
             width: sizes[axis + 1..].iter().product(),
             told: launch.place(&self.numbers)?,
-            before: self.before.as_ref().map_or(Ok(Place::NULL), |before| launch.place(before))?,
+            before: launch.place_of_any(self.before.as_ref())?,
             reduce: segments.reduce as i32,
             partial,
-            site,
+            site: Site::of("aten::segment_reduce", if self.before.is_some() { "lengths" } else { "offsets" }),
             fault: launch.faults(),
         })
     }
@@ -112,7 +98,7 @@ fn segment_reduce(
             Reduce::Least => f64::INFINITY,
         },
     );
-    let arguments = (given, launch.place(&elements)?, dtype as i32, launch.place(out)?, start, initial.is_none());
+    let arguments = (given, &elements, dtype as i32, out, start, initial.is_none());
     Ok(launch.run(&SEGMENTS, "reduced", &[computed_in(dtype)], given.threads(), arguments)?)
 }
 
@@ -126,13 +112,12 @@ fn _segment_reduce_backward(
     initial: Option<Scalar>,
 ) -> Result<()> {
     let (dtype, computed) = (data.dtype(), computed_in(data.dtype()));
-    let to = if dtype == computed { out.clone() } else { Spec::contiguous(computed, data.sizes()).on(data.device())? };
-    write(&mut to.clone(), &Tensor::number(0.into()))?;
-    let (launch, told) = (Launch::on(&to)?, Told::of(plan)?);
+    let (launch, told) = (Launch::on(out)?, Told::of(plan)?);
     let given = told.given(launch, plan, data, true)?;
     let (grads, results, elements) = (packed(grad, dtype)?, packed(output, dtype)?, packed(data, dtype)?);
-    let from = (launch.place(&grads)?, launch.place(&results)?, launch.place(&elements)?);
-    let arguments = (given, from.0, from.1, from.2, dtype as i32, launch.place(&to)?, begin(initial, 1.0));
-    launch.run(&SEGMENTS, "spread", &[computed], given.threads(), arguments)?;
-    if dtype == computed { Ok(()) } else { write(out, &to) }
+    computed_contiguous(out, computed, |out| {
+        write(out, &Tensor::number(0.into()))?;
+        let arguments = (given, &grads, &results, &elements, dtype as i32, out, begin(initial, 1.0));
+        Ok(launch.run(&SEGMENTS, "spread", &[computed], given.threads(), arguments)?)
+    })
 }

@@ -1,38 +1,24 @@
 //! Tensors that count.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::Geometry;
-use dispatch_runtime::prelude::*;
-
-use crate::copying::write;
 use crate::elementwise::DTYPES;
-use crate::kernel::Kernel;
-use crate::launch::Launch;
-use crate::machine::Grid;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: each launch writes `count` elements of a tensor made for it, which has as many.
     static SEQUENCE = unsafe { Kernel::new("sequence", include_str!("../kernels/sequence.cu"), |instances| {
-        for template in ["counted", "measured", "spaced"] {
-            instances.each(template, &DTYPES);
-        }
+        instances.all(&["counted", "measured", "spaced"], &DTYPES);
     }) };
 }
 
 #[op_impl(aten::arange_start_step, CUDA)]
 fn arange_start_step(_plan: &(), out: &mut Tensor, start: Scalar, step: Scalar) -> Result<()> {
-    let count = out.geometry().count();
-    if count == 0 {
-        return Ok(());
-    }
-    let launch = Launch::on(out)?;
-    let (place, grid) = (launch.place(out)?, Grid::cover(count));
+    let (launch, count, dtypes) = (Launch::on(out)?, out.geometry().count(), [out.dtype()]);
     if out.dtype().is_floating() {
-        launch.run(&SEQUENCE, "measured", &[out.dtype()], grid, (place, count, real(start), real(step)))?;
+        launch.cover(&SEQUENCE, "measured", &dtypes, count, (out, count, real(start), real(step)))
     } else {
-        launch.run(&SEQUENCE, "counted", &[out.dtype()], grid, (place, count, whole(start), whole(step)))?;
+        launch.cover(&SEQUENCE, "counted", &dtypes, count, (out, count, whole(start), whole(step)))
     }
-    Ok(())
 }
 
 fn real(number: Scalar) -> f64 {
@@ -46,14 +32,10 @@ fn whole(number: Scalar) -> i64 {
 
 /// Numbers equally far apart, or powers of `base` with such exponents.
 fn spaced(out: &Tensor, start: Scalar, end: Scalar, base: Option<f64>) -> Result<()> {
-    let count = out.geometry().count();
-    if count == 0 {
-        return Ok(());
-    }
-    let launch = Launch::on(out)?;
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let end_of = |number| if out.dtype().is_floating() { real(number) } else { real(number).trunc() };
-    let arguments = (launch.place(out)?, count, end_of(start), end_of(end), base.unwrap_or(0.0));
-    Ok(launch.run(&SEQUENCE, "spaced", &[out.dtype()], Grid::cover(count), arguments)?)
+    let arguments = (out, count, end_of(start), end_of(end), base.unwrap_or(0.0));
+    launch.cover(&SEQUENCE, "spaced", &[out.dtype()], count, arguments)
 }
 
 #[op_impl(aten::linspace, CUDA)]

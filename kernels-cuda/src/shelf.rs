@@ -7,10 +7,11 @@
 //! split and join: a kernel that fills it takes longer than the call.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use crate::error::CudaError;
 use crate::gpu::Gpu;
+use crate::lock::locked;
 use crate::machine::{Address, Mark, Queue};
 use crate::{graph, stream};
 
@@ -83,7 +84,7 @@ impl Shelf {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.kept)
     }
 
     /// Memory for so many bytes, for later work of the queue.

@@ -1,13 +1,8 @@
 //! Softmax and its logarithm.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{DType, Result, Tensor, op_impl};
-
-use crate::copying::{packed, write};
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter};
 use crate::line::Lines;
-use crate::machine::Grid;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, and have the elements that `Across` or `Lines` was made from.
@@ -31,17 +26,15 @@ pub(crate) const PAIRS: [(DType, DType); 6] = [
     (DType::BF16, DType::F32),
 ];
 
-/// `struct Across` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Across {
-    length: i64,
-    inner: i64,
-    columns: i64,
-    ways: u32,
+parameters! {
+    /// `struct Across` of the kernels.
+    struct Across {
+        length: i64,
+        inner: i64,
+        columns: i64,
+        ways: u32,
+    }
 }
-
-impl Parameter for Across {}
 
 /// What is computed of a line, as the kernels number it.
 #[derive(Clone, Copy)]
@@ -62,9 +55,6 @@ fn cut(tensor: &Tensor, dim: usize) -> Across {
 }
 
 fn softmax(dim: usize, out: &Tensor, this: &Tensor, kind: Kind) -> Result<()> {
-    if out.geometry().count() == 0 {
-        return Ok(());
-    }
     let (across, dtype) = (cut(this, dim), out.dtype());
     let read = if PAIRS.contains(&(this.dtype(), dtype)) { this.dtype() } else { dtype };
     let this = packed(this, read)?;
@@ -80,14 +70,9 @@ fn softmax(dim: usize, out: &Tensor, this: &Tensor, kind: Kind) -> Result<()> {
 }
 
 fn softmax_backward(dim: usize, out: &mut Tensor, grad_output: &Tensor, output: &Tensor, kind: Kind) -> Result<()> {
-    if out.geometry().count() == 0 {
-        return Ok(());
-    }
     let (across, read) = (cut(output, dim), output.dtype());
     if out.dtype() != read && !PAIRS.contains(&(out.dtype(), read)) {
-        let mut beside = out.fresh_like(read)?;
-        softmax_backward(dim, &mut beside, grad_output, output, kind)?;
-        return write(out, &beside);
+        return computed_contiguous(out, read, |out| softmax_backward(dim, out, grad_output, output, kind));
     }
     let (grad, output) = (packed(grad_output, read)?, packed(output, read)?);
     let (launch, kind) = (Launch::on(out)?, kind as i32);

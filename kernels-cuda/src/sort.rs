@@ -1,10 +1,7 @@
 //! Sorting, and what needs a part of an order.
 
-use dispatch_runtime::Geometry;
-use dispatch_runtime::prelude::*;
-
-use crate::copying::{packed, write};
 use crate::order::{Found, Nth, Ranks, placed};
+use crate::prelude::*;
 
 /// Writes the first elements of each line into the results, by way of others if lines do not lie side by side there.
 fn first([values, indices]: [&mut Tensor; 2], lines: &Ranks, dim: usize) -> Result<()> {
@@ -19,12 +16,8 @@ fn first([values, indices]: [&mut Tensor; 2], lines: &Ranks, dim: usize) -> Resu
 }
 
 #[op_impl(aten::sort, CUDA)]
-fn sort(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, descending: bool) -> Result<()> {
-    first(out, &Ranks::along(this, *plan, descending)?, *plan)
-}
-
 #[op_impl(aten::sort_stable, CUDA)]
-fn sort_stable(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, descending: bool) -> Result<()> {
+fn sort(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, descending: bool) -> Result<()> {
     first(out, &Ranks::along(this, *plan, descending)?, *plan)
 }
 

@@ -100,6 +100,13 @@ impl Instances {
         }
     }
 
+    /// An instance of each of these templates, for each of these dtypes.
+    pub(crate) fn all(&mut self, templates: &[&'static str], dtypes: &[DType]) {
+        for template in templates {
+            self.each(template, dtypes);
+        }
+    }
+
     /// As C++ writes them. An instance of a template whose name is no identifier of C++ is left out, as is one of a dtype that has no
     /// elements there.
     #[must_use]

@@ -5,13 +5,14 @@
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use dispatch_runtime::{Device, Result};
 
 use crate::error::CudaError;
 use crate::gpu::Gpu;
 use crate::graph;
+use crate::lock::locked;
 use crate::machine::Queue;
 use crate::shelf::Shelf;
 
@@ -51,7 +52,7 @@ impl Stream {
     pub fn new(device: Device) -> Result<Self, CudaError> {
         let gpu = Gpu::of(device)?;
         let stream = Self { gpu, shelf: Shelf::of(gpu.machine.open_queue()?) };
-        OPENED.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
+        locked(&OPENED).push(stream);
         Ok(stream)
     }
 
@@ -141,7 +142,7 @@ pub(crate) fn current_shelf(gpu: &Gpu) -> &'static Shelf {
 
 /// Those of all streams of a device.
 pub(crate) fn shelves(gpu: &Gpu) -> Vec<&'static Shelf> {
-    let opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    let opened = locked(&OPENED);
     let opened = opened.iter().filter(|stream| stream.gpu.index == gpu.index).map(|stream| stream.shelf);
     std::iter::once(gpu.shelf).chain(opened).collect()
 }

@@ -4,22 +4,15 @@
 //! images; a gradient asks, for each element of an image, those of the result that it may be a tap of.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::DType;
-use dispatch_runtime::prelude::*;
-
 use crate::images::Images;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter};
-use crate::machine::Grid;
-use crate::number::{FLOATING, NUMBERS, check_dtype, moved};
+use crate::number::moved;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: both sides come with their own sizes and steps, and taps outside of an image are clamped into it.
     static UPSAMPLE = unsafe { Kernel::new("upsample", include_str!("../kernels/upsample.cu"), |instances| {
         instances.each("nearest", &[DType::U8, DType::I16, DType::I32, DType::I64]);
-        for template in ["linear", "cubic", "smooth", "from_nearest", "from_linear", "from_cubic", "from_smooth"] {
-            instances.each(template, &FLOATING);
-        }
+        instances.all(&["linear", "cubic", "smooth", "from_nearest", "from_linear", "from_cubic", "from_smooth"], &FLOATING);
     }) };
 }
 
@@ -38,25 +31,21 @@ const CUBIC: Way = Way { forward: "cubic", backward: "from_cubic", number: 3 };
 const SMOOTH_LINEAR: Way = Way { forward: "smooth", backward: "from_smooth", number: 4 };
 const SMOOTH_CUBIC: Way = Way { number: 5, ..SMOOTH_LINEAR };
 
-/// `struct Scale` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Scale {
-    step: f64,
-    from: i32,
-    to: i32,
-    align_corners: u32,
-}
+parameters! {
+    /// `struct Scale` of the kernels.
+    struct Scale {
+        step: f64,
+        from: i32,
+        to: i32,
+        align_corners: u32,
+    }
 
-/// `struct Scales` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Scales {
-    of: [Scale; 3],
-    way: u32,
+    /// `struct Scales` of the kernels.
+    struct Scales {
+        of: [Scale; 3],
+        way: u32,
+    }
 }
-
-impl Parameter for Scales {}
 
 impl Scales {
     /// Of images of the sizes `from`, which become those of `to`; both begin with batch and channels.
@@ -148,7 +137,7 @@ fn resize(
     let grid = Grid { blocks: [lane_grid.blocks[0], rows, 1], ..lane_grid };
     let dtype = if way.number <= EXACT.number { moved(this.dtype()) } else { this.dtype() };
     let scales = Scales::new(way, align_corners, this.sizes(), out.sizes(), scales, this.dtype());
-    let arguments = (planes, lanes, launch.place(out)?, launch.place(this)?, to, Images::of(this, rank), scales);
+    let arguments = (planes, lanes, out, this, to, Images::of(this, rank), scales);
     Ok(launch.run(&UPSAMPLE, way.forward, &[dtype], grid, arguments)?)
 }
 
@@ -160,9 +149,8 @@ fn back(
     align_corners: bool,
     scales: &[Option<f64>],
 ) -> Result<()> {
-    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let (count, images) = (out.geometry().count(), (Images::of(out, rank), Images::of(grad_output, rank)));
     let scales = Scales::new(way, align_corners, out.sizes(), grad_output.sizes(), scales, out.dtype());
-    let images = (Images::of(out, rank), Images::of(grad_output, rank));
-    let arguments = (count, launch.place(out)?, launch.place(grad_output)?, images.0, images.1, scales);
-    Ok(launch.run(&UPSAMPLE, way.backward, &[out.dtype()], Grid::cover(count), arguments)?)
+    let arguments = (count, out, grad_output, images.0, images.1, scales);
+    Launch::on(out)?.cover(&UPSAMPLE, way.backward, &[out.dtype()], count, arguments)
 }

@@ -7,10 +7,11 @@
 //! launched: who reads from then on waits for that, and calls that come after each other on the CPU do so on the device. Those that are
 //! made at the same time have no order.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use crate::error::CudaError;
+use crate::lock::locked;
 use crate::machine::Queue;
 
 /// What a queue enters for.
@@ -61,7 +62,7 @@ impl Users {
         access: Access,
         order: impl FnOnce(&[Queue]) -> Result<(), CudaError>,
     ) -> Result<(), CudaError> {
-        let mut several = self.several.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut several = locked(&self.several);
         let several = &mut *several;
         let only = self.only.load(Ordering::Acquire);
         if only == queue {
@@ -93,7 +94,7 @@ impl Users {
 
     /// All that entered, but this one, where nobody can enter any more.
     pub(crate) fn others(&self, queue: Queue) -> Vec<Queue> {
-        let mut several = self.several.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut several = locked(&self.several);
         several.others.retain(|other| *other != queue);
         std::mem::take(&mut several.others)
     }

@@ -1,34 +1,30 @@
 //! How several tensors are walked together, as kernels are told.
 
-use dispatch_runtime::{DType, Tensor, broadcast_strides, nesting};
+use dispatch_runtime::{broadcast_strides, nesting};
 use smallvec::SmallVec;
 
-use crate::launch::{Parameter, Place};
+use crate::prelude::*;
 
 const RANK: usize = 8;
 const OPERANDS: usize = 6;
 
-/// `struct Walk` of the kernels.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct Walk {
-    rank: u32,
-    sizes: [Divisor; RANK],
-    steps: [[i32; OPERANDS]; RANK],
+parameters! {
+    /// `struct Walk` of the kernels.
+    #[derive(Debug)]
+    pub(crate) struct Walk {
+        rank: u32,
+        sizes: [Divisor; RANK],
+        steps: [[i32; OPERANDS]; RANK],
+    }
+
+    /// `struct Divisor` of the kernels.
+    #[derive(Default, Debug)]
+    pub(crate) struct Divisor {
+        by: u32,
+        factor: u32,
+        shift: u32,
+    }
 }
-
-impl Parameter for Walk {}
-
-/// `struct Divisor` of the kernels.
-#[derive(Clone, Copy, Default, Debug)]
-#[repr(C)]
-pub(crate) struct Divisor {
-    by: u32,
-    factor: u32,
-    shift: u32,
-}
-
-impl Parameter for Divisor {}
 
 impl Divisor {
     /// For numbers of 31 bits.
@@ -50,11 +46,15 @@ pub(crate) struct Steps(pub(crate) Dims);
 
 pub(crate) type Dims = SmallVec<[(u64, [i64; OPERANDS]); RANK]>;
 
+/// How many bytes an element has.
+pub(crate) fn element_size(tensor: &Tensor) -> i64 {
+    i64::try_from(tensor.dtype().size()).unwrap_or(1)
+}
+
 /// The steps of a tensor that is stretched to these sizes, in bytes.
 pub(crate) fn steps(tensor: &Tensor, sizes: &[i64]) -> dispatch_runtime::Dims {
-    let element = i64::try_from(tensor.dtype().size()).unwrap_or(1);
     let mut steps = broadcast_strides(tensor.geometry(), sizes);
-    steps.iter_mut().for_each(|step| *step = step.saturating_mul(element));
+    steps.iter_mut().for_each(|step| *step = step.saturating_mul(element_size(tensor)));
     steps
 }
 

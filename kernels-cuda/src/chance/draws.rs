@@ -1,17 +1,9 @@
 //! Positions drawn by their weights, as `aten` says.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Geometry, Spec};
-
 use super::filled;
-use crate::copying::{packed, write};
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
 use crate::order::Ranks;
-use crate::picks::site;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: weights are packed, sums have a place for each of them and for each piece, and a search ends inside its row.
@@ -22,18 +14,16 @@ kernel! {
     }) };
 }
 
-/// `struct Rows` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Rows {
-    count: i64,
-    width: i64,
-    piece: i64,
-    site: Site,
-    fault: Place,
+parameters! {
+    /// `struct Rows` of the kernels.
+    struct Rows {
+        count: i64,
+        width: i64,
+        piece: i64,
+        site: Site,
+        fault: Place,
+    }
 }
-
-impl Parameter for Rows {}
 
 impl Rows {
     fn of(weights: &Tensor, launch: Launch) -> Self {
@@ -62,7 +52,6 @@ fn multinomial(
         return again(out, &weights, num_samples, generator);
     }
     let positions = once(&weights, num_samples, generator)?;
-    let _writing = Launch::on(out)?.writing(out)?;
     write(out, &positions.restride(Geometry::contiguous(out.sizes()))?)
 }
 
@@ -72,11 +61,9 @@ fn again(out: &mut Tensor, weights: &Tensor, samples: i64, generator: Option<&Ge
         let rows = Rows::of(weights, launch);
         let room = |sizes: &[i64]| Spec::contiguous(DType::F64, sizes).on(weights.device());
         let (within, before) = (room(weights.sizes())?, room(&[rows.count, rows.pieces() + 1])?);
-        let (from, within, before) = (launch.place(weights)?, launch.place(&within)?, launch.place(&before)?);
-        let pieces = Grid::cover(rows.count * rows.pieces());
-        launch.run(&DRAWS, "within_pieces", &[], pieces, (from, within, rows))?;
-        launch.run(&DRAWS, "before_pieces", &[], Grid::cover(rows.count), (within, before, rows))?;
-        Ok(launch.run(&DRAWS, "again", &[], grid, (to, stream, within, before, samples, rows))?)
+        launch.cover(&DRAWS, "within_pieces", &[], rows.count * rows.pieces(), (weights, &within, rows))?;
+        launch.cover(&DRAWS, "before_pieces", &[], rows.count, (&within, &before, rows))?;
+        Ok(launch.run(&DRAWS, "again", &[], grid, (to, stream, &within, &before, samples, rows))?)
     })
 }
 
@@ -84,12 +71,11 @@ fn again(out: &mut Tensor, weights: &Tensor, samples: i64, generator: Option<&Ge
 fn once(weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result<Tensor> {
     let mut times = Spec::contiguous(DType::F64, weights.sizes()).on(weights.device())?;
     filled(&mut times, generator, 2, |launch, grid, to, stream| {
-        let arguments = (to, stream, launch.place(weights)?, Rows::of(weights, launch));
-        Ok(launch.run(&DRAWS, "once", &[], grid, arguments)?)
+        Ok(launch.run(&DRAWS, "once", &[], grid, (to, stream, weights, Rows::of(weights, launch)))?)
     })?;
     let (first, positions) = Ranks::along(&times, times.sizes().len().saturating_sub(1), false)?.first(samples)?;
     let launch = Launch::on(&first)?;
     let rows = Rows::of(weights, launch);
-    launch.run(&DRAWS, "weighed", &[], Grid::cover(rows.count), (launch.place(&first)?, samples, rows))?;
+    launch.cover(&DRAWS, "weighed", &[], rows.count, (&first, samples, rows))?;
     Ok(positions)
 }

@@ -1,20 +1,14 @@
 //! Random numbers, each of a distribution that an element of the arguments shapes.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::prelude::*;
-
 use super::filled;
 use crate::copying::stretched;
-use crate::kernel::Kernel;
-use crate::number::FLOATING;
-use crate::picks::site;
+use crate::prelude::*;
 
 kernel! {
     // SAFETY: `filled` gives each launch a packed tensor and its count, and what is read beside it is stretched to the same count.
     static SHAPED = unsafe { Kernel::new("shaped", include_str!("../../kernels/shaped.cu"), |instances| {
-        for template in ["poissons", "binomials", "gammas"] {
-            instances.each(template, &FLOATING);
-        }
+        instances.all(&["poissons", "binomials", "gammas"], &FLOATING);
     }) };
 }
 
@@ -22,7 +16,7 @@ kernel! {
 fn poisson(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
     let (rates, dtype, site) = (stretched(this, out, DType::F64)?, out.dtype(), site!("aten::poisson", "self"));
     filled(out, generator, 1, |launch, grid, to, stream| {
-        let arguments = (to, stream, launch.place(&rates)?, site, launch.faults());
+        let arguments = (to, stream, &rates, site, launch.faults());
         Ok(launch.run(&SHAPED, "poissons", &[dtype], grid, arguments)?)
     })
 }
@@ -32,7 +26,7 @@ fn binomial(_plan: &(), out: &mut Tensor, count: &Tensor, prob: &Tensor, generat
     let (counts, chances) = (stretched(count, out, DType::F64)?, stretched(prob, out, DType::F64)?);
     let dtype = out.dtype();
     filled(out, generator, 1, |launch, grid, to, stream| {
-        let arguments = (to, stream, launch.place(&counts)?, launch.place(&chances)?);
+        let arguments = (to, stream, &counts, &chances);
         Ok(launch.run(&SHAPED, "binomials", &[dtype], grid, arguments)?)
     })
 }
@@ -43,7 +37,7 @@ fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option
     // Where a dtype would lose a number to zero, it is the least that is not.
     let least = if dtype == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
     filled(out, generator, 1, |launch, grid, to, stream| {
-        Ok(launch.run(&SHAPED, "gammas", &[dtype], grid, (to, stream, launch.place(&shapes)?, least))?)
+        Ok(launch.run(&SHAPED, "gammas", &[dtype], grid, (to, stream, &shapes, least))?)
     })
 }
 

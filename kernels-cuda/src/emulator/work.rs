@@ -6,9 +6,10 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
+use super::BACKWARDS;
 use super::block::{Block, pointer};
-use super::{BACKWARDS, entered};
 use crate::error::CudaError;
+use crate::lock::locked;
 use crate::machine::{Address, Function, Grid, Mark, Queue};
 
 #[derive(Default)]
@@ -151,7 +152,7 @@ impl Step {
                     backwards: BACKWARDS.load(Ordering::Acquire),
                     parameters: places.as_ptr(),
                 };
-                let _running = entered(&RUNNING);
+                let _running = locked(&RUNNING);
                 // SAFETY: `entry` gave the function, which has this type. These are the parameters that the kernel declares, which it
                 // copies, and the caller of `launch` promised what it does with them.
                 unsafe {

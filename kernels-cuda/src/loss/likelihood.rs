@@ -2,39 +2,30 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{Likelihood, Reduction};
-use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl};
 
-use crate::copying::{packed, write};
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
+use crate::prelude::*;
 use crate::reduce::class;
 
 kernel! {
     // SAFETY: the launches here and in margin.rs give packed tensors of sizes that `aten` compared. A class is compared where it is
     // read.
     pub(super) static LOSS = unsafe { Kernel::new("loss", include_str!("../../kernels/loss.cu"), |instances| {
-        for template in ["picked", "together", "picked_backward", "margin", "margin_backward"] {
-            instances.each(template, &[DType::F32, DType::F64, DType::F16, DType::BF16]);
-        }
+        instances.all(&["picked", "together", "picked_backward", "margin", "margin_backward"], &FLOATING);
     }) };
 }
 
-/// `struct Picks` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Picks {
-    count: i64,
-    classes: i64,
-    apart: i64,
-    ignored: i64,
-    dtype: i32,
-    site: Site,
-    fault: Place,
+parameters! {
+    /// `struct Picks` of the kernels.
+    struct Picks {
+        count: i64,
+        classes: i64,
+        apart: i64,
+        ignored: i64,
+        dtype: i32,
+        site: Site,
+        fault: Place,
+    }
 }
-
-impl Parameter for Picks {}
 
 /// What is picked with, side by side.
 struct Picked {
@@ -66,11 +57,6 @@ impl Picked {
         };
         Ok(Self { launch, target: packed(target, target.dtype())?, weight, picks })
     }
-
-    fn places(&self) -> Result<(Place, Place)> {
-        let weight = self.weight.as_ref().map(|weight| self.launch.place(weight)).transpose()?;
-        Ok((self.launch.place(&self.target)?, weight.unwrap_or(Place::NULL)))
-    }
 }
 
 #[op_impl(aten::nll_loss_forward, CUDA)]
@@ -83,29 +69,22 @@ fn forward(
     weight: Option<&Tensor>,
     ignore_index: i64,
 ) -> Result<()> {
-    let _writing = [Launch::on(output)?.writing(output)?, Launch::on(total)?.writing(total)?];
-    let picked =
-        Picked::of(["aten::nll_loss_forward", "aten::nll_loss2d_forward"], this, target, weight, ignore_index, plan)?;
-    let (this, launch, dtypes) = (packed(this, this.dtype())?, picked.launch, [this.dtype()]);
-    let ((target, weight), picks, from) = (picked.places()?, picked.picks, launch.place(&this)?);
-    let to = launch.place(output)?;
+    let names = ["aten::nll_loss_forward", "aten::nll_loss2d_forward"];
+    let Picked { launch, target, weight, picks } = Picked::of(names, this, target, weight, ignore_index, plan)?;
+    let (this, weight, dtypes) = (packed(this, this.dtype())?, weight.as_ref(), [this.dtype()]);
     if plan.reduction == Reduction::None {
         write(total, &Tensor::number(0.into()))?;
-        let arguments = (from, target, weight, to, Place::NULL, picks);
-        launch.run(&LOSS, "picked", &dtypes, Grid::cover(picks.count), arguments)?;
-    } else {
-        let blocks = picks.count.unsigned_abs().div_ceil(256).clamp(1, u64::from(launch.multiprocessors()) * 4);
-        let blocks = u32::try_from(blocks).unwrap_or(1);
-        let dtype = class(this.dtype()).unwrap_or(DType::F32);
-        let partials = Spec::contiguous(dtype, &[i64::from(blocks), 2]).on(this.device())?;
-        let sums = launch.place(&partials)?;
-        let arguments = (from, target, weight, Place::NULL, sums, picks);
-        launch.run(&LOSS, "picked", &dtypes, Grid::new(blocks, 256), arguments)?;
-        let mean = i32::from(plan.reduction == Reduction::Mean);
-        let arguments = (sums, blocks, to, launch.place(total)?, mean);
-        launch.run(&LOSS, "together", &dtypes, Grid::new(1, 256), arguments)?;
+        let arguments = (&this, &target, weight, output, Place::NULL, picks);
+        return launch.cover(&LOSS, "picked", &dtypes, picks.count, arguments);
     }
-    Ok(())
+    let blocks = picks.count.unsigned_abs().div_ceil(256).clamp(1, u64::from(launch.multiprocessors()) * 4);
+    let blocks = u32::try_from(blocks).unwrap_or(1);
+    let dtype = class(this.dtype()).unwrap_or(DType::F32);
+    let sums = Spec::contiguous(dtype, &[i64::from(blocks), 2]).on(this.device())?;
+    let arguments = (&this, &target, weight, Place::NULL, &sums, picks);
+    launch.run(&LOSS, "picked", &dtypes, Grid::new(blocks, 256), arguments)?;
+    let mean = i32::from(plan.reduction == Reduction::Mean);
+    Ok(launch.run(&LOSS, "together", &dtypes, Grid::new(1, 256), (&sums, blocks, output, total, mean))?)
 }
 
 #[op_impl(aten::nll_loss_backward, CUDA)]
@@ -120,15 +99,12 @@ fn backward(
     ignore_index: i64,
     total_weight: &Tensor,
 ) -> Result<()> {
-    let _writing = Launch::on(out)?.writing(out)?;
     write(out, &Tensor::number(0.into()))?;
-    let picked =
-        Picked::of(["aten::nll_loss_backward", "aten::nll_loss2d_backward"], this, target, weight, ignore_index, plan)?;
+    let names = ["aten::nll_loss_backward", "aten::nll_loss2d_backward"];
+    let Picked { launch, target, weight, picks } = Picked::of(names, this, target, weight, ignore_index, plan)?;
     let (grad, total) = (packed(grad_output, this.dtype())?, packed(total_weight, this.dtype())?);
-    let (launch, (target, weight), picks) = (picked.launch, picked.places()?, picked.picks);
-    let total = if plan.reduction == Reduction::Mean { launch.place(&total)? } else { Place::NULL };
+    let total = (plan.reduction == Reduction::Mean).then_some(&total);
     let one = i32::from(plan.reduction != Reduction::None);
-    let arguments = (launch.place(out)?, target, weight, launch.place(&grad)?, total, picks, one);
-    launch.run(&LOSS, "picked_backward", &[this.dtype()], Grid::cover(picks.count), arguments)?;
-    Ok(())
+    let arguments = (out, &target, weight.as_ref(), &grad, total, picks, one);
+    launch.cover(&LOSS, "picked_backward", &[this.dtype()], picks.count, arguments)
 }

@@ -1,30 +1,24 @@
 //! Losses of classes by how far the true ones stand out: a line to a block.
 
 use aten::{Margins, Reduction};
-use dispatch_runtime::{DType, Result, Scalar, Spec, Tensor, op_impl};
 
 use super::likelihood::LOSS;
 use super::reduced;
-use crate::copying::{packed, write};
-use crate::fault::Site;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
+use crate::prelude::*;
 use crate::reduce::class;
 
-/// `struct Margins` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Given {
-    lines: i64,
-    classes: i64,
-    margin: f64,
-    squared: i32,
-    several: i32,
-    site: Site,
-    fault: Place,
+parameters! {
+    /// `struct Margins` of the kernels.
+    struct Given {
+        lines: i64,
+        classes: i64,
+        margin: f64,
+        squared: i32,
+        several: i32,
+        site: Site,
+        fault: Place,
+    }
 }
-
-impl Parameter for Given {}
 
 /// What losses are computed from, side by side.
 struct Taken {
@@ -58,11 +52,6 @@ impl Taken {
         Ok(Self { launch, this: packed(this, this.dtype())?, target: packed(target, DType::I64)?, weight, given })
     }
 
-    fn places(&self) -> Result<(Place, Place, Place)> {
-        let weight = self.weight.as_ref().map(|weight| self.launch.place(weight)).transpose()?;
-        Ok((self.launch.place(&self.this)?, self.launch.place(&self.target)?, weight.unwrap_or(Place::NULL)))
-    }
-
     fn grid(&self) -> Grid {
         Grid::of(self.given.lines.unsigned_abs(), 256)
     }
@@ -71,33 +60,23 @@ impl Taken {
     fn forward(&self, margins: &Margins, out: &mut Tensor, is_target: Option<&Tensor>) -> Result<()> {
         let dtype = class(self.this.dtype()).unwrap_or(DType::F32);
         let losses = Spec::contiguous(dtype, &[self.given.lines]).on(self.this.device())?;
-        let _writing = is_target.map(|marks| self.launch.writing(marks)).transpose()?;
-        let marks = is_target.map(|marks| self.launch.place(marks)).transpose()?.unwrap_or(Place::NULL);
-        let (from, target, weight) = self.places()?;
-        let arguments = (from, target, weight, self.launch.place(&losses)?, marks, self.given);
+        let arguments = (&self.this, &self.target, self.weight.as_ref(), &losses, is_target, self.given);
         self.launch.run(&LOSS, "margin", &[self.this.dtype()], self.grid(), arguments)?;
         // The mean of none is nothing, and no number divided by zero.
         match if margins.lines == 0 { Reduction::Sum } else { margins.reduction } {
-            Reduction::None => {
-                let _writing = self.launch.writing(out)?;
-                write(out, &aten::view(&losses, out.sizes())?)
-            }
+            Reduction::None => write(out, &aten::view(&losses, out.sizes())?),
             reduction => reduced(out, &losses, reduction),
         }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
     fn backward(&self, margins: &Margins, out: &mut Tensor, grad_output: &Tensor) -> Result<()> {
-        let _writing = self.launch.writing(out)?;
         let shared = if margins.reduction == Reduction::Mean { margins.lines.max(1) } else { 1 };
         let scale = ((shared * margins.classes) as f64).recip();
         let grad = packed(grad_output, self.this.dtype())?;
         let one = i32::from(grad.geometry().count() == 1);
-        let (from, target, weight) = self.places()?;
-        let arguments =
-            (from, target, weight, self.launch.place(&grad)?, self.launch.place(out)?, self.given, scale, one);
-        self.launch.run(&LOSS, "margin_backward", &[self.this.dtype()], self.grid(), arguments)?;
-        Ok(())
+        let arguments = (&self.this, &self.target, self.weight.as_ref(), &grad, out, self.given, scale, one);
+        Ok(self.launch.run(&LOSS, "margin_backward", &[self.this.dtype()], self.grid(), arguments)?)
     }
 }
 

@@ -2,16 +2,11 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Reduction;
-use dispatch_runtime::{DType, Operation, Promotion, Result, Scalar, Tensor, op_impl};
+use dispatch_runtime::Promotion;
 
 use super::reduced;
-use crate::copying::packed;
 use crate::elementwise::{Loops, fresh, part, part_into};
-use crate::fault::Site;
-use crate::kernel::Kernel;
-use crate::launch::Launch;
-use crate::machine::Grid;
-use crate::reduce::unsupported;
+use crate::prelude::*;
 
 loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
@@ -46,49 +41,33 @@ fn loss<O: Operation, const N: usize>(
     reduced(out, &part::<O, _>(Promotion::Common, loops, inputs, numbers)?, reduction)
 }
 
-#[op_impl(aten::mse_loss, CUDA)]
-fn mse_loss(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Tensor) -> Result<()> {
-    loss::<aten::mse_loss, _>(*plan, &SQUARE, out, [this, target], &[])
+/// Losses and their gradients: the loops of each, a number that both take, and what the scale of a gradient is multiplied by.
+macro_rules! losses {
+    ($($name:ident $loops:ident $backward:ident $slope:ident [$($number:ident)?] $factor:literal;)*) => {$(
+        #[op_impl(aten::$name, CUDA)]
+        fn $name(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Tensor $(, $number: f64)?) -> Result<()> {
+            loss::<aten::$name, _>(*plan, &$loops, out, [this, target], &[$($number.into())?])
+        }
+
+        #[op_impl(aten::$backward, CUDA)]
+        fn $backward(
+            grad_output: &Tensor,
+            this: &Tensor,
+            target: &Tensor,
+            reduction: i64
+            $(, $number: f64)?
+        ) -> Result<Tensor> {
+            let scale = $factor * Reduction::of(reduction)?.scale(this);
+            let numbers = [scale.into() $(, $number.into())?];
+            fresh::<aten::$backward, _>([grad_output, this, target], &$slope.with(&numbers))
+        }
+    )*};
 }
 
-#[op_impl(aten::mse_loss_backward, CUDA)]
-fn mse_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
-    let scale = 2.0 * Reduction::of(reduction)?.scale(this);
-    fresh::<aten::mse_loss_backward, _>([grad_output, this, target], &SQUARE_SLOPE.with(&[scale.into()]))
-}
-
-#[op_impl(aten::smooth_l1_loss, CUDA)]
-fn smooth_l1_loss(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Tensor, beta: f64) -> Result<()> {
-    loss::<aten::smooth_l1_loss, _>(*plan, &SMOOTH, out, [this, target], &[beta.into()])
-}
-
-#[op_impl(aten::smooth_l1_loss_backward, CUDA)]
-fn smooth_l1_loss_backward(
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
-    beta: f64,
-) -> Result<Tensor> {
-    let numbers = [Reduction::of(reduction)?.scale(this).into(), beta.into()];
-    fresh::<aten::smooth_l1_loss_backward, _>([grad_output, this, target], &SMOOTH_SLOPE.with(&numbers))
-}
-
-#[op_impl(aten::huber_loss, CUDA)]
-fn huber_loss(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Tensor, delta: f64) -> Result<()> {
-    loss::<aten::huber_loss, _>(*plan, &HUBER, out, [this, target], &[delta.into()])
-}
-
-#[op_impl(aten::huber_loss_backward, CUDA)]
-fn huber_loss_backward(
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
-    delta: f64,
-) -> Result<Tensor> {
-    let numbers = [Reduction::of(reduction)?.scale(this).into(), delta.into()];
-    fresh::<aten::huber_loss_backward, _>([grad_output, this, target], &HUBER_SLOPE.with(&numbers))
+losses! {
+    mse_loss SQUARE mse_loss_backward SQUARE_SLOPE [] 2.0;
+    smooth_l1_loss SMOOTH smooth_l1_loss_backward SMOOTH_SLOPE [beta] 1.0;
+    huber_loss HUBER huber_loss_backward HUBER_SLOPE [delta] 1.0;
 }
 
 #[op_impl(aten::soft_margin_loss_backward, CUDA)]
@@ -114,21 +93,16 @@ template <class T> __global__ void __launch_bounds__(256) probabilities(const T 
     compute_t<T> x = in[at];
     if (!(x >= 0 && x <= 1)) report_number(fault, site, x, x < 0 ? 0 : 1);
 }
-", |instances| instances.each("probabilities", FLOATING)) };
+", |instances| instances.each("probabilities", &FLOATING)) };
 }
-
-const FLOATING: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::BF16];
 
 /// Whether every element is one, is known when somebody waits for the device.
 fn check_probabilities(this: &Tensor) -> Result<()> {
-    if !FLOATING.contains(&this.dtype()) {
-        return Err(unsupported::<aten::binary_cross_entropy>(this.dtype(), FLOATING));
-    }
+    check_dtype(aten::binary_cross_entropy::operator(), "self", this.dtype(), &FLOATING)?;
     let this = packed(this, this.dtype())?;
     let (launch, count) = (Launch::on(&this)?, this.geometry().count());
-    let site = Site::of("aten::binary_cross_entropy", "self");
-    let arguments = (launch.place(&this)?, count, launch.faults(), site);
-    Ok(launch.run(&PROBABILITIES, "probabilities", &[this.dtype()], Grid::cover(count), arguments)?)
+    let arguments = (&this, count, launch.faults(), Site::of("aten::binary_cross_entropy", "self"));
+    launch.cover(&PROBABILITIES, "probabilities", &[this.dtype()], count, arguments)
 }
 
 #[op_impl(aten::binary_cross_entropy, CUDA)]

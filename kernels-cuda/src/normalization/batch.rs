@@ -1,41 +1,27 @@
 //! Channels, which have one weight each, and statistics over all that is theirs.
 
-use dispatch_runtime::{DType, MemoryFormat, Operation, Result, Spec, Tensor, op_impl};
-
 use super::{NORMALIZATION, Taken, Vector};
-use crate::copying::write;
-use crate::launch::{Launch, Parameter, Place};
-use crate::machine::Grid;
+use crate::prelude::*;
 use crate::reduce::{class, folded};
 use crate::reduction::variances::MOMENTS;
 use crate::walk::Divisor;
 
-/// `struct Batch` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Batch {
-    eps: f64,
-    momentum: f64,
-    correction: f64,
-    channels: u32,
-}
+parameters! {
+    /// `struct Batch` of the kernels.
+    struct Batch {
+        eps: f64,
+        momentum: f64,
+        correction: f64,
+        channels: u32,
+    }
 
-/// `struct Planes` of the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Planes {
-    count: i64,
-    area: Divisor,
-    channels: Divisor,
-    packed: u32,
-}
-
-impl Parameter for Batch {}
-impl Parameter for Planes {}
-
-/// A tensor whose channels lie like another's: outermost but for images, or innermost.
-fn like(tensor: &Tensor, layout: MemoryFormat) -> Result<Tensor> {
-    aten::contiguous(tensor, layout)
+    /// `struct Planes` of the kernels.
+    struct Planes {
+        count: i64,
+        area: Divisor,
+        channels: Divisor,
+        packed: u32,
+    }
 }
 
 fn size(size: i64) -> u32 {
@@ -54,14 +40,13 @@ fn apply(input: Option<&Tensor>, gradient: Option<&Tensor>, becomes: &Tensor, ou
     let launch = Launch::on(&beside)?;
     let (sizes, count) = (first.sizes(), first.geometry().count());
     let area = if first.geometry().format() == MemoryFormat::Contiguous { sizes[2..].iter().product() } else { 1 };
-    let place = |tensor: Option<&Tensor>| tensor.map_or(Ok(Place::NULL), |tensor| launch.place(tensor));
-    let (from, slope, to) = (place(input)?, place(gradient)?, launch.place(&beside)?);
+    let (from, slope, to) = (launch.place_of_any(input)?, launch.place_of_any(gradient)?, launch.place(&beside)?);
     let pack = 4 * first.dtype().size() as u64;
     let packed = count % 4 == 0 && [from, slope, to].iter().all(|place| place.is_aligned_to(pack));
     let planes =
         Planes { count, area: Divisor::new(size(area)), channels: Divisor::new(size(sizes[1])), packed: packed.into() };
     let grid = Grid::cover(if packed { count / 4 } else { count });
-    let arguments = (from, slope, to, launch.place(becomes)?, planes);
+    let arguments = (from, slope, to, becomes, planes);
     launch.run(&NORMALIZATION, "channels", &[first.dtype()], grid, arguments)?;
     if out.strides() != first.strides() {
         write(out, &beside)?;
@@ -99,12 +84,11 @@ fn normalized<O: Operation>(
     let count = elements_each(input);
     let batch = Batch { eps, momentum, correction: count / (count - 1.0), channels: size(input.sizes()[1]) };
     let saved = (vector(Some(mean))?, vector(Some(rstd))?);
-    let (weight, bias, room) = (vector(weight)?, vector(bias)?, launch.place(&becomes)?);
-    let arguments = (means, vars, weight, bias, saved.0, saved.1, moving[0], moving[1], room, batch);
-    let grid = Grid::cover(input.sizes()[1]);
-    launch.run(&NORMALIZATION, "statistics", &[becomes.dtype()], grid, arguments)?;
+    let (weight, bias) = (vector(weight)?, vector(bias)?);
+    let arguments = (means, vars, weight, bias, saved.0, saved.1, moving[0], moving[1], &becomes, batch);
+    launch.cover(&NORMALIZATION, "statistics", &[becomes.dtype()], input.sizes()[1], arguments)?;
     drop(written);
-    apply(Some(&like(input, input.geometry().format())?), None, &becomes, out)
+    apply(Some(&aten::contiguous(input, input.geometry().format())?), None, &becomes, out)
 }
 
 /// The variances of channels, without correction, and their means.
@@ -117,7 +101,6 @@ fn moments<O: Operation>(input: &Tensor) -> Result<[Tensor; 2]> {
 }
 
 #[op_impl(aten::native_batch_norm, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm(
     _plan: &(),
     out: [&mut Tensor; 3],
@@ -135,7 +118,6 @@ fn batch_norm(
 }
 
 #[op_impl(aten::_native_batch_norm_legit, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_legit(
     plan: &(),
     out: [&mut Tensor; 3],
@@ -165,7 +147,6 @@ fn batch_norm_no_stats(
 }
 
 #[op_impl(aten::_batch_norm_with_update, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_with_update(
     plan: &(),
     [out, mean, rstd, _]: [&mut Tensor; 4],
@@ -182,7 +163,6 @@ fn batch_norm_with_update(
 }
 
 #[op_impl(aten::native_batch_norm_backward, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_backward(
     _plan: &(),
     [of_input, of_weight, of_bias]: [&mut Tensor; 3],
@@ -210,12 +190,12 @@ fn batch_norm_backward(
         let batch = Batch { eps, momentum: 0.0, correction: 1.0, channels: size(input.sizes()[1]) };
         let (means, vars) = (Vector::of(launch, Some(mean))?, Vector::of(launch, Some(spread))?);
         let (none, saved) = (Vector::NONE, Vector::of(launch, Some(&rstd))?);
-        let arguments = (means, vars, by, none, none, saved, none, none, launch.place(&becomes)?, batch);
-        launch.run(&NORMALIZATION, "statistics", &[becomes.dtype()], Grid::cover(input.sizes()[1]), arguments)?;
+        let arguments = (means, vars, by, none, none, saved, none, none, &becomes, batch);
+        launch.cover(&NORMALIZATION, "statistics", &[becomes.dtype()], input.sizes()[1], arguments)?;
         rstd
     };
     let layout = input.geometry().format();
-    let (input, grad) = (like(input, layout)?, like(grad_out, layout)?);
+    let (input, grad) = (aten::contiguous(input, layout)?, aten::contiguous(grad_out, layout)?);
     let taken = Taken { grad, input, mean: mean.clone(), rstd };
     if train || output_mask[1] || output_mask[2] {
         let sizes = taken.input.sizes();

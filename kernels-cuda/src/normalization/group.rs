@@ -1,12 +1,12 @@
 //! Lines are groups of channels, and every channel has parameters.
 
 use aten::GroupNorm;
-use dispatch_runtime::{Result, Tensor, op_impl};
 
 use super::{Taken, forward};
+use crate::prelude::*;
 
 #[op_impl(aten::native_group_norm, CUDA)]
-#[expect(clippy::too_many_arguments, non_snake_case, reason = "the schema's")]
+#[expect(non_snake_case, reason = "the schema's")]
 fn group_norm(
     plan: &GroupNorm,
     out: [&mut Tensor; 3],
@@ -21,7 +21,7 @@ fn group_norm(
 }
 
 #[op_impl(aten::native_group_norm_backward, CUDA)]
-#[expect(clippy::too_many_arguments, non_snake_case, reason = "the schema's")]
+#[expect(non_snake_case, reason = "the schema's")]
 fn group_norm_backward(
     plan: &GroupNorm,
     [of_input, of_weight, of_bias]: [&mut Tensor; 3],

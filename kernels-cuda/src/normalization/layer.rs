@@ -1,9 +1,9 @@
 //! Lines are the last dimensions, and every element of one has parameters of its own.
 
 use aten::LayerNorm;
-use dispatch_runtime::{Result, Tensor, op_impl};
 
 use super::{Taken, forward};
+use crate::prelude::*;
 
 #[op_impl(aten::native_layer_norm, CUDA)]
 fn layer_norm(
@@ -18,7 +18,6 @@ fn layer_norm(
 }
 
 #[op_impl(aten::native_layer_norm_backward, CUDA)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn layer_norm_backward(
     plan: &LayerNorm,
     [of_input, of_weight, of_bias]: [&mut Tensor; 3],

@@ -2,8 +2,9 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Norm;
-use dispatch_runtime::{Reduced, Result, Tensor, op_impl};
+use dispatch_runtime::Reduced;
 
+use crate::prelude::*;
 use crate::reduce::{fold, folded};
 
 fold!(unsafe {

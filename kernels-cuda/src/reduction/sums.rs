@@ -1,9 +1,10 @@
 //! Sums, means, products and counts.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{Operation, Reduced, Result, Tensor, op_impl};
+use dispatch_runtime::Reduced;
 
-use crate::reduce::{Fold, fold, folded};
+use crate::prelude::*;
+use crate::reduce::{Fold, fold, folded, reductions};
 
 fold!(unsafe {
     // SAFETY: the expressions compute values from what they know.
@@ -29,12 +30,8 @@ fn reduced_count(plan: &Reduced, this: &Tensor) -> f64 {
 }
 
 #[op_impl(aten::sum, CUDA)]
-fn sum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into::<aten::sum>(&SUM, plan, out, this, 1.0)
-}
-
 #[op_impl(aten::sum_dim_intlist, CUDA)]
-fn sum_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn sum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
     fold_into::<aten::sum>(&SUM, plan, out, this, 1.0)
 }
 
@@ -45,31 +42,18 @@ fn nansum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
 }
 
 #[op_impl(aten::mean, CUDA)]
+#[op_impl(aten::mean_dim, CUDA)]
 fn mean(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
     fold_into::<aten::sum>(&SUM, plan, out, this, reduced_count(plan, this))
 }
 
-#[op_impl(aten::mean_dim, CUDA)]
-fn mean_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into::<aten::sum>(&SUM, plan, out, this, reduced_count(plan, this))
-}
-
 #[op_impl(aten::prod, CUDA)]
+#[op_impl(aten::prod_dim_int, CUDA)]
 fn prod(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
     fold_into::<aten::prod>(&PRODUCT, plan, out, this, 1.0)
 }
 
-#[op_impl(aten::prod_dim_int, CUDA)]
-fn prod_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into::<aten::prod>(&PRODUCT, plan, out, this, 1.0)
-}
-
-#[op_impl(aten::count_nonzero, CUDA)]
-fn count_nonzero(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    folded::<aten::count_nonzero>(&COUNT, this, &plan.gone, this.dtype(), [0.0; 2], &[out])
-}
-
-#[op_impl(aten::count_nonzero_dim_intlist, CUDA)]
-fn count_nonzero_dims(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    folded::<aten::count_nonzero_dim_intlist>(&COUNT, this, &plan.gone, this.dtype(), [0.0; 2], &[out])
+reductions! {
+    count_nonzero COUNT [first];
+    count_nonzero_dim_intlist COUNT [first];
 }

@@ -2,8 +2,8 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::Moments;
-use dispatch_runtime::{Operation, Result, Spec, Tensor, op_impl};
 
+use crate::prelude::*;
 use crate::reduce::{fold, folded};
 
 fold!(unsafe {
@@ -17,24 +17,22 @@ fn variances<O: Operation>(plan: &Moments, outs: [&Tensor; 2], this: &Tensor, ro
     folded::<O>(&MOMENTS, this, &plan.gone, this.dtype(), [plan.correction, f64::from(u8::from(root))], &outs)
 }
 
-#[op_impl(aten::var_correction, CUDA)]
-fn var(plan: &Moments, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    let mean = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
-    variances::<aten::var_correction>(plan, [out, &mean], this, false)
+macro_rules! kernels {
+    ($($name:ident $with_mean:ident $root:literal;)*) => {$(
+        #[op_impl(aten::$name, CUDA)]
+        fn $name(plan: &Moments, out: &mut Tensor, this: &Tensor) -> Result<()> {
+            let mean = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
+            variances::<aten::$name>(plan, [out, &mean], this, $root)
+        }
+
+        #[op_impl(aten::$with_mean, CUDA)]
+        fn $with_mean(plan: &Moments, [out, mean]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+            variances::<aten::$with_mean>(plan, [out, mean], this, $root)
+        }
+    )*};
 }
 
-#[op_impl(aten::std_correction, CUDA)]
-fn std(plan: &Moments, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    let mean = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
-    variances::<aten::std_correction>(plan, [out, &mean], this, true)
-}
-
-#[op_impl(aten::var_mean_correction, CUDA)]
-fn var_mean(plan: &Moments, [var, mean]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    variances::<aten::var_mean_correction>(plan, [var, mean], this, false)
-}
-
-#[op_impl(aten::std_mean_correction, CUDA)]
-fn std_mean(plan: &Moments, [std, mean]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    variances::<aten::std_mean_correction>(plan, [std, mean], this, true)
+kernels! {
+    var_correction var_mean_correction false;
+    std_correction std_mean_correction true;
 }

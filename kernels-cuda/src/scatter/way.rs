@@ -1,13 +1,10 @@
 //! Where elements go, and what they and those that are there are made.
 
 use aten::Reduce;
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
 
-use crate::copying::write;
-use crate::launch::Launch;
 use crate::moves::Side;
 use crate::picks::{Join, Lists, Source, combined, computed_in, put, share};
+use crate::prelude::*;
 
 /// The join of a reduction, and what changes nothing in it, of a type that is computed in.
 fn join(how: Reduce, computed: DType) -> (Join, Scalar) {
@@ -24,18 +21,26 @@ fn join(how: Reduce, computed: DType) -> (Join, Scalar) {
     }
 }
 
+/// Finds, in a tensor, the side that elements go to and the lists of their positions.
+type Positions<'a> = dyn Fn(Launch, &Tensor) -> Result<(Side, Lists)> + 'a;
+
 /// Where elements go in a tensor that is laid out somehow.
 pub(super) struct Way<'a> {
     pub(super) launch: Launch,
     pub(super) sizes: &'a [i64],
-    pub(super) lists: &'a dyn Fn(&Tensor) -> Result<(Side, Lists)>,
+    pub(super) lists: &'a Positions<'a>,
 }
 
-impl Way<'_> {
+impl<'a> Way<'a> {
+    /// A way through these sizes, on the device of a tensor.
+    pub(super) fn of(this: &Tensor, sizes: &'a [i64], lists: &'a Positions<'a>) -> Result<Self> {
+        Ok(Self { launch: Launch::on(this)?, sizes, lists })
+    }
+
     /// Writes `this` with elements in place of its own.
     pub(super) fn put(&self, out: &mut Tensor, this: &Tensor, source: &Source) -> Result<()> {
         write(out, this)?;
-        let (to, lists) = (self.lists)(out)?;
+        let (to, lists) = (self.lists)(self.launch, out)?;
         put(self.launch, out.dtype(), self.sizes, &to, source, lists)
     }
 
@@ -61,15 +66,15 @@ impl Way<'_> {
         write(out, this)?;
         let (join, neutral) = join(how, computed);
         if !include {
-            let (to, lists) = (self.lists)(out)?;
+            let (to, lists) = (self.lists)(self.launch, out)?;
             put(self.launch, computed, self.sizes, &to, &Source::Number(neutral), lists)?;
         }
-        let (to, lists) = (self.lists)(out)?;
+        let (to, lists) = (self.lists)(self.launch, out)?;
         combined(self.launch, [computed, dtype], self.sizes, &to, source, lists, join)?;
         if how == Reduce::Mean {
             let mut counts = Spec { dtype: DType::I64, geometry: out.geometry().clone().at(0) }.on(out.device())?;
             write(&mut counts, &Tensor::number(i64::from(include).into()))?;
-            let (to, lists) = (self.lists)(&counts)?;
+            let (to, lists) = (self.lists)(self.launch, &counts)?;
             let one = Source::Number(1.into());
             combined(self.launch, [DType::I64; 2], self.sizes, &to, &one, lists, Join::Sum)?;
             share(self.launch, out, &counts)?;
