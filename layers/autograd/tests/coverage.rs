@@ -5,7 +5,8 @@ use dispatch_autograd::__private::Derivative;
 use dispatch_runtime::{Operator, keys};
 
 /// Operators whose derivative nobody worked out, PyTorch neither: a backward through them is an error.
-const WITHOUT: [&str; 16] = [
+const WITHOUT: [&str; 17] = [
+    "aten::_add_relu.Tensor",
     "aten::_ctc_loss_backward",
     "aten::_embedding_bag_dense_backward",
     "aten::_embedding_bag_forward_only",
