@@ -159,6 +159,26 @@ fn sums_from_zero_wrap_in_their_own_dtype() {
 }
 
 #[test]
+fn changes_of_gates_are_those_of_the_cpu() {
+    let Some((cuda, _alone)) = device() else { return };
+    let [x, dx] = pairs(&[-30.0, -1.5, 0.0, 0.3, 2.0, 20.0], &[-2.0, -0.7, 0.0, 1.0, 3.0]);
+    agree("glu_jvp", cuda, [&x, &dx], |[x, dx]| {
+        // With one element of each half beside each other, and then one half after the other.
+        let [x, dx] = [x, dx].map(|tensor| aten::reshape(tensor, &[15, 2]));
+        let (x, dx) = (x?, dx?);
+        let beside = aten::glu_jvp(&aten::glu(&x, 1)?, &x, &dx, 1)?;
+        let (x, dx) = (aten::t(&x)?, aten::t(&dx)?);
+        let mut after = aten::empty_like(&aten::t(&beside)?, None, None, None, None, None)?;
+        aten::glu_jvp_out(&aten::glu(&x, 0)?, &x, &dx, 0, &mut after)?;
+        aten::reshape(&aten::cat(&[aten::t(&beside)?, after], 1)?, &[-1])
+    });
+    let here = tensor(&[1.0, 2.0], DType::F32);
+    let there = to(&here, cuda);
+    let error = aten::glu_jvp(&tensor(&[1.0], DType::F32), &there, &there, 0).unwrap_err().to_string();
+    assert!(error.contains("`glu` is on cpu"), "{error}");
+}
+
+#[test]
 fn real_numbers_are_their_own_conjugates() {
     let Some((cuda, _alone)) = device() else { return };
     for dtype in [DType::F32, DType::BF16, DType::I64, DType::U8, DType::Bool] {
