@@ -11,6 +11,14 @@ pub fn add(_: ...) -> Result<Tensor>;
 #[op_def("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", inplace, out = "Scalar_out", calls = add(this, &Tensor::number(other), alpha))]
 pub fn add_scalar(_: ...) -> Result<Tensor>;
 
+/// `self + alpha * other`, and 0 where that is less; integers wrap first
+#[op_def("_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", shape = pointwise, dtypes(floating, integral), check = check_add_relu(this, other, alpha), inplace, out = "out")]
+pub fn _add_relu(_: ...) -> Result<Tensor>;
+
+/// `self + alpha * other`, of a number, and 0 where that is less
+#[op_def("_add_relu.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", inplace, out = "Scalar_out", calls = _add_relu(this, &Tensor::number(other), alpha))]
+pub fn _add_relu_scalar(_: ...) -> Result<Tensor>;
+
 /// `self - alpha * other`
 #[op_def("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", operator = Sub, shape = pointwise(this, other), dtypes(all), check = check_subtraction(this, other, alpha), inplace, out = "out")]
 pub fn sub(_: ...) -> Result<Tensor>;
@@ -118,6 +126,19 @@ pub fn check_alpha(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
     }
     let dtype = kind_of(this, other, alpha)?;
     Ok(alpha.check_fits("alpha", dtype)?)
+}
+
+/// Makes sure that the dtypes are those of PyTorch's kernel, which has no halves and no `u8`.
+fn check_add_relu(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
+    let is_known = |dtype| matches!(dtype, DType::I8 | DType::I16 | DType::I32 | DType::I64 | DType::F32 | DType::F64);
+    if !is_known(this.dtype()) {
+        return Err(BadArgument::dtype("self", this.dtype(), "int8, int16, int32, int64, float32 or float64").into());
+    }
+    if !is_known(result_dtype([this, other])) {
+        let expected = "of a dtype whose sum with `self` is int8, int16, int32, int64, float32 or float64";
+        return Err(BadArgument::dtype("other", other.dtype(), expected).into());
+    }
+    check_alpha(this, other, alpha)
 }
 
 /// Makes sure that nothing is subtracted from or is a boolean.

@@ -21,7 +21,7 @@ pub struct Halves {
 
 #[op_plan(glu)]
 fn glu_plan(this: &Tensor, dim: i64) -> Result<Plan<Halves>> {
-    let halves = halves(this, dim)?;
+    let halves = halves("self", this, dim)?;
     let spec = Spec::pointwise(&[&halves.gated, &halves.gate], this.dtype())?;
     Ok(Plan::new(halves, [spec]))
 }
@@ -32,7 +32,7 @@ pub fn glu_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(glu_backward)]
 fn glu_backward_plan(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Plan<Halves>> {
-    let halves = halves(this, dim)?;
+    let halves = halves("self", this, dim)?;
     if grad_output.sizes() != halves.gated.sizes() {
         let expected = format!("{:?}, the sizes of the result", halves.gated.sizes());
         return Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected).into());
@@ -40,13 +40,44 @@ fn glu_backward_plan(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Pl
     Ok(Plan::new(halves, [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
-fn halves(this: &Tensor, dim: i64) -> Result<Halves> {
+/// How [`glu`] of `x`, which is `glu`, changes as `x` does by `dx`.
+#[op_def("glu_jvp(Tensor glu, Tensor x, Tensor dx, int dim) -> Tensor", plan, out = "out")]
+pub fn glu_jvp(_: ...) -> Result<Tensor>;
+
+/// The second half of what is gated, and both halves of its change.
+pub struct Change {
+    /// The half the sigmoid of which is a factor.
+    pub gate: Tensor,
+    /// How each half changes.
+    pub by: Halves,
+}
+
+#[op_plan(glu_jvp)]
+fn glu_jvp_plan(glu: &Tensor, x: &Tensor, dx: &Tensor, dim: i64) -> Result<Plan<Change>> {
+    check_devices([("x", x), ("glu", glu), ("dx", dx)])?;
+    if !x.dtype().is_floating() {
+        return Err(BadArgument::dtype("x", x.dtype(), "floating").into());
+    }
+    let Halves { gated, gate } = halves("x", x, dim)?;
+    let fitting = [("glu", glu, gated.sizes(), "half of the sizes of `x`"), ("dx", dx, x.sizes(), "the sizes of `x`")];
+    for (name, tensor, sizes, whose) in fitting {
+        if tensor.dtype() != x.dtype() {
+            return Err(BadArgument::dtype(name, tensor.dtype(), format!("{}, as `x` is", x.dtype())).into());
+        }
+        if tensor.sizes() != sizes {
+            return Err(BadArgument::sizes(name, tensor.sizes(), format!("{sizes:?}, {whose}")).into());
+        }
+    }
+    Ok(Plan::new(Change { gate, by: halves("dx", dx, dim)? }, [Spec::like(glu, glu.dtype())]))
+}
+
+fn halves(name: &'static str, this: &Tensor, dim: i64) -> Result<Halves> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     let Some(&size) = this.sizes().get(at) else {
-        return Err(BadArgument::rank("self", 0, "at least 1").into());
+        return Err(BadArgument::rank(name, 0, "at least 1").into());
     };
     if size % 2 != 0 {
-        return Err(BadArgument::sizes("self", this.sizes(), format!("an even size in dimension {at}")).into());
+        return Err(BadArgument::sizes(name, this.sizes(), format!("an even size in dimension {at}")).into());
     }
     Ok(Halves { gated: narrow(this, dim, 0, size / 2)?, gate: narrow(this, dim, size / 2, size / 2)? })
 }

@@ -1,14 +1,15 @@
 //! Elementwise arithmetic of several operands.
 
-use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Tensor, bf16, f16, result_dtype};
+use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Scalar, Tensor, bf16, f16, result_dtype};
 
 use crate::complex;
-use crate::compute::{Field, Fraction, Ordered, narrowed_complex, widened};
-use crate::elementwise::{Loops, elementwise, loops};
+use crate::compute::{Compute, Field, Fraction, Ordered, narrowed_complex, widened};
+use crate::elementwise::{Lanes, Loops, elementwise, lane, loops};
 use crate::math::Real;
 
 elementwise! {
     add [few] => cheap plus_times;
+    _add_relu => by { Ok(sums_from_zero(result_dtype([this, other]), alpha)) };
     sub [few] => cheap minus_times;
     rsub [few] => cheap times_from;
     mul [few] [keeps 1] => cheap times;
@@ -24,6 +25,24 @@ elementwise! {
     nextafter => by { Ok(steps(this, other)) };
     gcd => |[a, b]| common_divisor(a, b);
     lcm => |[a, b]| common_multiple(a, b);
+}
+
+/// A sum of narrow integers wraps in their own dtype before it is compared with zero.
+fn sums_from_zero(dtype: DType, alpha: Scalar) -> impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]> {
+    let unused = match dtype {
+        DType::I8 => 24,
+        DType::I16 => 16,
+        _ => 0,
+    };
+    move |computed, lanes: &mut Lanes<'_, 2>| match computed {
+        DType::I32 => loops!([i32] | [a, b] | (plus_times(a, b, alpha) << unused >> unused).larger(0))(computed, lanes),
+        _ => loops!([f32 f64 i64] |[a, b]| plus_times(a, b, alpha).larger(Default::default()))(computed, lanes),
+    }
+}
+
+#[inline(always)]
+fn plus_times<T: Compute>(a: T, b: T, factor: Scalar) -> T {
+    lane::plus_times([a, b, T::from_scalar(factor)])
 }
 
 /// From the nearer end, so that either end comes out exactly.

@@ -1,6 +1,6 @@
 //! Halves that are gated by others.
 
-use aten::Halves;
+use aten::{Change, Halves};
 use dispatch_runtime::Promotion;
 use dispatch_runtime::prelude::*;
 
@@ -23,6 +23,16 @@ fn glu_backward(plan: &Halves, out: &mut Tensor, grad_output: &Tensor, dim: i64)
     part_into::<aten::glu_backward, _>(Promotion::Common, &mut of_gated, [grad_output, gate], &loops)?;
     let loops = loops!([f32 f64] |[grad, x, gate]| gate_slope(grad * x, gate));
     part_into::<aten::glu_backward, _>(Promotion::Common, &mut of_gate, [grad_output, gated, gate], &loops)
+}
+
+#[op_impl(aten::glu_jvp, CPU)]
+fn glu_jvp(plan: &Change, out: &mut Tensor, glu: &Tensor) -> Result<()> {
+    let Change { gate, by } = plan;
+    let loops = loops!([f32 f64] |[glu, gate, gated_by, gate_by]| {
+        let sigmoid = Real::sigmoid(gate);
+        sigmoid * gated_by + (gate_by - sigmoid * gate_by) * glu
+    });
+    part_into::<aten::glu_jvp, _>(Promotion::Common, out, [glu, gate, &by.gated, &by.gate], &loops)
 }
 
 #[inline(always)]

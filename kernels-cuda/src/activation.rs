@@ -1,9 +1,9 @@
 //! Activation functions.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::{Gelu, Halves};
+use aten::{Change, Gelu, Halves};
 
-use crate::elementwise::{Bound, Loops, fresh, into};
+use crate::elementwise::{Bound, Loops, fresh, into, part_into};
 use crate::prelude::*;
 
 elementwise!(unsafe {
@@ -65,8 +65,15 @@ fn glu_backward(plan: &Halves, out: &mut Tensor, grad_output: &Tensor, dim: i64)
     into::<aten::addcmul, _>(("out", &mut of_gate), [grad_output, gated, gate], &GATE_SLOPE.with(&[]))
 }
 
+#[op_impl(aten::glu_jvp, CUDA)]
+fn glu_jvp(plan: &Change, out: &mut Tensor, glu: &Tensor) -> Result<()> {
+    let Change { gate, by } = plan;
+    part_into::<aten::glu_jvp, _>(Promotion::Common, &GATE_CHANGE, out, [glu, gate, &by.gated, &by.gate], &[])
+}
+
 loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
     GATED glu [F32 F64] |x, gate| "return x * sigmoid(gate);";
     GATE_SLOPE glu_backward [F32 F64] |grad, x, gate| "C y = sigmoid(gate); return grad * x * y * (C(1) - y);";
+    GATE_CHANGE glu_jvp [F32 F64] |glu, gate, gated_by, gate_by| "C y = sigmoid(gate); return y * gated_by + (gate_by - y * gate_by) * glu;";
 });

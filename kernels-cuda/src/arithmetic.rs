@@ -1,13 +1,14 @@
 //! Elementwise arithmetic of several operands.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use dispatch_runtime::{Tensor, result_dtype};
+use dispatch_runtime::{DType, Scalar, Tensor, result_dtype};
 
 use crate::elementwise::Bound;
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
     add [few] [keeps 0] [keeps 1] => |a, b| "return a + b * alpha;";
+    _add_relu => by { Ok(sums_from_zero(result_dtype([this, other]), alpha)) };
     sub [few] [keeps 0] [keeps 1] => |a, b| "return a - b * alpha;";
     rsub [few] [keeps 0] [keeps 1] => |a, b| "return b - a * alpha;";
     mul [few] [keeps 0] [keeps 1] => |a, b| "return a * b;";
@@ -27,8 +28,21 @@ elementwise!(unsafe {
 
 loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
+    ADD_RELU _add_relu [F32 F64 I64 I32] |a, b; alpha| "return larger(a + b * alpha, C(0));";
+    ADD_RELU_I16 _add_relu_i16 [I32] |a, b; alpha| "return larger(C(i16(a + b * alpha)), C(0));";
+    ADD_RELU_I8 _add_relu_i8 [I32] |a, b; alpha| "return larger(C(i8(a + b * alpha)), C(0));";
     NEXTAFTER nextafter [F32 F64] |a, b; dtype| "return towards(a, b, dtype);";
 });
+
+/// A sum of narrow integers wraps in their own dtype before it is compared with zero.
+fn sums_from_zero(dtype: DType, alpha: Scalar) -> Bound {
+    let loops = match dtype {
+        DType::I8 => &ADD_RELU_I8,
+        DType::I16 => &ADD_RELU_I16,
+        _ => &ADD_RELU,
+    };
+    loops.with(&[alpha])
+}
 
 /// The next number is that of the dtype, not of the type that it is computed in.
 fn steps(this: &Tensor, other: &Tensor) -> Bound {

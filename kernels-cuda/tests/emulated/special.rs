@@ -135,6 +135,50 @@ fn the_next_number_is_that_of_the_dtype() {
 }
 
 #[test]
+fn sums_from_zero_wrap_in_their_own_dtype() {
+    let Some((cuda, _alone)) = device() else { return };
+    let [a, b] = pairs(&[-128.0, -100.0, -1.0, 0.0, 1.0, 100.0, 127.0], &[-128.0, -100.0, 0.0, 2.0, 100.0, 127.0]);
+    for dtype in [DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64] {
+        let [a, b] = [&a, &b].map(|values| tensor(values, dtype));
+        let relu = aten::relu(&aten::add(&a, &b, 3.into()).unwrap()).unwrap();
+        let (there, other) = (to(&a, cuda), to(&b, cuda));
+        let found = aten::_add_relu(&there, &other, 3.into()).unwrap();
+        assert_eq!((found.dtype(), double(&found)), (dtype, double(&relu)));
+        let mut wide = aten::zeros_like(&there, Some(DType::F64), None, None, None, None).unwrap();
+        aten::_add_relu_out(&there, &other, 3.into(), &mut wide).unwrap();
+        assert_eq!(double(&wide), double(&relu), "{dtype}");
+        let mut written = there.clone();
+        aten::_add_relu_(&mut written, &other, 3.into()).unwrap();
+        assert_eq!(double(&written), double(&relu), "{dtype}");
+        let found = aten::_add_relu_scalar(&to(&a, cuda), 5.into(), 3.into()).unwrap();
+        let relu = aten::relu(&aten::add_scalar(&a, 5.into(), 3.into()).unwrap()).unwrap();
+        assert_eq!((found.dtype(), double(&found)), (dtype, double(&relu)));
+    }
+    let halves = to(&tensor(&a, DType::F16), cuda);
+    assert!(aten::_add_relu(&halves, &halves, 1.into()).unwrap_err().to_string().contains("`self`"));
+}
+
+#[test]
+fn changes_of_gates_are_those_of_the_cpu() {
+    let Some((cuda, _alone)) = device() else { return };
+    let [x, dx] = pairs(&[-30.0, -1.5, 0.0, 0.3, 2.0, 20.0], &[-2.0, -0.7, 0.0, 1.0, 3.0]);
+    agree("glu_jvp", cuda, [&x, &dx], |[x, dx]| {
+        // With one element of each half beside each other, and then one half after the other.
+        let [x, dx] = [x, dx].map(|tensor| aten::reshape(tensor, &[15, 2]));
+        let (x, dx) = (x?, dx?);
+        let beside = aten::glu_jvp(&aten::glu(&x, 1)?, &x, &dx, 1)?;
+        let (x, dx) = (aten::t(&x)?, aten::t(&dx)?);
+        let mut after = aten::empty_like(&aten::t(&beside)?, None, None, None, None, None)?;
+        aten::glu_jvp_out(&aten::glu(&x, 0)?, &x, &dx, 0, &mut after)?;
+        aten::reshape(&aten::cat(&[aten::t(&beside)?, after], 1)?, &[-1])
+    });
+    let here = tensor(&[1.0, 2.0], DType::F32);
+    let there = to(&here, cuda);
+    let error = aten::glu_jvp(&tensor(&[1.0], DType::F32), &there, &there, 0).unwrap_err().to_string();
+    assert!(error.contains("`glu` is on cpu"), "{error}");
+}
+
+#[test]
 fn real_numbers_are_their_own_conjugates() {
     let Some((cuda, _alone)) = device() else { return };
     for dtype in [DType::F32, DType::BF16, DType::I64, DType::U8, DType::Bool] {

@@ -5,7 +5,8 @@ use dispatch_autograd::__private::Derivative;
 use dispatch_runtime::{Operator, keys};
 
 /// Operators whose derivative nobody worked out, PyTorch neither: a backward through them is an error.
-const WITHOUT: [&str; 16] = [
+const WITHOUT: [&str; 18] = [
+    "aten::_add_relu.Tensor",
     "aten::_ctc_loss_backward",
     "aten::_embedding_bag_dense_backward",
     "aten::_embedding_bag_forward_only",
@@ -17,6 +18,7 @@ const WITHOUT: [&str; 16] = [
     "aten::embedding_renorm",
     "aten::floor_divide",
     "aten::floor_divide_.Tensor",
+    "aten::glu_jvp",
     "aten::heaviside",
     "aten::multi_margin_loss_backward",
     "aten::multilabel_margin_loss_backward",

@@ -278,6 +278,7 @@ fn elements_that_meet_though_no_word_says_so() {
     check(aten::log_sigmoid_forward::operator(), [x(&[2, 4])]);
     check(aten::frexp::operator(), [x(&[2, 4])]);
     check(aten::glu::operator(), [x(&[2, 4]), v(-1_i64)]);
+    check(aten::glu_jvp::operator(), [x(&[2, 2]), x(&[2, 4]), x(&[2, 4]), v(-1_i64)]);
 }
 
 #[test]
