@@ -8,6 +8,7 @@ use dispatch_runtime::{BadArgument, Bool, DType, Operation, Promotion, Result, S
 use super::reduced;
 use crate::compute::Fraction;
 use crate::elementwise::{Lanes, fresh, loops, part, part_into};
+use crate::inlined::inlined;
 use crate::math::Real;
 use crate::reduce::{Fold, computed, folded};
 
@@ -138,40 +139,18 @@ fn binary_cross_entropy(
 /// Whether any element is no probability.
 struct Outside<T>(PhantomData<T>);
 
-impl<T: Fraction + Sync> Fold for Outside<T> {
-    type In = T;
-    type Lane = u32;
-    type Total = u32;
-    type Out = Bool;
-
-    #[inline(always)]
-    fn lane(&self) -> u32 {
-        0
-    }
-
-    #[inline(always)]
-    fn add(&self, lane: u32, x: T) -> u32 {
-        lane | u32::from(!((x >= T::near(0.0)) & (x <= T::near(1.0))))
-    }
-
-    #[inline(always)]
-    fn join(&self, a: u32, b: u32) -> u32 {
-        a | b
-    }
-
-    #[inline(always)]
-    fn total(&self, lane: u32) -> u32 {
-        lane
-    }
-
-    #[inline(always)]
-    fn merge(&self, a: u32, b: u32) -> u32 {
-        a | b
-    }
-
-    #[inline(always)]
-    fn finish(&self, total: u32) -> Bool {
-        Bool::from(total != 0)
+inlined! {
+    impl[T: Fraction + Sync] Fold for Outside<T> {
+        type In = T;
+        type Lane = u32;
+        type Total = u32;
+        type Out = Bool;
+        fn lane(&self) -> u32 = 0;
+        fn add(&self, lane: u32, x: T) -> u32 = lane | u32::from(!((x >= T::near(0.0)) & (x <= T::near(1.0))));
+        fn join(&self, a: u32, b: u32) -> u32 = a | b;
+        fn total(&self, lane: u32) -> u32 = lane;
+        fn merge(&self, a: u32, b: u32) -> u32 = a | b;
+        fn finish(&self, total: u32) -> Bool = Bool::from(total != 0);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use dispatch_runtime::{Bool, Element, Operation, Reduced, Result, Spec, Tensor, op_impl, operands};
 
+use crate::inlined::inlined;
 use crate::math::vectorised;
 use crate::reduce::{Fold, computed, fold_into, kept, lines};
 
@@ -16,24 +17,18 @@ pub(crate) trait Ordered: Element + PartialOrd {
     fn is_none(self) -> bool;
 }
 
-macro_rules! ordered {
-    ($($ty:ty: $lowest:expr, $highest:expr, |$x:ident| $is_none:expr;)*) => {$(
-        impl Ordered for $ty {
-            const LOWEST: Self = $lowest;
-            const HIGHEST: Self = $highest;
+inlined! {
+    impl Ordered for f32, f64 {
+        const LOWEST: Self = Self::NEG_INFINITY;
+        const HIGHEST: Self = Self::INFINITY;
+        fn is_none(self) -> bool = self.is_nan();
+    }
 
-            #[inline(always)]
-            fn is_none(self) -> bool {
-                let $x = self;
-                $is_none
-            }
-        }
-    )*};
-}
-ordered! {
-    f32: Self::NEG_INFINITY, Self::INFINITY, |x| x.is_nan();
-    f64: Self::NEG_INFINITY, Self::INFINITY, |x| x.is_nan();
-    i64: Self::MIN, Self::MAX, |_x| false;
+    impl Ordered for i64 {
+        const LOWEST: Self = Self::MIN;
+        const HIGHEST: Self = Self::MAX;
+        fn is_none(self) -> bool = false;
+    }
 }
 
 /// The larger of two, or what is not a number.
@@ -51,41 +46,19 @@ pub(crate) fn smaller<T: Ordered>(a: T, b: T) -> T {
 /// An extreme: where it begins, and which of two it is.
 struct Extreme<T, F>(T, F);
 
-impl<T: Ordered + Sync, F: Fn(T, T) -> T + Sync> Fold for Extreme<T, F> {
-    type In = T;
-    type Lane = T;
-    type Total = T;
-    type Out = T;
-
-    #[inline(always)]
-    fn lane(&self) -> T {
-        self.0
-    }
-
-    #[inline(always)]
-    fn add(&self, lane: T, value: T) -> T {
+inlined! {
+    impl[T: Ordered + Sync, F: Fn(T, T) -> T + Sync] Fold for Extreme<T, F> {
+        type In = T;
+        type Lane = T;
+        type Total = T;
+        type Out = T;
+        fn lane(&self) -> T = self.0;
         // In this order the lane is waited for by one comparison alone.
-        (self.1)(value, lane)
-    }
-
-    #[inline(always)]
-    fn join(&self, a: T, b: T) -> T {
-        (self.1)(a, b)
-    }
-
-    #[inline(always)]
-    fn total(&self, lane: T) -> T {
-        lane
-    }
-
-    #[inline(always)]
-    fn merge(&self, a: T, b: T) -> T {
-        (self.1)(a, b)
-    }
-
-    #[inline(always)]
-    fn finish(&self, total: T) -> T {
-        total
+        fn add(&self, lane: T, value: T) -> T = (self.1)(value, lane);
+        fn join(&self, a: T, b: T) -> T = (self.1)(a, b);
+        fn total(&self, lane: T) -> T = lane;
+        fn merge(&self, a: T, b: T) -> T = (self.1)(a, b);
+        fn finish(&self, total: T) -> T = total;
     }
 }
 
@@ -196,69 +169,31 @@ struct Truth {
     all: bool,
 }
 
-impl Fold for Truth {
-    type In = Bool;
-    type Lane = u8;
-    type Total = u8;
-    type Out = Bool;
-
-    #[inline(always)]
-    fn lane(&self) -> u8 {
-        0
-    }
-
-    #[inline(always)]
-    fn add(&self, lane: u8, value: Bool) -> u8 {
-        lane | u8::from((value.0 != 0) != self.all)
-    }
-
-    #[inline(always)]
-    fn join(&self, a: u8, b: u8) -> u8 {
-        a | b
-    }
-
-    #[inline(always)]
-    fn total(&self, lane: u8) -> u8 {
-        lane
-    }
-
-    #[inline(always)]
-    fn merge(&self, a: u8, b: u8) -> u8 {
-        a | b
-    }
-
-    #[inline(always)]
-    fn finish(&self, total: u8) -> Bool {
-        Bool::from((total != 0) != self.all)
+inlined! {
+    impl Fold for Truth {
+        type In = Bool;
+        type Lane = u8;
+        type Total = u8;
+        type Out = Bool;
+        fn lane(&self) -> u8 = 0;
+        fn add(&self, lane: u8, value: Bool) -> u8 = lane | u8::from((value.0 != 0) != self.all);
+        fn join(&self, a: u8, b: u8) -> u8 = a | b;
+        fn total(&self, lane: u8) -> u8 = lane;
+        fn merge(&self, a: u8, b: u8) -> u8 = a | b;
+        fn finish(&self, total: u8) -> Bool = Bool::from((total != 0) != self.all);
     }
 }
 
 #[op_impl(aten::any, CPU)]
+#[op_impl(aten::any_dim, CPU)]
+#[op_impl(aten::any_dims, CPU)]
 fn any(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
     fold_into(out, this, &plan.gone, &Truth { all: false })
 }
 
-#[op_impl(aten::any_dim, CPU)]
-fn any_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.gone, &Truth { all: false })
-}
-
-#[op_impl(aten::any_dims, CPU)]
-fn any_dims(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.gone, &Truth { all: false })
-}
-
 #[op_impl(aten::all, CPU)]
-fn all(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.gone, &Truth { all: true })
-}
-
 #[op_impl(aten::all_dim, CPU)]
-fn all_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.gone, &Truth { all: true })
-}
-
 #[op_impl(aten::all_dims, CPU)]
-fn all_dims(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn all(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
     fold_into(out, this, &plan.gone, &Truth { all: true })
 }

@@ -6,6 +6,7 @@ use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element, Reduced, Resul
 
 use super::extremes::{Ordered, larger, smaller};
 use crate::compute::Compute;
+use crate::inlined::inlined;
 use crate::math::{Real, vectorised};
 use crate::reduce::{Fold, computed, fold_into, kept, lines};
 use crate::softmax::{self, Fraction};
@@ -63,49 +64,26 @@ struct Norm<T: Magnitude, A, J> {
     of: PhantomData<T>,
 }
 
-impl<T, A, J> Fold for Norm<T, A, J>
-where
-    T: Magnitude + Sync,
-    A: Fn(T::Real, T::Real) -> T::Real + Sync,
-    J: Fn(f64, f64) -> f64 + Sync,
-{
-    type In = T;
-    type Lane = T::Real;
-    type Total = f64;
-    type Out = T::Real;
-
-    #[inline(always)]
-    fn lane(&self) -> T::Real {
-        self.begin
-    }
-
-    #[inline(always)]
-    fn add(&self, lane: T::Real, value: T) -> T::Real {
-        (self.add)(lane, value.magnitude())
-    }
-
-    #[inline(always)]
-    fn join(&self, a: T::Real, b: T::Real) -> T::Real {
-        T::narrow((self.join)(T::wide(a), T::wide(b)))
-    }
-
-    #[inline(always)]
-    fn total(&self, lane: T::Real) -> f64 {
-        T::wide(lane)
-    }
-
-    #[inline(always)]
-    fn merge(&self, a: f64, b: f64) -> f64 {
-        (self.join)(a, b)
-    }
-
-    #[inline(always)]
-    fn finish(&self, total: f64) -> T::Real {
-        T::narrow(match self.root {
+inlined! {
+    impl[
+        T: Magnitude + Sync,
+        A: Fn(T::Real, T::Real) -> T::Real + Sync,
+        J: Fn(f64, f64) -> f64 + Sync
+    ] Fold for Norm<T, A, J> {
+        type In = T;
+        type Lane = T::Real;
+        type Total = f64;
+        type Out = T::Real;
+        fn lane(&self) -> T::Real = self.begin;
+        fn add(&self, lane: T::Real, value: T) -> T::Real = (self.add)(lane, value.magnitude());
+        fn join(&self, a: T::Real, b: T::Real) -> T::Real = T::narrow((self.join)(T::wide(a), T::wide(b)));
+        fn total(&self, lane: T::Real) -> f64 = T::wide(lane);
+        fn merge(&self, a: f64, b: f64) -> f64 = (self.join)(a, b);
+        fn finish(&self, total: f64) -> T::Real = T::narrow(match self.root {
             None => total,
             Some(2.0) => total.sqrt(),
             Some(order) => total.powf(order.recip()),
-        })
+        });
     }
 }
 

@@ -1,0 +1,40 @@
+//! Implementations of traits whose methods are one expression each.
+
+/// Implements traits for one or several types. Every method is an expression, and is always inlined: the loops over elements are made of
+/// such methods, and a call would keep the compiler from using vector instructions.
+///
+/// Generic parameters come behind `impl`, in brackets.
+macro_rules! inlined {
+    ($(impl $([$($generics:tt)*])? $Trait:ident for $($ty:ty),+ { $($items:tt)* })+) => {$(
+        $crate::inlined::inlined! { @types [$($($generics)*)?] $Trait [$($ty),+] { $($items)* } }
+    )+};
+    (@types $generics:tt $Trait:ident [$($ty:ty),+] $items:tt) => {$(
+        $crate::inlined::inlined! { @impl $generics $Trait, $ty, $items }
+    )+};
+    (@impl [$($generics:tt)*] $Trait:ident, $ty:ty, { $($items:tt)* }) => {
+        impl<$($generics)*> $Trait for $ty {
+            $crate::inlined::inlined! { @items $($items)* }
+        }
+    };
+    (@items $(#[$attribute:meta])* fn $name:ident $arguments:tt -> $result:ty = $body:expr; $($rest:tt)*) => {
+        #[inline(always)]
+        $(#[$attribute])*
+        fn $name $arguments -> $result {
+            $body
+        }
+
+        $crate::inlined::inlined! { @items $($rest)* }
+    };
+    (@items type $name:ident = $ty:ty; $($rest:tt)*) => {
+        type $name = $ty;
+
+        $crate::inlined::inlined! { @items $($rest)* }
+    };
+    (@items const $name:ident: $ty:ty = $value:expr; $($rest:tt)*) => {
+        const $name: $ty = $value;
+
+        $crate::inlined::inlined! { @items $($rest)* }
+    };
+    (@items) => {};
+}
+pub(crate) use inlined;
