@@ -21,7 +21,10 @@ pub(crate) trait Compute: Arithmetic {
     fn negated(self) -> Self;
 
     /// Whether it is anything but zero.
-    fn holds(self) -> bool;
+    #[inline(always)]
+    fn holds(self) -> bool {
+        self != Self::ZERO
+    }
 }
 
 macro_rules! floats {
@@ -36,11 +39,6 @@ macro_rules! floats {
             #[inline(always)]
             fn negated(self) -> Self {
                 -self
-            }
-
-            #[inline(always)]
-            fn holds(self) -> bool {
-                self != Self::from(0.0)
             }
         }
     )*};
@@ -65,11 +63,6 @@ macro_rules! integers {
             #[inline(always)]
             fn negated(self) -> Self {
                 self.wrapping_neg()
-            }
-
-            #[inline(always)]
-            fn holds(self) -> bool {
-                self != 0
             }
         }
     )*};

@@ -5,8 +5,9 @@ use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Result, Scalar};
 
 use crate::activation::{gelu_inner, softplus};
 use crate::complex::Conjugate;
-use crate::compute::{Compute, Field, Fraction, narrowed_complex, widened};
+use crate::compute::{Compute, Field, Fraction, Precision, narrowed_complex, widened};
 use crate::elementwise::{Lanes, elementwise, loops};
+use crate::inlined::inlined;
 use crate::math::Real;
 
 elementwise! {
@@ -56,29 +57,21 @@ trait Gate: Field + Conjugate {
     }
 }
 
-macro_rules! gates {
-    ($($ty:ty: |$grad:ident, $y:ident| $slope:expr, |$x:ident| $sigmoid:expr;)*) => {$(
-        impl Gate for $ty {
-            #[inline(always)]
-            fn times_sigmoid_slope(self, $y: Self) -> Self {
-                let $grad = self;
-                $slope
-            }
+inlined! {
+    impl Gate for f32, f64 {
+        fn times_sigmoid_slope(self, y: Self) -> Self = self * (1.0 - y) * y;
+        fn sigmoid(self) -> Self = Real::sigmoid(self);
+    }
 
-            #[inline(always)]
-            fn sigmoid(self) -> Self {
-                let $x = self;
-                $sigmoid
-            }
-        }
-    )*};
-}
+    impl Gate for Complex32 {
+        fn times_sigmoid_slope(self, y: Self) -> Self = self * (rest(y) * y).conj();
+        fn sigmoid(self) -> Self = narrowed_complex(widened(self).sigmoid());
+    }
 
-gates! {
-    f32: |grad, y| grad * (1.0 - y) * y, |x| Real::sigmoid(x);
-    f64: |grad, y| grad * (1.0 - y) * y, |x| Real::sigmoid(x);
-    Complex32: |grad, y| grad * (rest(y) * y).conj(), |x| narrowed_complex(widened(x).sigmoid());
-    Complex64: |grad, y| grad * (rest(y) * y).conj(), |x| Self::ONE.over(Self::ONE + (-x).exp());
+    impl Gate for Complex64 {
+        fn times_sigmoid_slope(self, y: Self) -> Self = self * (rest(y) * y).conj();
+        fn sigmoid(self) -> Self = Self::ONE.over(Self::ONE + (-self).exp());
+    }
 }
 
 #[inline(always)]
@@ -120,8 +113,8 @@ fn logit_loops(eps: Option<f64>) -> Result<impl Fn(DType, &mut Lanes<'_, 2>) -> 
     // Within the bounds of `eps` there is no slope; without, there is no such number.
     let (low, high, outside) = eps.map_or((0.0, 1.0, f64::NAN), |eps| (eps, 1.0 - eps, 0.0));
     Ok(loops!([f32 f64] |[grad, x]| {
-        let (low, high) = (Fraction::near(low), Fraction::near(high));
-        if (x < low) | (x > high) { Fraction::near(outside) } else { grad / (x * (1.0 - x)) }
+        let (low, high) = (Precision::near(low), Precision::near(high));
+        if (x < low) | (x > high) { Precision::near(outside) } else { grad / (x * (1.0 - x)) }
     }))
 }
 

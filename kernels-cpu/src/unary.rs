@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use dispatch_runtime::{Complex32, Complex64, DType, Element, Result};
 
-use crate::compute::{Field, Fraction, narrowed_complex, widened};
+use crate::compute::{Field, Fraction, Precision, narrowed_complex, widened};
 use crate::elementwise::{Lanes, elementwise, loops};
 use crate::math::Real;
 
@@ -79,7 +79,7 @@ elementwise! {
 fn polygamma_loops(order: i64) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
     #[expect(clippy::cast_precision_loss, reason = "beyond 170 there are no such numbers anyway")]
     let order = order as f64;
-    Ok(loops!([f32 f64] |[x]| Real::polygamma(x, Fraction::near(order))))
+    Ok(loops!([f32 f64] |[x]| Real::polygamma(x, Precision::near(order))))
 }
 
 #[inline(always)]
@@ -102,7 +102,7 @@ fn sine_over<T: Fraction>(x: T) -> T {
 fn logit_loops(eps: Option<f64>) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
     // What is beyond an end stays there, so that it becomes NaN.
     let (low, high) = eps.map_or((f64::NEG_INFINITY, f64::INFINITY), |eps| (eps, 1.0 - eps));
-    Ok(loops!([f32 f64] |[x]| logit(x, Fraction::near(low), Fraction::near(high))))
+    Ok(loops!([f32 f64] |[x]| logit(x, Precision::near(low), Precision::near(high))))
 }
 
 #[inline(always)]

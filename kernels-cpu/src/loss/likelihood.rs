@@ -4,7 +4,7 @@
 use aten::{Likelihood, Reduction};
 use dispatch_runtime::{Arithmetic, BadArgument, Problem, Result, Tensor, op_impl};
 
-use crate::compute::Fraction;
+use crate::compute::Precision;
 use crate::numbers::{elements, usized, write};
 use crate::packed::fill;
 use crate::pool::{self, Lines};

@@ -4,7 +4,7 @@ use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands
 
 use super::planes::{NEAR, Part, at_once, centered, sums};
 use super::{Shared, float, moments, normalize, parameter, reciprocal_deviation, rounded};
-use crate::compute::Fraction;
+use crate::compute::{Fraction, Precision};
 use crate::math::vectorised;
 use crate::numbers::{elements, usized, write};
 use crate::reduce::{computed, kept_sizes, lines};

@@ -5,7 +5,7 @@ use dispatch_runtime::{DType, Geometry, Result, Spec, Tensor, op_impl, operands}
 
 use super::planes::{Part, add_up};
 use super::{float, forward, parameter, reciprocal_deviation};
-use crate::compute::Fraction;
+use crate::compute::Precision;
 use crate::math::vectorised;
 use crate::numbers::{elements, usized, write};
 use crate::reduce::{computed, lines};
