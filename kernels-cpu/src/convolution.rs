@@ -221,11 +221,6 @@ fn copy_row<T: Copy>(from: &[T], to: &mut [T]) {
     }
 }
 
-/// One, which is what products are scaled by.
-fn one<T: Term>() -> T {
-    T::from_scalar(Scalar::Int(1))
-}
-
 /// A weight times one side, which gives the other.
 struct Product {
     items: usize,
@@ -316,7 +311,7 @@ impl Product {
                 Batch::new(&source[first..], [images, channels, area], [self.groups * channels * area, area, 1]);
             let into = BatchMut::new(result, [images, rows, area], [self.groups * rows * area, area, 1]);
             let (Some(weight), Some(source), Some(into)) = (weight, source, into) else { return };
-            batched(one::<T>(), weight, source, if bias.is_some() { one::<T>() } else { T::ZERO }, into);
+            batched(T::ONE, weight, source, if bias.is_some() { T::ONE } else { T::ZERO }, into);
         }
     }
 

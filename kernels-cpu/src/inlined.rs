@@ -3,7 +3,7 @@
 /// Implements traits for one or several types. Every method is an expression, and is always inlined: the loops over elements are made of
 /// such methods, and a call would keep the compiler from using vector instructions.
 ///
-/// Generic parameters come behind `impl`, in brackets.
+/// Generic parameters are in brackets.
 macro_rules! inlined {
     ($(impl $([$($generics:tt)*])? $Trait:ident for $($ty:ty),+ { $($items:tt)* })+) => {$(
         $crate::inlined::inlined! { @types [$($($generics)*)?] $Trait [$($ty),+] { $($items)* } }
@@ -16,17 +16,17 @@ macro_rules! inlined {
             $crate::inlined::inlined! { @items $($items)* }
         }
     };
-    (@items $(#[$attribute:meta])* fn $name:ident $arguments:tt -> $result:ty = $body:expr; $($rest:tt)*) => {
+    (@items $(#[$attribute:meta])* fn $name:ident $([$($generics:tt)*])? ($($arguments:tt)*) -> $result:ty = $body:expr; $($rest:tt)*) => {
         #[inline(always)]
         $(#[$attribute])*
-        fn $name $arguments -> $result {
+        fn $name $(<$($generics)*>)? ($($arguments)*) -> $result {
             $body
         }
 
         $crate::inlined::inlined! { @items $($rest)* }
     };
-    (@items type $name:ident = $ty:ty; $($rest:tt)*) => {
-        type $name = $ty;
+    (@items type $name:ident $([$($generics:tt)*])? = $ty:ty; $($rest:tt)*) => {
+        type $name $(<$($generics)*>)? = $ty;
 
         $crate::inlined::inlined! { @items $($rest)* }
     };

@@ -20,7 +20,7 @@ mod rare;
 mod testing;
 
 use arc::Arc as Inverse;
-use circular::Circular;
+use circular::{Anywhere, Circular};
 use error_function::ErrorFunction;
 use hyperbolic::Hyperbolic;
 use power::Power;
@@ -140,11 +140,11 @@ reals! {
     /// `self` times the share of a normal distribution that is below it.
     gelu() = ErrorFunction::gelu;
     /// The sine of any argument. Its branch keeps a loop from being packed: see [`map_circular`].
-    sin() = Circular::sin;
+    sin() = Anywhere::sin;
     /// The cosine of any argument; as [`sin`](Self::sin).
-    cos() = Circular::cos;
+    cos() = Anywhere::cos;
     /// The tangent of any argument; as [`sin`](Self::sin).
-    tan() = Circular::tan;
+    tan() = Anywhere::tan;
     /// The sine of an argument up to 2^20.
     sin_near() = Circular::sin_near;
     /// The cosine of an argument up to 2^20.

@@ -7,6 +7,7 @@
 use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 
+use crate::inlined::inlined;
 use crate::math::vectorised;
 use crate::moves::GRAIN;
 use crate::pool::{each, threads_here};
@@ -52,17 +53,11 @@ macro_rules! ranked_fractions {
 }
 ranked_fractions! { f32 as u32; f64 as u64; }
 
-impl Ranked for i64 {
-    const BITS: u32 = 64;
-
-    #[inline(always)]
-    fn rank(self) -> u64 {
-        self.cast_unsigned() ^ 1 << 63
-    }
-
-    #[inline(always)]
-    fn of(rank: u64) -> Option<Self> {
-        Some((rank ^ 1 << 63).cast_signed())
+inlined! {
+    impl Ranked for i64 {
+        const BITS: u32 = 64;
+        fn rank(self) -> u64 = self.cast_unsigned() ^ 1 << 63;
+        fn of(rank: u64) -> Option<Self> = Some((rank ^ 1 << 63).cast_signed());
     }
 }
 

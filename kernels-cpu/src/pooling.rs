@@ -12,45 +12,26 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Dims, Problem};
 
 use crate::compute::Compute;
+use crate::inlined::inlined;
 use crate::packed::{computed, count, fill, packed};
 use crate::pool::{self, Lines};
+use crate::reduction::extremes::Ordered;
 use boxes::Boxes;
 
 /// What averages and maxima are computed in.
-trait Part: Compute + PartialOrd {
-    /// What nothing is less than.
-    const LEAST: Self;
-
+trait Part: Compute + Ordered {
     /// `self / count`
     fn over(self, count: i64) -> Self;
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of elements are small")]
-impl Part for f32 {
-    const LEAST: Self = Self::NEG_INFINITY;
-
-    #[inline(always)]
-    fn over(self, count: i64) -> Self {
-        self / count as Self
+inlined! {
+    impl Part for f32, f64 {
+        #[expect(clippy::cast_precision_loss, reason = "counts of elements are small")]
+        fn over(self, count: i64) -> Self = self / count as Self;
     }
-}
 
-#[expect(clippy::cast_precision_loss, reason = "as above")]
-impl Part for f64 {
-    const LEAST: Self = Self::NEG_INFINITY;
-
-    #[inline(always)]
-    fn over(self, count: i64) -> Self {
-        self / count as Self
-    }
-}
-
-impl Part for i64 {
-    const LEAST: Self = Self::MIN;
-
-    #[inline(always)]
-    fn over(self, count: i64) -> Self {
-        self.wrapping_div(count)
+    impl Part for i64 {
+        fn over(self, count: i64) -> Self = self.wrapping_div(count);
     }
 }
 
@@ -181,7 +162,7 @@ fn largest<T: Part>(
 fn largest_of<T: Part>(boxes: &Boxes, image: &[T], out: &mut [T], found: &mut [i64]) {
     boxes.each(|place, part| {
         let mut best = part.first().min(image.len() - 1);
-        let mut largest = if part.is_empty() { T::LEAST } else { image[best] };
+        let mut largest = if part.is_empty() { T::LOWEST } else { image[best] };
         part.each(|at| {
             let x = image[at];
             // What is not a number is larger than everything.

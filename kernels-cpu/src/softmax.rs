@@ -1,8 +1,8 @@
 //! Softmax and its logarithm: a line is read once from memory and stays in the cache while it is worked on.
 
-use dispatch_runtime::{Operation, Result, Scalar, Tensor, op_impl, operands};
+use dispatch_runtime::{Operation, Result, Tensor, op_impl, operands};
 
-use crate::compute::Compute;
+use crate::compute::{self, Compute};
 use crate::math::{Real, vectorised};
 use crate::reduce::{computed, lines, marked};
 use crate::reduction::extremes::{Ordered, larger};
@@ -23,7 +23,7 @@ enum Kind {
 }
 
 /// A type that softmax is computed in.
-pub(crate) trait Fraction: Ordered + Compute + Real + Sync + Into<f64> {}
+pub(crate) trait Fraction: Ordered + compute::Fraction + Into<f64> {}
 
 impl Fraction for f32 {}
 impl Fraction for f64 {}
@@ -78,7 +78,7 @@ pub(crate) fn total<T: Fraction, const K: usize>(slices: [&[T]; K], filler: [T; 
         }
         sum += joined(lanes).into();
     }
-    T::from_scalar(Scalar::Float(sum))
+    T::near(sum)
 }
 
 /// Writes the exponentials of what lies below `highest`, and adds them up.
@@ -104,7 +104,7 @@ fn exponentials<T: Fraction>(line: &[T], highest: T, out: &mut [T]) -> T {
         }
         sum += joined(lanes).into();
     }
-    T::from_scalar(Scalar::Float(sum))
+    T::near(sum)
 }
 
 /// The sum of all lanes.

@@ -5,10 +5,11 @@ use dispatch_runtime::prelude::*;
 use aten::GROUP;
 
 use super::{Words, filled};
+use crate::compute::Fraction;
 use crate::math::{Real, vectorised};
 
 /// Numbers that words become.
-pub(super) trait Drawn: Real + Element {
+pub(super) trait Drawn: Fraction {
     /// How many rows a group gives.
     const ROWS: usize;
 
@@ -17,8 +18,6 @@ pub(super) trait Drawn: Real + Element {
 
     /// Above zero and below one.
     fn open(words: &Words, row: usize, at: usize) -> Self;
-
-    fn nearest(value: f64) -> Self;
 }
 
 #[allow(clippy::cast_precision_loss, reason = "to the nearest number of this type")]
@@ -35,12 +34,6 @@ impl Drawn for f32 {
     fn open(words: &Words, row: usize, at: usize) -> Self {
         let fine = (words[row][at] >> 1).cast_signed() as Self + 0.5;
         (fine * power_of_half(31)).min(1.0 - Self::EPSILON / 2.0)
-    }
-
-    #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
-    fn nearest(value: f64) -> Self {
-        value as Self
     }
 }
 
@@ -63,17 +56,12 @@ impl Drawn for f64 {
     fn open(words: &Words, row: usize, at: usize) -> Self {
         Self::unit(words, row, at, 52) + Self::EPSILON / 4.0
     }
-
-    #[inline(always)]
-    fn nearest(value: f64) -> Self {
-        value
-    }
 }
 
 /// Rows of what `number` makes of a row and a position in it.
 #[inline(always)]
 fn rows<T: Drawn, const N: usize>(number: impl Fn(usize, usize) -> T) -> [[T; GROUP]; N] {
-    let mut rows = [[T::nearest(0.0); GROUP]; N];
+    let mut rows = [[T::near(0.0); GROUP]; N];
     vectorised(
         #[inline(always)]
         || {
@@ -117,7 +105,7 @@ fn normal<T: Drawn, const N: usize>(
     std: f64,
     exponentiated: bool,
 ) -> Result<()> {
-    let (mean, std) = (T::nearest(mean), T::nearest(std));
+    let (mean, std) = (T::near(mean), T::near(std));
     filled::<T, N>(this, generator, |words, _| {
         let mut rows = [[mean; GROUP]; N];
         vectorised(
@@ -125,8 +113,8 @@ fn normal<T: Drawn, const N: usize>(
             || {
                 for pair in 0..N / 2 {
                     for at in 0..GROUP {
-                        let radius = (T::nearest(-2.0) * T::open(words, 2 * pair, at).log()).sqrt();
-                        let angle = T::nearest(std::f64::consts::TAU) * T::unit(words, 2 * pair + 1, at, 24);
+                        let radius = (T::near(-2.0) * T::open(words, 2 * pair, at).log()).sqrt();
+                        let angle = T::near(std::f64::consts::TAU) * T::unit(words, 2 * pair + 1, at, 24);
                         rows[2 * pair][at] = mean + std * radius * angle.cos_near();
                         rows[2 * pair + 1][at] = mean + std * radius * angle.sin_near();
                     }
@@ -157,7 +145,7 @@ fn uniform_of<T: Drawn, const N: usize>(
         DType::BF16 => 8,
         _ => 24,
     };
-    let (from, to) = (T::nearest(from), T::nearest(to));
+    let (from, to) = (T::near(from), T::near(to));
     filled::<T, N>(this, generator, |words, _| {
         rows(
             #[inline(always)]
@@ -179,7 +167,7 @@ pub(super) fn exponential_of<T: Drawn, const N: usize>(
     generator: Option<&Generator>,
     lambd: f64,
 ) -> Result<()> {
-    let scale = T::nearest(-1.0 / lambd);
+    let scale = T::near(-1.0 / lambd);
     filled::<T, N>(this, generator, |words, _| {
         rows(
             #[inline(always)]
@@ -199,12 +187,12 @@ fn cauchy_of<T: Drawn, const N: usize>(
     median: f64,
     sigma: f64,
 ) -> Result<()> {
-    let (median, sigma) = (T::nearest(median), T::nearest(sigma));
+    let (median, sigma) = (T::near(median), T::near(sigma));
     filled::<T, N>(this, generator, |words, _| {
         rows(
             #[inline(always)]
             |row, at| {
-                let angle = T::nearest(std::f64::consts::PI) * (T::open(words, row, at) - T::nearest(0.5));
+                let angle = T::near(std::f64::consts::PI) * (T::open(words, row, at) - T::near(0.5));
                 median + sigma * angle.tan_near()
             },
         )

@@ -3,7 +3,7 @@
 use super::field::{Field, Pass, Strip};
 use super::moves::Moves;
 use super::sums::{FILTERS, LANES, Meetings, ROWS, Sums, Term};
-use super::{GRAIN, NEAR, Shared, one};
+use super::{GRAIN, NEAR, Shared};
 use crate::gemm::{Matrix, MatrixMut, gemm};
 use crate::pool::{self, Lines};
 
@@ -207,7 +207,7 @@ impl Moves {
                 let large = Matrix::new(&large[item * channels * places..], [places, channels], [1, places]);
                 let to = MatrixMut::new(weight, [filters, channels], [channels, 1]);
                 let (Some(small), Some(large), Some(to)) = (small, large, to) else { continue };
-                gemm(one::<T>(), small, large, one::<T>(), to);
+                gemm(T::ONE, small, large, T::ONE, to);
             }
         }
     }

@@ -6,6 +6,8 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
+use crate::inlined::inlined;
+
 /// Evaluates a polynomial, lowest coefficient first.
 ///
 /// Neighbours are combined, then neighbours of those: what waits for what is a tree instead of a chain, and a
@@ -77,59 +79,32 @@ pub(super) trait Float:
 
 macro_rules! float {
     ($float:ty, $bits:ty, mantissa: $mantissa:literal, bias: $bias:literal, sqrt_half: $sqrt_half:literal) => {
-        impl Float for $float {
-            const INFINITY: Self = Self::INFINITY;
-            const NAN: Self = Self::NAN;
-            const MIN_POSITIVE: Self = Self::MIN_POSITIVE;
-            const EPSILON: Self = Self::EPSILON;
-            const SHIFT: Self = 1.5 / Self::EPSILON;
-
-            #[inline(always)]
-            #[allow(clippy::cast_possible_truncation, reason = "rounding is what it is for")]
-            fn of(value: f64) -> Self {
-                value as Self
-            }
-
-            #[inline(always)]
-            fn magnitude(self) -> Self {
-                self.abs()
-            }
-
-            #[inline(always)]
-            fn with_sign_of(self, sign: Self) -> Self {
-                self.copysign(sign)
-            }
-
-            #[inline(always)]
-            fn root(self) -> Self {
-                self.sqrt()
-            }
-
-            #[inline(always)]
-            fn mul_add(self, factor: Self, sum: Self) -> Self {
-                self.mul_add(factor, sum)
-            }
-
-            #[inline(always)]
-            fn two_to(self) -> Self {
-                Self::from_bits((self + (Self::SHIFT + $bias)).to_bits() << $mantissa)
-            }
-
-            #[inline(always)]
-            fn raised(self, shifted: Self) -> Self {
-                Self::from_bits(self.to_bits().wrapping_add(shifted.to_bits() << $mantissa))
-            }
-
-            #[inline(always)]
-            fn exponent_and_mantissa(self) -> (Self, Self) {
-                const ONE: $bits = (1.0 as $float).to_bits();
-                const BELOW_POINT: $bits = (1 << $mantissa) - 1;
-                #[allow(clippy::cast_precision_loss, reason = "a power of two is exact")]
-                const INTEGERS: $float = (1_u64 << $mantissa) as $float;
-                let bits = self.to_bits().wrapping_add(ONE - $sqrt_half);
-                // An integer written into the low bits of 2^mantissa counts in units of one.
-                let exponent = Self::from_bits((bits >> $mantissa) | INTEGERS.to_bits()) - (INTEGERS + $bias);
-                (exponent, Self::from_bits((bits & BELOW_POINT) + $sqrt_half))
+        inlined! {
+            impl Float for $float {
+                const INFINITY: Self = Self::INFINITY;
+                const NAN: Self = Self::NAN;
+                const MIN_POSITIVE: Self = Self::MIN_POSITIVE;
+                const EPSILON: Self = Self::EPSILON;
+                const SHIFT: Self = 1.5 / Self::EPSILON;
+                #[allow(clippy::cast_possible_truncation, reason = "rounding is what it is for")]
+                fn of(value: f64) -> Self = value as Self;
+                fn magnitude(self) -> Self = self.abs();
+                fn with_sign_of(self, sign: Self) -> Self = self.copysign(sign);
+                fn root(self) -> Self = self.sqrt();
+                fn mul_add(self, factor: Self, sum: Self) -> Self = self.mul_add(factor, sum);
+                fn two_to(self) -> Self = Self::from_bits((self + (Self::SHIFT + $bias)).to_bits() << $mantissa);
+                fn raised(self, shifted: Self) -> Self =
+                    Self::from_bits(self.to_bits().wrapping_add(shifted.to_bits() << $mantissa));
+                fn exponent_and_mantissa(self) -> (Self, Self) = {
+                    const ONE: $bits = (1.0 as $float).to_bits();
+                    const BELOW_POINT: $bits = (1 << $mantissa) - 1;
+                    #[allow(clippy::cast_precision_loss, reason = "a power of two is exact")]
+                    const INTEGERS: $float = (1_u64 << $mantissa) as $float;
+                    let bits = self.to_bits().wrapping_add(ONE - $sqrt_half);
+                    // An integer written into the low bits of 2^mantissa counts in units of one.
+                    let exponent = Self::from_bits((bits >> $mantissa) | INTEGERS.to_bits()) - (INTEGERS + $bias);
+                    (exponent, Self::from_bits((bits & BELOW_POINT) + $sqrt_half))
+                };
             }
         }
     };
