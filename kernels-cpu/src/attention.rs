@@ -20,7 +20,6 @@ impl Number for f32 {}
 impl Number for f64 {}
 
 #[op_impl(aten::_fused_sdp_choice, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn choice(
     query: &Tensor,
     key: &Tensor,

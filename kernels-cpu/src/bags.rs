@@ -160,7 +160,6 @@ fn largest<'a, T: Fraction>(places: impl Iterator<Item = usize>, row: impl Fn(us
 macro_rules! bags {
     ($($name:ident)*) => {$(
         #[op_impl(aten::$name, CPU)]
-        #[expect(clippy::too_many_arguments, reason = "the schema's")]
         fn $name(
             plan: &Bagging,
             out: [&mut Tensor; 4],
@@ -206,7 +205,6 @@ impl Shown {
 }
 
 #[op_impl(aten::_embedding_bag_dense_backward, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn _embedding_bag_dense_backward(
     plan: &Bagging,
     out: &mut Tensor,

@@ -18,7 +18,7 @@ use dispatch_runtime::{Complex32, Complex64, Spec};
 use crate::elementwise::ahead;
 use crate::gemm::{Batch, BatchMut, batched};
 use crate::packed::{computed, fill, packed};
-use crate::pool::{self, Lines};
+use crate::pool::{self, Lines, Shared};
 use field::{Field, Pass, Rows, Strip};
 use moves::Moves;
 use sums::{LANES, ROWS, STEP, Sums, Term};
@@ -61,7 +61,6 @@ fn convolution(
 }
 
 #[op_impl(aten::convolution_backward, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn convolution_backward(
     plan: &Window,
     [of_input, of_weight, of_bias]: [&mut Tensor; 3],
@@ -133,26 +132,6 @@ fn col2im(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
             Ok(())
         })
     })
-}
-
-/// What threads write apart from each other.
-#[derive(Clone, Copy)]
-struct Shared<T>(*mut T);
-
-// SAFETY: a pointer to elements, each of which one thread writes.
-unsafe impl<T: Send> Send for Shared<T> {}
-// SAFETY: as above.
-unsafe impl<T: Send> Sync for Shared<T> {}
-
-impl<T> Shared<T> {
-    /// # Safety
-    ///
-    /// The elements are there, and nobody else has them.
-    #[expect(clippy::mut_from_ref, reason = "the caller's promise")]
-    unsafe fn slice(&self, range: std::ops::Range<usize>) -> &mut [T] {
-        // SAFETY: the caller's promise.
-        unsafe { std::slice::from_raw_parts_mut(self.0.add(range.start), range.len()) }
-    }
 }
 
 impl Moves {
@@ -255,7 +234,7 @@ impl Product {
         let chunks = pieces.div_ceil(items * strips.len().max(1)).min(lines / ROWS);
         let chunk = rows.div_ceil(chunks).next_multiple_of(ROWS);
         let chunks = rows.div_ceil(chunk);
-        let out = Shared(result.as_mut_ptr());
+        let out = Shared::new(result);
         let work = strips.first().map_or(1, Strip::places).saturating_mul(inner.max(1)).saturating_mul(chunk.min(rows));
         pool::over(0..chunks * items * strips.len(), GRAIN.div_ceil(work.max(1)), |pieces| {
             let (mut field, mut sums) = (Field::new(), Vec::new());

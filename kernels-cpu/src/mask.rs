@@ -7,7 +7,7 @@ use dispatch_runtime::{BadArgument, Bool, DType, Dims, Operand, Read, Result, Sp
 
 use crate::moves::{of_size, packed};
 use crate::numbers::usized;
-use crate::pool::{Lines, over};
+use crate::pool::{Lines, Shared, over};
 
 /// The elements of a tensor that are not zero.
 ///
@@ -38,12 +38,6 @@ impl Flags<'_> {
 const BLOCK: usize = 1 << 12;
 /// How many blocks are worth a thread.
 const GRAIN: usize = 8;
-
-/// Where a thread writes.
-struct Ends<T>(*mut T);
-
-// SAFETY: threads write places of their own.
-unsafe impl<T: Send> Sync for Ends<T> {}
 
 impl<'a> Picked<'a> {
     pub(crate) fn by(mask: &'a Tensor) -> Result<Self> {
@@ -79,7 +73,7 @@ impl<'a> Picked<'a> {
 
     /// Writes what `fill` makes of their places, a block of neighbours at a time. The last dimension counts fastest.
     pub(crate) fn write<T: Send>(&self, out: &mut [T], fill: impl Fn(&[usize], &mut [T]) + Sync) -> Result<()> {
-        let ends = &Ends(out[..self.count()].as_mut_ptr());
+        let out = Shared::new(&mut out[..self.count()]);
         self.flags.with(|flags| {
             over(0..self.starts.len() - 1, GRAIN, |blocks| {
                 let mut places = vec![0; BLOCK];
@@ -93,7 +87,7 @@ impl<'a> Picked<'a> {
                     let [start, end] = [self.starts[block], self.starts[block + 1]];
                     assert_eq!(count, end - start, "flags that are held stay as they were counted");
                     // SAFETY: a block has so many, counted before, behind those of the blocks before it.
-                    let out = unsafe { std::slice::from_raw_parts_mut(ends.0.add(start), count) };
+                    let out = unsafe { out.slice(start..end) };
                     fill(&places[..count], out);
                 }
             });

@@ -8,13 +8,12 @@ mod group;
 mod layer;
 mod planes;
 
-use std::ops::Deref;
-
-use dispatch_runtime::{DType, Element, Operation, Read, Result, Spec, Tensor, operands};
+use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, operands};
 
 use crate::compute::Fraction;
 use crate::math::vectorised;
 use crate::numbers::{elements, times, usized};
+use crate::packed::Packed;
 use crate::reduce::{computed, kept_sizes, lines};
 
 /// How many elements are added side by side, and how many to each before the sum goes on in double precision.
@@ -223,27 +222,10 @@ fn forward<O: Operation>(
     Ok([means.to_vec()?, vars.to_vec()?])
 }
 
-/// The elements of a parameter.
-enum Parameter<'a, T: Element> {
-    Lent(Read<'a, T>),
-    Made(Vec<T>),
-}
-
-impl<T: Element> Deref for Parameter<'_, T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        match self {
-            Self::Lent(elements) => elements,
-            Self::Made(elements) => elements,
-        }
-    }
-}
-
 /// The elements of a parameter, or as many times what stands for it. They are used where they are if they can be.
-fn parameter<T: Fraction>(tensor: Option<&Tensor>, count: i64, otherwise: f64) -> Result<Parameter<'_, T>> {
-    let Some(tensor) = tensor else { return Ok(Parameter::Made(times(T::near(otherwise), usized(count))?)) };
-    tensor.read().map(Parameter::Lent).or_else(|_| elements(tensor).map(Parameter::Made))
+fn parameter<T: Fraction>(tensor: Option<&Tensor>, count: i64, otherwise: f64) -> Result<Packed<'_, T>> {
+    let Some(tensor) = tensor else { return Ok(Packed::Own(times(T::near(otherwise), usized(count))?)) };
+    tensor.read().map(Packed::Lent).or_else(|_| elements(tensor).map(Packed::Own))
 }
 
 /// The numbers rounded to the type that is computed in.

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::inlined::inlined;
 use crate::math::vectorised;
 use crate::moves::GRAIN;
-use crate::pool::{each, threads_here};
+use crate::pool::{Shared, each, threads_here};
 use crate::reduction::extremes::Ordered;
 
 /// An element that is ordered by a number.
@@ -304,24 +304,18 @@ impl<T: Ranked, E: Entry> Order<T, E> {
                 before += std::mem::replace(&mut starts[value], before);
             }
         }
-        let ends = &Ends(to[..from.len()].as_mut_ptr());
+        let to = Shared::new(&mut to[..from.len()]);
         each(pieces.len(), |i| {
             let (piece, mut next) = pieces[i];
             for &entry in piece {
                 let place = &mut next[byte(entry)];
                 // SAFETY: counted, so every entry of every piece has a place of its own among as many as there are.
-                unsafe { ends.0.add(*place).write(entry) };
+                unsafe { to.slice(*place..*place + 1)[0] = entry };
                 *place += 1;
             }
         });
     }
 }
-
-/// Where threads write, each to places of its own.
-struct Ends<E>(*mut E);
-
-// SAFETY: as said.
-unsafe impl<E: Send> Sync for Ends<E> {}
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,8 @@ use dispatch_runtime::{
 
 use crate::compute::Compute;
 use crate::gemm::{Batch, BatchMut, Entry, Matrix, MatrixMut, batched, gemm};
-use crate::packed::{computed, fill, filled, packed, repeat, stretched};
+use crate::moves::copy;
+use crate::packed::{computed, fill, filled, packed, stretched};
 
 const ONE: Scalar = Scalar::Int(1);
 const ZERO: Scalar = Scalar::Int(0);
@@ -184,7 +185,7 @@ fn start(out: &mut Tensor, this: &Tensor, beta: Scalar) -> Result<Scalar> {
         beta => beta.to_f64() != Some(0.0),
     };
     if counts {
-        repeat(this, out)?;
+        copy(out, this)?;
     }
     Ok(if counts { beta } else { ZERO })
 }

@@ -14,6 +14,8 @@ use dispatch_runtime::{DType, Element, ErrorKind, Operation, Result, Spec, Tenso
 pub(crate) use fold::MOST_IN_A_LANE;
 pub(crate) use lines::lines;
 
+use crate::elementwise::loop_nest::bytes_of as signed;
+
 /// How elements become one.
 ///
 /// Elements are added to lanes, [`MOST_IN_A_LANE`] to each at most, and lanes to totals: sums are exact enough if totals are wider.

@@ -17,7 +17,6 @@ use crate::pool;
 use crate::softmax::total;
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn attention_backward(
     plan: &Attention,
     [grad_query, grad_key, grad_value]: [&mut Tensor; 3],

@@ -119,7 +119,6 @@ fn known(statistics: [Option<&Tensor>; 2], eps: f64, train: bool) -> Result<[Vec
 }
 
 #[op_impl(aten::native_batch_norm, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm(
     _plan: &(),
     out: [&mut Tensor; 3],
@@ -141,7 +140,6 @@ fn batch_norm(
 }
 
 #[op_impl(aten::_native_batch_norm_legit, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_legit(
     plan: &(),
     out: [&mut Tensor; 3],
@@ -171,7 +169,6 @@ fn batch_norm_no_stats(
 }
 
 #[op_impl(aten::_batch_norm_with_update, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_with_update(
     plan: &(),
     [out, mean, rstd, _]: [&mut Tensor; 4],
@@ -188,7 +185,6 @@ fn batch_norm_with_update(
 }
 
 #[op_impl(aten::native_batch_norm_backward, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_backward(
     _plan: &(),
     [of_input, of_weight, of_bias]: [&mut Tensor; 3],

@@ -21,7 +21,7 @@ fn grouped(tensor: &Tensor, group: i64) -> Result<Tensor> {
 }
 
 #[op_impl(aten::native_group_norm, CPU)]
-#[expect(clippy::too_many_arguments, non_snake_case, reason = "the schema's")]
+#[expect(non_snake_case, reason = "the schema's")]
 fn group_norm(
     plan: &GroupNorm,
     [out, mean, rstd]: [&mut Tensor; 3],
@@ -43,7 +43,7 @@ fn group_norm(
 }
 
 #[op_impl(aten::native_group_norm_backward, CPU)]
-#[expect(clippy::too_many_arguments, non_snake_case, reason = "the schema's")]
+#[expect(non_snake_case, reason = "the schema's")]
 fn group_norm_backward(
     plan: &GroupNorm,
     [of_input, of_weight, of_bias]: [&mut Tensor; 3],

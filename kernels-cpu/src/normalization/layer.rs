@@ -32,7 +32,6 @@ fn layer_norm(
 }
 
 #[op_impl(aten::native_layer_norm_backward, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn layer_norm_backward(
     plan: &LayerNorm,
     [of_input, of_weight, of_bias]: [&mut Tensor; 3],

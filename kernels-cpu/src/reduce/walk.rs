@@ -8,6 +8,7 @@ use dispatch_runtime::Operand;
 use smallvec::SmallVec;
 
 use super::fold::{COLUMNS, Loops};
+use super::signed;
 use crate::convert::{Convert, conversion};
 use crate::pool;
 
@@ -326,9 +327,4 @@ impl Room {
     fn block(&mut self) -> *mut u8 {
         self.block.as_mut_ptr().cast()
     }
-}
-
-/// Sizes and places are inside of a block of memory, and so fit.
-fn signed(count: usize) -> isize {
-    isize::try_from(count).unwrap_or(isize::MAX)
 }
