@@ -301,21 +301,17 @@ impl Product {
         let mut packed = vec![T::ZERO; self.groups * blocks * channels * taps * ROWS];
         let of_group = weight.len() / self.groups;
         let lines = Lines::new(&mut packed, channels * taps * ROWS);
-        pool::over(0..lines.len(), (GRAIN / 8).div_ceil(channels * taps * ROWS + 1), |pieces| {
-            for line in pieces {
-                let (group, first) = (line / blocks, line % blocks * ROWS);
-                // SAFETY: every line is in one piece.
-                let numbers = unsafe { lines.get(line) };
-                let of_line = &weight[group * of_group + first * self.steps.1..];
-                let height = ROWS.min(rows - first);
-                let reach = (height * self.steps.1).min(ROWS * taps) * size_of::<T>();
-                for (channel, numbers) in numbers.chunks_exact_mut(taps * ROWS).enumerate() {
-                    ahead::for_reading(of_line.as_ptr().wrapping_add((channel + AHEAD) * self.steps.0).cast(), reach);
-                    for row in 0..height {
-                        let window = &of_line[channel * self.steps.0 + row * self.steps.1..];
-                        for (tap, numbers) in pass.taps.iter().zip(numbers.as_chunks_mut::<ROWS>().0) {
-                            numbers[row] = window[tap.number];
-                        }
+        lines.each((GRAIN / 8).div_ceil(channels * taps * ROWS + 1), |line, numbers| {
+            let (group, first) = (line / blocks, line % blocks * ROWS);
+            let of_line = &weight[group * of_group + first * self.steps.1..];
+            let height = ROWS.min(rows - first);
+            let reach = (height * self.steps.1).min(ROWS * taps) * size_of::<T>();
+            for (channel, numbers) in numbers.chunks_exact_mut(taps * ROWS).enumerate() {
+                ahead::for_reading(of_line.as_ptr().wrapping_add((channel + AHEAD) * self.steps.0).cast(), reach);
+                for row in 0..height {
+                    let window = &of_line[channel * self.steps.0 + row * self.steps.1..];
+                    for (tap, numbers) in pass.taps.iter().zip(numbers.as_chunks_mut::<ROWS>().0) {
+                        numbers[row] = window[tap.number];
                     }
                 }
             }
