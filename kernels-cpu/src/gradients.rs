@@ -32,8 +32,8 @@ elementwise! {
         if x * beta > threshold { grad } else { grad * Real::sigmoid(x * beta) }
     };
     gelu_backward => by { gelu_loops(approximate) };
-    logit_backward => by { logit_loops(eps) };
-    elu_backward => by { elu_loops([alpha, scale, input_scale], is_result) };
+    logit_backward => by { Ok(logit_loops(eps)) };
+    elu_backward => by { Ok(elu_loops([alpha, scale, input_scale], is_result)) };
     log_sigmoid_backward => |[grad, x]| grad * Real::sigmoid(-x);
 }
 
@@ -108,28 +108,26 @@ fn gelu_slope_by_tanh<T: Fraction>(x: T) -> T {
     half * (one + tanh) + half * x * (one - tanh * tanh) * inner_slope
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
-fn logit_loops(eps: Option<f64>) -> Result<impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]>> {
+fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]> {
     // Within the bounds of `eps` there is no slope; without, there is no such number.
     let (low, high, outside) = eps.map_or((0.0, 1.0, f64::NAN), |eps| (eps, 1.0 - eps, 0.0));
-    Ok(loops!([f32 f64] |[grad, x]| {
+    loops!([f32 f64] |[grad, x]| {
         let (low, high) = (Precision::near(low), Precision::near(high));
         if (x < low) | (x > high) { Precision::near(outside) } else { grad / (x * (1.0 - x)) }
-    }))
+    })
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
 fn elu_loops(
     numbers: [Scalar; 3],
     is_result: bool,
-) -> Result<impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]>> {
-    Ok(move |dtype, lanes: &mut Lanes<'_, 2>| {
+) -> impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]> {
+    move |dtype, lanes: &mut Lanes<'_, 2>| {
         if is_result {
             loops!([f32 f64] |[grad, y]| elu_of_result(grad, y, numbers.map(Compute::from_scalar)))(dtype, lanes)
         } else {
             loops!([f32 f64] |[grad, x]| elu(grad, x, numbers.map(Compute::from_scalar)))(dtype, lanes)
         }
-    })
+    }
 }
 
 #[inline(always)]

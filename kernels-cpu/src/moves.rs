@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use dispatch_runtime::{BadArgument, DType, Element, Operand, Operands, Result, Spec, Tensor};
+use dispatch_runtime::{BadArgument, DType, Element, Geometry, Operand, Operands, Result, Spec, Tensor};
 
 use crate::elementwise::{ahead, transfer};
 use crate::pool::{over, threads_here};
@@ -37,6 +37,14 @@ pub(crate) fn packed(from: &Tensor, dtype: DType) -> Result<Tensor> {
     let mut out = Spec::contiguous(dtype, from.sizes()).on(from.device())?;
     copy(&mut out, from)?;
     Ok(out)
+}
+
+/// The same elements with these sizes and strides, from this place on; the tensor itself if there are no such elements.
+pub(crate) fn viewed(tensor: &Tensor, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
+    match Geometry::strided(sizes, strides, offset) {
+        Some(geometry) => Ok(tensor.restride(geometry)?),
+        None => Ok(tensor.clone()),
+    }
 }
 
 /// Where an operand begins, for threads.

@@ -6,7 +6,7 @@ use dispatch_runtime::{Complex32, Complex64, DType, ErrorKind, Operand, Operands
 
 use crate::compute::Compute;
 use crate::gemm::{Batch, BatchMut, Entry, Matrix, MatrixMut, batched, gemm};
-use crate::moves::copy;
+use crate::moves::{copy, viewed};
 use crate::packed::{computed, fill, filled, packed, stretched};
 
 const ONE: Scalar = Scalar::Int(1);
@@ -101,8 +101,7 @@ fn addbmm(
 fn select(batch: &Tensor, item: i64) -> Result<Tensor> {
     let geometry = batch.geometry();
     let at = geometry.offset() + item * geometry.strides()[0];
-    let item = dispatch_runtime::Geometry::strided(&geometry.sizes()[1..], &geometry.strides()[1..], at);
-    Ok(batch.restride(item.unwrap_or_else(|| geometry.clone()))?)
+    viewed(batch, &geometry.sizes()[1..], &geometry.strides()[1..], at)
 }
 
 /// A matrix of which one side has no length: the rows of the first operand, or the columns of the second.

@@ -17,17 +17,16 @@ elementwise! {
     trunc => |[x]| x.to_zero();
     round => |[x]| x.to_nearest();
     frac => |[x]| x - Real::trunc(x);
-    abs => by { abs_loops() };
-    round_decimals => by { round_loops(decimals) };
-    nan_to_num => by { nan_to_num_loops(this.dtype(), nan, posinf, neginf) };
+    abs => by { Ok(abs_loops()) };
+    round_decimals => by { Ok(round_loops(decimals)) };
+    nan_to_num => by { Ok(nan_to_num_loops(this.dtype(), nan, posinf, neginf)) };
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
-fn abs_loops() -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
-    Ok(|dtype, lanes: &mut Lanes<'_, 1>| match dtype {
+fn abs_loops() -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {
+    |dtype, lanes: &mut Lanes<'_, 1>| match dtype {
         DType::C64 | DType::C128 => loops!([Complex32 Complex64] |[z]| Real::hypot(z.re, z.im))(dtype, lanes),
         _ => loops!([f32 f64 i32 i64] cheap magnitude)(dtype, lanes),
-    })
+    }
 }
 
 trait Signed: Compute {
@@ -77,11 +76,10 @@ inlined! {
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
-fn round_loops(decimals: i64) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
+fn round_loops(decimals: i64) -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {
     let places = i32::try_from(decimals.unsigned_abs()).unwrap_or(i32::MAX);
     let (scale, is_left) = (10_f64.powi(places), decimals < 0);
-    Ok(loops!([f32 f64] |[x]| round_to(x, scale, is_left)))
+    loops!([f32 f64] |[x]| round_to(x, scale, is_left))
 }
 
 #[inline(always)]
@@ -134,13 +132,12 @@ inlined! {
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
 fn nan_to_num_loops(
     dtype: DType,
     nan: Option<f64>,
     above: Option<f64>,
     below: Option<f64>,
-) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
+) -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {
     // What is computed in a wider type is bounded by its own.
     let largest = match dtype {
         DType::F16 => Some(f16::MAX.to_f64()),
@@ -148,5 +145,5 @@ fn nan_to_num_loops(
         _ => None,
     };
     let (above, below) = (above.or(largest), below.or_else(|| largest.map(|largest| -largest)));
-    Ok(loops!([f32 f64 i64 Complex32 Complex64] |[x]| x.or(nan.unwrap_or(0.0), above, below)))
+    loops!([f32 f64 i64 Complex32 Complex64] |[x]| x.or(nan.unwrap_or(0.0), above, below))
 }

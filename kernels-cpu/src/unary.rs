@@ -71,15 +71,14 @@ elementwise! {
     digamma => |[x]| Real::digamma(x);
     deg2rad => |[x]| scaled(x, PI / 180.0);
     rad2deg => |[x]| scaled(x, 180.0 / PI);
-    logit => by { logit_loops(eps) };
-    polygamma => by { polygamma_loops(n) };
+    logit => by { Ok(logit_loops(eps)) };
+    polygamma => by { Ok(polygamma_loops(n)) };
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
-fn polygamma_loops(order: i64) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
+fn polygamma_loops(order: i64) -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {
     #[expect(clippy::cast_precision_loss, reason = "beyond 170 there are no such numbers anyway")]
     let order = order as f64;
-    Ok(loops!([f32 f64] |[x]| Real::polygamma(x, Precision::near(order))))
+    loops!([f32 f64] |[x]| Real::polygamma(x, Precision::near(order)))
 }
 
 #[inline(always)]
@@ -98,11 +97,10 @@ fn sine_over<T: Fraction>(x: T) -> T {
     if x == T::near(0.0) { T::near(1.0) } else { Real::sin(turn) / turn }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
-fn logit_loops(eps: Option<f64>) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
+fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {
     // What is beyond an end stays there, so that it becomes NaN.
     let (low, high) = eps.map_or((f64::NEG_INFINITY, f64::INFINITY), |eps| (eps, 1.0 - eps));
-    Ok(loops!([f32 f64] |[x]| logit(x, Precision::near(low), Precision::near(high))))
+    loops!([f32 f64] |[x]| logit(x, Precision::near(low), Precision::near(high)))
 }
 
 #[inline(always)]

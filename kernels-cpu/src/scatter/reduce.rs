@@ -11,6 +11,7 @@ use crate::factory::fill;
 use crate::gather::put_combined;
 use crate::inlined::inlined;
 use crate::moves::{Axis, Step, combined, copy, packed};
+use crate::reduce::computed;
 
 /// What reductions do besides arithmetic.
 pub(super) trait Reducible: Compute {
@@ -94,13 +95,8 @@ pub(super) fn reduced(
         return copy(out, &sum);
     }
     copy(out, this)?;
-    match computed {
-        DType::F32 => reduce::<f32>(out, from, way, how, include),
-        DType::F64 => reduce::<f64>(out, from, way, how, include),
-        DType::C64 => reduce::<Complex32>(out, from, way, how, include),
-        DType::C128 => reduce::<Complex64>(out, from, way, how, include),
-        _ => reduce::<i64>(out, from, way, how, include),
-    }
+    computed!(aten::scatter_reduce, computed, T: [f32, f64, Complex32, Complex64, i64] =>
+        reduce::<T>(out, from, way, how, include))
 }
 
 /// Writes the sums of the elements of `this` and those of `from`, which is [`ready`], along a walk.
