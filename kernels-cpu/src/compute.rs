@@ -27,6 +27,20 @@ pub(crate) trait Compute: Arithmetic {
     }
 }
 
+/// The sum of all lanes.
+#[inline(always)]
+pub(crate) fn joined<T: Arithmetic, const N: usize>(mut lanes: [T; N]) -> T {
+    let mut width = N / 2;
+    while width > 0 {
+        let (low, high) = lanes.split_at_mut(width);
+        for (a, b) in low.iter_mut().zip(high) {
+            *a = a.plus(*b);
+        }
+        width /= 2;
+    }
+    lanes[0]
+}
+
 macro_rules! floats {
     ($($ty:ty: |$value:ident| $from:expr;)*) => {$(
         impl Compute for $ty {

@@ -16,10 +16,10 @@ macro_rules! inlined {
             $crate::inlined::inlined! { @items $($items)* }
         }
     };
-    (@items $(#[$attribute:meta])* fn $name:ident $([$($generics:tt)*])? ($($arguments:tt)*) -> $result:ty = $body:expr; $($rest:tt)*) => {
+    (@items $(#[$attribute:meta])* fn $name:ident $([$($generics:tt)*])? ($($arguments:tt)*) $(-> $result:ty)? = $body:expr; $($rest:tt)*) => {
         #[inline(always)]
         $(#[$attribute])*
-        fn $name $(<$($generics)*>)? ($($arguments)*) -> $result {
+        fn $name $(<$($generics)*>)? ($($arguments)*) $(-> $result)? {
             $body
         }
 

@@ -10,7 +10,7 @@ mod planes;
 
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, operands};
 
-use crate::compute::Fraction;
+use crate::compute::{Fraction, joined};
 use crate::math::vectorised;
 use crate::numbers::{elements, times, usized};
 use crate::packed::Packed;
@@ -127,20 +127,6 @@ impl Moments {
         let origin: f64 = first[0].into();
         Self { count: depth * float(LANES), mean: origin + mean.into(), squares: joined(squares).into() }
     }
-}
-
-/// The sum of all lanes.
-#[inline(always)]
-fn joined<T: Fraction>(mut lanes: [T; LANES]) -> T {
-    let mut width = LANES / 2;
-    while width > 0 {
-        let (low, high) = lanes.split_at_mut(width);
-        for (a, b) in low.iter_mut().zip(high) {
-            *a = *a + *b;
-        }
-        width /= 2;
-    }
-    lanes[0]
 }
 
 /// The mean of a line, and the mean of the squared distances from it.

@@ -5,12 +5,11 @@
 #![expect(unsafe_code, reason = "places that were counted before")]
 
 use std::marker::PhantomData;
-use std::sync::{Mutex, PoisonError};
 
 use crate::inlined::inlined;
 use crate::math::vectorised;
 use crate::moves::GRAIN;
-use crate::pool::{Shared, each, threads_here};
+use crate::pool::{Lines, Shared, each, threads_here};
 use crate::reduction::extremes::Ordered;
 
 /// An element that is ordered by a number.
@@ -287,27 +286,23 @@ impl<T: Ranked, E: Entry> Order<T, E> {
     fn deal(&self, from: &[E], to: &mut [E], digit: u32) {
         let byte = |entry: E| (entry.above(self.shift) >> (8 * digit) & 0xff) as usize;
         let step = from.len().div_ceil(threads_here().min(from.len() / GRAIN).max(1));
-        let pieces: Vec<(&[E], Mutex<[usize; 256]>)> =
-            from.chunks(step).map(|piece| (piece, Mutex::new([0; 256]))).collect();
-        each(pieces.len(), |i| {
+        let pieces: Vec<&[E]> = from.chunks(step).collect();
+        let mut starts = vec![[0; 256]; pieces.len()];
+        Lines::new(&mut starts, 1).each(1, |i, start| {
             let mut count = [0; 256];
-            pieces[i].0.iter().for_each(|&entry| count[byte(entry)] += 1);
-            *pieces[i].1.lock().unwrap_or_else(PoisonError::into_inner) = count;
+            pieces[i].iter().for_each(|&entry| count[byte(entry)] += 1);
+            start[0] = count;
         });
-        let pieces = pieces
-            .into_iter()
-            .map(|(piece, count)| (piece, count.into_inner().unwrap_or_else(PoisonError::into_inner)));
-        let mut pieces: Vec<(&[E], [usize; 256])> = pieces.collect();
         let mut before = 0;
         for value in 0..256 {
-            for (_, starts) in &mut pieces {
+            for starts in &mut starts {
                 before += std::mem::replace(&mut starts[value], before);
             }
         }
         let to = Shared::new(&mut to[..from.len()]);
         each(pieces.len(), |i| {
-            let (piece, mut next) = pieces[i];
-            for &entry in piece {
+            let mut next = starts[i];
+            for &entry in pieces[i] {
                 let place = &mut next[byte(entry)];
                 // SAFETY: counted, so every entry of every piece has a place of its own among as many as there are.
                 unsafe { to.slice(*place..*place + 1)[0] = entry };

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{Operation, Result, Tensor, op_impl, operands};
 
-use crate::compute::{self, Compute};
+use crate::compute::{self, joined};
 use crate::math::{Real, vectorised};
 use crate::reduce::{computed, lines, marked};
 use crate::reduction::extremes::{Ordered, larger};
@@ -105,19 +105,6 @@ fn exponentials<T: Fraction>(line: &[T], highest: T, out: &mut [T]) -> T {
         sum += joined(lanes).into();
     }
     T::near(sum)
-}
-
-/// The sum of all lanes.
-#[inline(always)]
-fn joined<T: Compute>(mut lanes: [T; LANES]) -> T {
-    let mut width = LANES / 2;
-    while width > 0 {
-        for i in 0..width {
-            lanes[i] = lanes[i].plus(lanes[i + width]);
-        }
-        width /= 2;
-    }
-    lanes[0]
 }
 
 fn forward<T: Fraction>(line: &[T], out: &mut [T], kind: Kind) {

@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 use aten::GROUP;
 
 use super::{Words, filled};
-use crate::compute::Fraction;
+use crate::compute::{Fraction, Precision};
 use crate::math::{Real, vectorised};
 
 /// Numbers that words become.
@@ -75,12 +75,20 @@ fn rows<T: Drawn, const N: usize>(number: impl Fn(usize, usize) -> T) -> [[T; GR
     rows
 }
 
-/// A fill in the type that the dtype is computed in.
+/// Runs a body for the type that a dtype is computed in, and as many rows as a group gives of it.
 macro_rules! by_precision {
-    ($fill:ident($this:expr, $($argument:expr),*)) => {
-        match $this.dtype() {
-            DType::F64 | DType::C128 => $fill::<f64, { <f64 as Drawn>::ROWS }>($this, $($argument),*),
-            _ => $fill::<f32, { <f32 as Drawn>::ROWS }>($this, $($argument),*),
+    ($dtype:expr, $T:ident $N:ident => $body:expr) => {
+        match $dtype {
+            DType::F64 | DType::C128 => {
+                type $T = f64;
+                const $N: usize = <f64 as Drawn>::ROWS;
+                $body
+            }
+            _ => {
+                type $T = f32;
+                const $N: usize = <f32 as Drawn>::ROWS;
+                $body
+            }
         }
     };
 }
@@ -89,12 +97,12 @@ macro_rules! by_precision {
 fn normal_(_plan: &(), this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
     // The two parts of a complex number have half of the variance each.
     let std = if this.dtype().is_complex() { std * std::f64::consts::FRAC_1_SQRT_2 } else { std };
-    by_precision!(normal(this, generator, mean, std, false))
+    by_precision!(this.dtype(), T N => normal::<T, N>(this, generator, mean, std, false))
 }
 
 #[op_impl(aten::log_normal, CPU, in_place, strided)]
 fn log_normal(_plan: &(), out: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
-    by_precision!(normal(out, generator, mean, std, true))
+    by_precision!(out.dtype(), T N => normal::<T, N>(out, generator, mean, std, true))
 }
 
 /// By the method of Box and Muller: the words of a block make a radius and an angle, and those make two numbers.
@@ -130,36 +138,29 @@ fn normal<T: Drawn, const N: usize>(
 
 #[op_impl(aten::uniform, CPU, in_place, strided)]
 fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
-    by_precision!(uniform_of(out, generator, from, to))
-}
-
-fn uniform_of<T: Drawn, const N: usize>(
-    this: &mut Tensor,
-    generator: Option<&Generator>,
-    from: f64,
-    to: f64,
-) -> Result<()> {
     // No more than the dtype holds, or numbers would round up to one.
-    let bits = match this.dtype() {
+    let bits = match out.dtype() {
         DType::F16 => 11,
         DType::BF16 => 8,
         _ => 24,
     };
-    let (from, to) = (T::near(from), T::near(to));
-    filled::<T, N>(this, generator, |words, _| {
-        rows(
-            #[inline(always)]
-            |row, at| {
-                let number = T::unit(words, row, at, bits) * (to - from) + from;
-                if number < to { number } else { from }
-            },
-        )
+    by_precision!(out.dtype(), T N => {
+        let (from, to) = (T::near(from), T::near(to));
+        filled::<T, N>(out, generator, |words, _| {
+            rows(
+                #[inline(always)]
+                |row, at| {
+                    let number = T::unit(words, row, at, bits) * (to - from) + from;
+                    if number < to { number } else { from }
+                },
+            )
+        })
     })
 }
 
 #[op_impl(aten::exponential, CPU, in_place, strided)]
 fn exponential(_plan: &(), out: &mut Tensor, lambd: f64, generator: Option<&Generator>) -> Result<()> {
-    by_precision!(exponential_of(out, generator, lambd))
+    by_precision!(out.dtype(), T N => exponential_of::<T, N>(out, generator, lambd))
 }
 
 pub(super) fn exponential_of<T: Drawn, const N: usize>(
@@ -178,24 +179,17 @@ pub(super) fn exponential_of<T: Drawn, const N: usize>(
 
 #[op_impl(aten::cauchy, CPU, in_place, strided)]
 fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
-    by_precision!(cauchy_of(out, generator, median, sigma))
-}
-
-fn cauchy_of<T: Drawn, const N: usize>(
-    this: &mut Tensor,
-    generator: Option<&Generator>,
-    median: f64,
-    sigma: f64,
-) -> Result<()> {
-    let (median, sigma) = (T::near(median), T::near(sigma));
-    filled::<T, N>(this, generator, |words, _| {
-        rows(
-            #[inline(always)]
-            |row, at| {
-                let angle = T::near(std::f64::consts::PI) * (T::open(words, row, at) - T::near(0.5));
-                median + sigma * angle.tan_near()
-            },
-        )
+    by_precision!(out.dtype(), T N => {
+        let (median, sigma) = (T::near(median), T::near(sigma));
+        filled::<T, N>(out, generator, |words, _| {
+            rows(
+                #[inline(always)]
+                |row, at| {
+                    let angle = T::near(std::f64::consts::PI) * (T::open(words, row, at) - T::near(0.5));
+                    median + sigma * angle.tan_near()
+                },
+            )
+        })
     })
 }
 

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::fold::{COLUMNS, Loops};
 use super::signed;
 use crate::convert::{Convert, conversion};
-use crate::pool;
+use crate::pool::{self, Lines};
 
 /// How many elements are worth a thread.
 const GRAIN: usize = 32 * 1024;
@@ -166,16 +166,14 @@ impl Walk<'_> {
             step = step.next_multiple_of(COLUMNS);
         }
         let parts = size.div_ceil(step);
-        let rooms: Vec<std::sync::Mutex<Option<Room>>> =
-            (0..units * parts).map(|_| std::sync::Mutex::default()).collect();
-        pool::each(units * parts, |i| {
+        let mut rooms: Vec<Option<Room>> = (0..units * parts).map(|_| None).collect();
+        Lines::new(&mut rooms, 1).each(1, |i, to| {
             let mut room = Room::new(self);
             let start = i % parts * step;
             self.unit(i / parts, (longest, start..size.min(start + step)), &mut room);
-            *rooms[i].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(room);
+            to[0] = Some(room);
         });
-        let mut rooms =
-            rooms.into_iter().map(|room| room.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner));
+        let mut rooms = rooms.into_iter();
         for unit in 0..units {
             let mut parts = rooms.by_ref().take(parts).flatten();
             let Some(mut first) = parts.next() else { continue };
