@@ -11,7 +11,7 @@ fn copy_(this: &mut Tensor, src: &Tensor, _non_blocking: bool) -> Result<()> {
 }
 
 fusible! {
-    aten::_to_copy by to_copy_any |this: &Tensor, dtype: Option<DType>, _layout: Option<Layout>, device: Option<Device>, _pinned: Option<bool>, _non_blocking: bool, format: Option<MemoryFormat>| {
+    aten::_to_copy by _to_copy |this: &Tensor, dtype: Option<DType>, _layout: Option<Layout>, device: Option<Device>, _pinned: Option<bool>, _non_blocking: bool, format: Option<MemoryFormat>| {
         let stays = device.is_none() && format.is_none_or(|format| format == MemoryFormat::Preserve);
         stays.then(|| Bound::conversion(this.dtype(), dtype.unwrap_or_else(|| this.dtype())))
     }

@@ -73,22 +73,19 @@ impl<T: Fraction> Norm<T> {
 /// All differences as one, in lanes.
 fn folded<T: Fraction>(a: &[T], b: &[T], add: impl Fn(T, T) -> T, join: impl Fn(T, T) -> T) -> T {
     const LANES: usize = 16;
-    vectorised(
-        #[inline(always)]
-        || {
-            let ((many, rest), (others, other)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-            let mut lanes = [T::near(0.0); LANES];
-            for (a, b) in many.iter().zip(others) {
-                for i in 0..LANES {
-                    lanes[i] = add(lanes[i], a[i] - b[i]);
-                }
+    vectorised!({
+        let ((many, rest), (others, other)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+        let mut lanes = [T::near(0.0); LANES];
+        for (a, b) in many.iter().zip(others) {
+            for i in 0..LANES {
+                lanes[i] = add(lanes[i], a[i] - b[i]);
             }
-            for (lane, (&a, &b)) in lanes.iter_mut().zip(rest.iter().zip(other)) {
-                *lane = add(*lane, a - b);
-            }
-            lanes.into_iter().fold(T::near(0.0), join)
-        },
-    )
+        }
+        for (lane, (&a, &b)) in lanes.iter_mut().zip(rest.iter().zip(other)) {
+            *lane = add(*lane, a - b);
+        }
+        lanes.into_iter().fold(T::near(0.0), join)
+    })
 }
 
 fn usized(size: Option<&i64>) -> usize {

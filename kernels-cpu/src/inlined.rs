@@ -1,4 +1,4 @@
-//! Implementations of traits whose methods are one expression each.
+//! Code that is always inlined, without an attribute at each place.
 
 /// Implements traits for one or several types. Every method is an expression, and is always inlined: the loops over elements are made of
 /// such methods, and a call would keep the compiler from using vector instructions.
@@ -38,3 +38,14 @@ macro_rules! inlined {
     (@items) => {};
 }
 pub(crate) use inlined;
+
+/// Runs a block by [`vectorised`](crate::math::vectorised), in a closure that is inlined. `return` ends the block.
+macro_rules! vectorised {
+    ($work:expr) => {
+        $crate::math::vectorised(
+            #[inline(always)]
+            || $work,
+        )
+    };
+}
+pub(crate) use vectorised;

@@ -28,6 +28,8 @@ use pulp::Arch;
 use rare::Rare;
 pub(crate) use rare::zeta;
 
+pub(crate) use crate::inlined::vectorised;
+
 /// Runs `work` compiled for the widest instruction set of this machine.
 ///
 /// What is to be wide must be inlined into `work`: a function that it calls keeps the instructions it was compiled

@@ -131,23 +131,20 @@ impl Moments {
 
 /// The mean of a line, and the mean of the squared distances from it.
 fn moments<T: Fraction + Into<f64>>(line: &[T]) -> (f64, f64) {
-    vectorised(
-        #[inline(always)]
-        || {
-            let mut all = Moments::default();
-            for block in line.chunks(LANES * DEPTH) {
-                let (wide, rest) = block.as_chunks();
-                if let [first, others @ ..] = wide {
-                    all = all.and(Moments::of_lanes(first, others));
-                }
-                if !rest.is_empty() {
-                    all = all.and(Moments::of_few(rest));
-                }
+    vectorised!({
+        let mut all = Moments::default();
+        for block in line.chunks(LANES * DEPTH) {
+            let (wide, rest) = block.as_chunks();
+            if let [first, others @ ..] = wide {
+                all = all.and(Moments::of_lanes(first, others));
             }
-            let var = all.squares / all.count;
-            (if line.is_empty() { f64::NAN } else { all.mean }, if var < 0.0 { 0.0 } else { var })
-        },
-    )
+            if !rest.is_empty() {
+                all = all.and(Moments::of_few(rest));
+            }
+        }
+        let var = all.squares / all.count;
+        (if line.is_empty() { f64::NAN } else { all.mean }, if var < 0.0 { 0.0 } else { var })
+    })
 }
 
 /// The reciprocal of the standard deviation.
@@ -159,25 +156,22 @@ fn reciprocal_deviation(var: f64, eps: f64) -> f64 {
 fn normalize<T: Fraction>(line: &[T], out: &mut [T], (mean, rstd): (f64, f64), shared: Shared<'_, T>) {
     let (mean, rstd) = (T::near(mean), T::near(rstd));
     let Shared { weight, bias } = shared;
-    vectorised(
-        #[inline(always)]
-        || {
-            if weight.len() == line.len() {
-                for (((out, &x), &weight), &bias) in out.iter_mut().zip(line).zip(weight).zip(bias) {
-                    *out = (x - mean) * rstd * weight + bias;
-                }
-            } else {
-                let run = (line.len() / weight.len().max(1)).max(1);
-                let runs = out.chunks_mut(run).zip(line.chunks(run));
-                for (((out, line), &weight), &bias) in runs.zip(weight).zip(bias) {
-                    let scale = rstd * weight;
-                    for (out, &x) in out.iter_mut().zip(line) {
-                        *out = (x - mean) * scale + bias;
-                    }
+    vectorised!({
+        if weight.len() == line.len() {
+            for (((out, &x), &weight), &bias) in out.iter_mut().zip(line).zip(weight).zip(bias) {
+                *out = (x - mean) * rstd * weight + bias;
+            }
+        } else {
+            let run = (line.len() / weight.len().max(1)).max(1);
+            let runs = out.chunks_mut(run).zip(line.chunks(run));
+            for (((out, line), &weight), &bias) in runs.zip(weight).zip(bias) {
+                let scale = rstd * weight;
+                for (out, &x) in out.iter_mut().zip(line) {
+                    *out = (x - mean) * scale + bias;
                 }
             }
-        },
-    );
+        }
+    });
 }
 
 /// Normalises every line along `dims` by its own statistics, which are given: means and variances. `shared` says which parameters a

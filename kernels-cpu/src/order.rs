@@ -132,10 +132,8 @@ impl<T: Ranked> Order<T, i64> {
         let (mut least, mut greatest) = (0, u64::MAX >> (64 - T::BITS));
         if T::BITS == 64 {
             let ranks = line.iter().map(|&element| first.turned::<T>(element.rank()));
-            (least, greatest) = vectorised(
-                #[inline(always)]
-                || ranks.fold((u64::MAX, 0), |(least, greatest), rank| (rank.min(least), rank.max(greatest))),
-            );
+            (least, greatest) =
+                vectorised!(ranks.fold((u64::MAX, 0), |(least, greatest), rank| (rank.min(least), rank.max(greatest))));
         }
         let bits = 64 - greatest.saturating_sub(least).leading_zeros();
         (bits + shift < 64).then_some(Self { first, base: least, shift, of: PhantomData })
@@ -210,10 +208,8 @@ impl<T: Ranked, E: Entry> Order<T, E> {
             let mut bound = self.keep(&mut kept, count);
             for (number, block) in line[room..].chunks(BLOCK).enumerate() {
                 // Of those that are equal to the last one kept, it came first.
-                let none = vectorised(
-                    #[inline(always)]
-                    || !block.iter().fold(false, |found, &element| found | (self.above(element) < bound)),
-                );
+                let none =
+                    vectorised!(!block.iter().fold(false, |found, &element| found | (self.above(element) < bound)));
                 if none {
                     continue;
                 }

@@ -30,21 +30,18 @@ impl Fraction for f64 {}
 
 /// The largest element of a line, or what is not a number.
 pub(crate) fn highest<T: Ordered>(line: &[T]) -> T {
-    vectorised(
-        #[inline(always)]
-        || {
-            let mut lanes = [T::LOWEST; LANES];
-            let (wide, rest) = line.as_chunks::<LANES>();
-            // Some may be looked at twice.
-            let last = line.last_chunk().copied().unwrap_or_else(|| filled(rest, T::LOWEST));
-            for values in wide.iter().chain([&last]) {
-                for (lane, &value) in lanes.iter_mut().zip(values) {
-                    *lane = larger(value, *lane);
-                }
+    vectorised!({
+        let mut lanes = [T::LOWEST; LANES];
+        let (wide, rest) = line.as_chunks::<LANES>();
+        // Some may be looked at twice.
+        let last = line.last_chunk().copied().unwrap_or_else(|| filled(rest, T::LOWEST));
+        for values in wide.iter().chain([&last]) {
+            for (lane, &value) in lanes.iter_mut().zip(values) {
+                *lane = larger(value, *lane);
             }
-            lanes.into_iter().fold(T::LOWEST, larger)
-        },
-    )
+        }
+        lanes.into_iter().fold(T::LOWEST, larger)
+    })
 }
 
 /// What is left at the end of a line, as a block.
@@ -112,43 +109,37 @@ fn forward<T: Fraction>(line: &[T], out: &mut [T], kind: Kind) {
     if kind == Kind::Safe && highest == T::LOWEST {
         return out.fill(T::ZERO);
     }
-    vectorised(
-        #[inline(always)]
-        || {
-            if kind == Kind::Log {
-                let sum = total([line], [T::LOWEST], |[x]| Real::exp(x.minus(highest)));
-                let shift = Real::log(sum);
-                for (out, &x) in out.iter_mut().zip(line) {
-                    *out = x.minus(highest).minus(shift);
-                }
-            } else {
-                let scale = Real::reciprocal(exponentials(line, highest, out));
-                for out in out {
-                    *out = out.times(scale);
-                }
+    vectorised!({
+        if kind == Kind::Log {
+            let sum = total([line], [T::LOWEST], |[x]| Real::exp(x.minus(highest)));
+            let shift = Real::log(sum);
+            for (out, &x) in out.iter_mut().zip(line) {
+                *out = x.minus(highest).minus(shift);
             }
-        },
-    );
+        } else {
+            let scale = Real::reciprocal(exponentials(line, highest, out));
+            for out in out {
+                *out = out.times(scale);
+            }
+        }
+    });
 }
 
 fn backward<T: Fraction>(grad: &[T], output: &[T], out: &mut [T], kind: Kind) {
-    vectorised(
-        #[inline(always)]
-        || {
-            let output = &output[..grad.len()];
-            if kind == Kind::Log {
-                let sum = total([grad], [T::ZERO], |[grad]| grad);
-                for (out, (&grad, &output)) in out.iter_mut().zip(grad.iter().zip(output)) {
-                    *out = grad.minus(Real::exp(output).times(sum));
-                }
-            } else {
-                let sum = total([grad, output], [T::ZERO; 2], |[grad, output]| grad.times(output));
-                for (out, (&grad, &output)) in out.iter_mut().zip(grad.iter().zip(output)) {
-                    *out = grad.minus(sum).times(output);
-                }
+    vectorised!({
+        let output = &output[..grad.len()];
+        if kind == Kind::Log {
+            let sum = total([grad], [T::ZERO], |[grad]| grad);
+            for (out, (&grad, &output)) in out.iter_mut().zip(grad.iter().zip(output)) {
+                *out = grad.minus(Real::exp(output).times(sum));
             }
-        },
-    );
+        } else {
+            let sum = total([grad, output], [T::ZERO; 2], |[grad, output]| grad.times(output));
+            for (out, (&grad, &output)) in out.iter_mut().zip(grad.iter().zip(output)) {
+                *out = grad.minus(sum).times(output);
+            }
+        }
+    });
 }
 
 fn softmax<O: Operation>(dim: usize, out: &mut Tensor, this: &Tensor, kind: Kind) -> Result<()> {

@@ -127,10 +127,8 @@ impl<T: Number> Task<'_, T> {
         for (at, row) in rows.clone().enumerate() {
             self.out.read([item, head, row, 0], &mut result);
             self.grad.read([item, head, row, 0], &mut grad);
-            scratch.meets[at] = vectorised(
-                #[inline(always)]
-                || total([&result[..], &grad], [T::ZERO; 2], |[result, grad]| result.times(grad)),
-            );
+            scratch.meets[at] =
+                vectorised!(total([&result[..], &grad], [T::ZERO; 2], |[result, grad]| result.times(grad)));
             self.logs.read([item, head, row, 0], &mut scratch.logs[at..=at]);
         }
         scratch.grad_query.fill(T::ZERO);
@@ -163,22 +161,19 @@ impl<T: Number> Task<'_, T> {
         let scale = self.products.scale;
         let across = height.next_multiple_of(LANES);
         let lines = block.products.chunks_exact_mut(QUERIES).zip(slopes.chunks_exact_mut(QUERIES));
-        vectorised(
-            #[inline(always)]
-            || {
-                for (weights, slopes) in lines.take(count) {
-                    for start in (0..across).step_by(LANES) {
-                        let part = start..start + LANES;
-                        let (weights, slopes) = (&mut weights[part.clone()], &mut slopes[part.clone()]);
-                        let (logs, meets) = (&logs[part.clone()], &meets[part]);
-                        for lane in 0..LANES {
-                            weights[lane] = Real::exp(weights[lane].minus(logs[lane]));
-                            slopes[lane] = slopes[lane].minus(meets[lane]).times(weights[lane]).times(scale);
-                        }
+        vectorised!({
+            for (weights, slopes) in lines.take(count) {
+                for start in (0..across).step_by(LANES) {
+                    let part = start..start + LANES;
+                    let (weights, slopes) = (&mut weights[part.clone()], &mut slopes[part.clone()]);
+                    let (logs, meets) = (&logs[part.clone()], &meets[part]);
+                    for lane in 0..LANES {
+                        weights[lane] = Real::exp(weights[lane].minus(logs[lane]));
+                        slopes[lane] = slopes[lane].minus(meets[lane]).times(weights[lane]).times(scale);
                     }
                 }
-            },
-        );
+            }
+        });
         let Scratch { block, slopes, keys: own_keys, queries, grads, grad_query, grad_key, grad_value, .. } = scratch;
         let weights = Matrix::new(&block.products, [count, height], [QUERIES, 1]);
         let slopes = Matrix::new(slopes, [count, height], [QUERIES, 1]);

@@ -254,66 +254,57 @@ impl<T: Number> Running<T> {
         let Self { block, highest, sums, shifts, scales, .. } = self;
         let across = height.next_multiple_of(LANES);
         let lines = block.products[..keys * QUERIES].as_chunks_mut::<QUERIES>().0;
-        vectorised(
-            #[inline(always)]
-            || {
-                shifts.copy_from_slice(&highest[..]);
-                for line in &*lines {
-                    for (top, &product) in shifts[..across].iter_mut().zip(&line[..across]) {
-                        *top = if product > *top { product } else { *top };
+        vectorised!({
+            shifts.copy_from_slice(&highest[..]);
+            for line in &*lines {
+                for (top, &product) in shifts[..across].iter_mut().zip(&line[..across]) {
+                    *top = if product > *top { product } else { *top };
+                }
+            }
+            for ((shift, highest), scale) in shifts.iter_mut().zip(&mut *highest).zip(&mut *scales) {
+                let before = *highest;
+                *highest = *shift;
+                *shift = finite(*shift);
+                *scale = Real::exp(before.minus(*shift));
+            }
+            for (sum, &scale) in sums.iter_mut().zip(&*scales) {
+                *sum = sum.times(scale);
+            }
+            for line in lines {
+                let shifts = shifts[..across].as_chunks::<LANES>().0;
+                let sums = sums[..across].as_chunks_mut::<LANES>().0;
+                for ((line, shift), sum) in line.as_chunks_mut::<LANES>().0.iter_mut().zip(shifts).zip(sums) {
+                    for lane in 0..LANES {
+                        line[lane] = Real::decay(line[lane].minus(shift[lane]));
+                        sum[lane] = sum[lane].plus(line[lane]);
                     }
                 }
-                for ((shift, highest), scale) in shifts.iter_mut().zip(&mut *highest).zip(&mut *scales) {
-                    let before = *highest;
-                    *highest = *shift;
-                    *shift = finite(*shift);
-                    *scale = Real::exp(before.minus(*shift));
-                }
-                for (sum, &scale) in sums.iter_mut().zip(&*scales) {
-                    *sum = sum.times(scale);
-                }
-                for line in lines {
-                    let shifts = shifts[..across].as_chunks::<LANES>().0;
-                    let sums = sums[..across].as_chunks_mut::<LANES>().0;
-                    for ((line, shift), sum) in line.as_chunks_mut::<LANES>().0.iter_mut().zip(shifts).zip(sums) {
-                        for lane in 0..LANES {
-                            line[lane] = Real::decay(line[lane].minus(shift[lane]));
-                            sum[lane] = sum[lane].plus(line[lane]);
-                        }
-                    }
-                }
-            },
-        );
+            }
+        });
     }
 
     /// Divides the totals, and leaves the logarithms of the sums in their place.
     fn finish(&mut self, width: usize) {
         let Self { highest, sums, scales, .. } = self;
-        vectorised(
-            #[inline(always)]
-            || {
-                for ((sum, &highest), scale) in sums.iter_mut().zip(&*highest).zip(&mut *scales) {
-                    // Where every product is minus infinity there is nothing to divide, and nothing is left.
-                    let all = if *sum == T::ZERO { T::ONE } else { *sum };
-                    *scale = Real::reciprocal(all);
-                    *sum = finite(highest).plus(Real::log(all));
-                }
-            },
-        );
+        vectorised!({
+            for ((sum, &highest), scale) in sums.iter_mut().zip(&*highest).zip(&mut *scales) {
+                // Where every product is minus infinity there is nothing to divide, and nothing is left.
+                let all = if *sum == T::ZERO { T::ONE } else { *sum };
+                *scale = Real::reciprocal(all);
+                *sum = finite(highest).plus(Real::log(all));
+            }
+        });
         self.rescale(width);
     }
 
     fn rescale(&mut self, width: usize) {
         let Self { totals, scales, .. } = self;
-        vectorised(
-            #[inline(always)]
-            || {
-                for (line, &scale) in totals.chunks_exact_mut(width.max(1)).zip(&*scales) {
-                    for total in line {
-                        *total = total.times(scale);
-                    }
+        vectorised!({
+            for (line, &scale) in totals.chunks_exact_mut(width.max(1)).zip(&*scales) {
+                for total in line {
+                    *total = total.times(scale);
                 }
-            },
-        );
+            }
+        });
     }
 }

@@ -19,14 +19,11 @@ fn coins(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()>
     let limit = threshold(p);
     filled::<u8, 4>(this, generator, |words, _| {
         let mut rows = [[0; GROUP]; 4];
-        vectorised(
-            #[inline(always)]
-            || {
-                for (to, word) in rows.as_flattened_mut().iter_mut().zip(words.as_flattened()) {
-                    *to = u8::from(u64::from(*word) < limit);
-                }
-            },
-        );
+        vectorised!({
+            for (to, word) in rows.as_flattened_mut().iter_mut().zip(words.as_flattened()) {
+                *to = u8::from(u64::from(*word) < limit);
+            }
+        });
         rows
     })
 }

@@ -62,16 +62,13 @@ impl Drawn for f64 {
 #[inline(always)]
 fn rows<T: Drawn, const N: usize>(number: impl Fn(usize, usize) -> T) -> [[T; GROUP]; N] {
     let mut rows = [[T::near(0.0); GROUP]; N];
-    vectorised(
-        #[inline(always)]
-        || {
-            for (row, numbers) in rows.iter_mut().enumerate() {
-                for (at, to) in numbers.iter_mut().enumerate() {
-                    *to = number(row, at);
-                }
+    vectorised!({
+        for (row, numbers) in rows.iter_mut().enumerate() {
+            for (at, to) in numbers.iter_mut().enumerate() {
+                *to = number(row, at);
             }
-        },
-    );
+        }
+    });
     rows
 }
 
@@ -116,22 +113,19 @@ fn normal<T: Drawn, const N: usize>(
     let (mean, std) = (T::near(mean), T::near(std));
     filled::<T, N>(this, generator, |words, _| {
         let mut rows = [[mean; GROUP]; N];
-        vectorised(
-            #[inline(always)]
-            || {
-                for pair in 0..N / 2 {
-                    for at in 0..GROUP {
-                        let radius = (T::near(-2.0) * T::open(words, 2 * pair, at).log()).sqrt();
-                        let angle = T::near(std::f64::consts::TAU) * T::unit(words, 2 * pair + 1, at, 24);
-                        rows[2 * pair][at] = mean + std * radius * angle.cos_near();
-                        rows[2 * pair + 1][at] = mean + std * radius * angle.sin_near();
-                    }
+        vectorised!({
+            for pair in 0..N / 2 {
+                for at in 0..GROUP {
+                    let radius = (T::near(-2.0) * T::open(words, 2 * pair, at).log()).sqrt();
+                    let angle = T::near(std::f64::consts::TAU) * T::unit(words, 2 * pair + 1, at, 24);
+                    rows[2 * pair][at] = mean + std * radius * angle.cos_near();
+                    rows[2 * pair + 1][at] = mean + std * radius * angle.sin_near();
                 }
-                if exponentiated {
-                    rows.as_flattened_mut().iter_mut().for_each(|x| *x = Real::exp(*x));
-                }
-            },
-        );
+            }
+            if exponentiated {
+                rows.as_flattened_mut().iter_mut().for_each(|x| *x = Real::exp(*x));
+            }
+        });
         rows
     })
 }

@@ -126,10 +126,7 @@ pub(super) fn check<T: Sample>(
     reference: impl Fn(f64) -> f64,
 ) {
     let arguments = arguments::<T>(low, high);
-    let results: Vec<T> = vectorised(
-        #[inline(always)]
-        || arguments.iter().map(|&x| function(x)).collect(),
-    );
+    let results: Vec<T> = vectorised!(arguments.iter().map(|&x| function(x)).collect());
     let mut worst = (0.0, 0.0);
     for (&x, &result) in arguments.iter().zip(&results) {
         assert!(same(result, function(x)), "compiled differently at {x:?}: {result:?}");
@@ -154,10 +151,7 @@ pub(super) fn check_pairs<T: Sample>(
     let crossed = special.iter().flat_map(|&a| special.iter().map(move |&b| (a, b)));
     let shifted = all.iter().zip(all.iter().skip(7)).map(|(&a, &b)| (a, b));
     let arguments: Vec<(T, T)> = crossed.chain(shifted).collect();
-    let results: Vec<T> = vectorised(
-        #[inline(always)]
-        || arguments.iter().map(|&(a, b)| function(a, b)).collect(),
-    );
+    let results: Vec<T> = vectorised!(arguments.iter().map(|&(a, b)| function(a, b)).collect());
     for (&(a, b), &result) in arguments.iter().zip(&results) {
         assert!(same(result, function(a, b)), "compiled differently at ({a:?}, {b:?}): {result:?}");
         let expected = reference(a.widen(), b.widen());

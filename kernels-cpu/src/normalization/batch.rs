@@ -268,14 +268,11 @@ fn scaled<T: Fraction>(grad_out: &Tensor, out: &mut Tensor, scales: &[T]) -> Res
     let taken = operands!(write out; read grad_out)?;
     lines(&plane_dims(grad_out), &taken, |number, [grad]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
         let scale = scales[number % scales.len()];
-        vectorised(
-            #[inline(always)]
-            || {
-                for (out, &grad) in out.iter_mut().zip(grad) {
-                    *out = grad * scale;
-                }
-            },
-        );
+        vectorised!({
+            for (out, &grad) in out.iter_mut().zip(grad) {
+                *out = grad * scale;
+            }
+        });
     });
     Ok(())
 }

@@ -69,14 +69,11 @@ fn group_norm_backward(
         let weight = parameter::<T>(weight, C, 1.0)?;
         let add_planes = |group: usize, both: [&[T]; 2], [sums, slopes]: [&mut [f64]; 2]| {
             let mean = T::near(mean[group]);
-            vectorised(
-                #[inline(always)]
-                || {
-                    for (channel, (sum, slope)) in sums.iter_mut().zip(slopes).enumerate() {
-                        [*sum, *slope] = add_up(both.map(|line| &line[channel * area..][..area]), mean);
-                    }
-                },
-            );
+            vectorised!({
+                for (channel, (sum, slope)) in sums.iter_mut().zip(slopes).enumerate() {
+                    [*sum, *slope] = add_up(both.map(|line| &line[channel * area..][..area]), mean);
+                }
+            });
         };
         if output_mask[0] {
             let mut out = grouped(of_input, group)?;
@@ -87,16 +84,13 @@ fn group_norm_backward(
                 let average = |values: &[f64]| weighted(values, weight) / float(channels * area);
                 let (mean, scale) = (T::near(mean[group]), T::near(rstd[group]));
                 let (sum, slope) = (T::near(average(sums)), T::near(average(slopes) * rstd[group] * rstd[group]));
-                vectorised(
-                    #[inline(always)]
-                    || {
-                        for (channel, &weight) in weight.iter().enumerate() {
-                            let at = channel * area..(channel + 1) * area;
-                            let part = Part { weight, mean, sum, slope, scale };
-                            part.write(both.map(|line| &line[at.clone()]), &mut out[at]);
-                        }
-                    },
-                );
+                vectorised!({
+                    for (channel, &weight) in weight.iter().enumerate() {
+                        let at = channel * area..(channel + 1) * area;
+                        let part = Part { weight, mean, sum, slope, scale };
+                        part.write(both.map(|line| &line[at.clone()]), &mut out[at]);
+                    }
+                });
             });
         } else {
             let taken = operands!(write sums, slopes; read grads, inputs)?;

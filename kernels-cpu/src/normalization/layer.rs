@@ -68,21 +68,18 @@ fn input_backward<T: Fraction + Into<f64>>(
     lines(dims, &taken, |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
         let (mean, rstd) = (statistics[0][number], statistics[1][number]);
         let near = T::near(mean);
-        vectorised(
-            #[inline(always)]
-            || {
-                for ((out, &grad), &weight) in out.iter_mut().zip(grad).zip(weight) {
-                    *out = grad * weight;
-                }
-                let count = float(line.len());
-                let [sum, slope] = totals([&*out, line], |[grad, x]| [grad, grad * (x - near)]);
-                let (sum, slope) = (T::near(sum / count), T::near(slope * rstd * rstd / count));
-                let scale = T::near(rstd);
-                for (out, &x) in out.iter_mut().zip(line) {
-                    *out = (*out - sum - (x - near) * slope) * scale;
-                }
-            },
-        );
+        vectorised!({
+            for ((out, &grad), &weight) in out.iter_mut().zip(grad).zip(weight) {
+                *out = grad * weight;
+            }
+            let count = float(line.len());
+            let [sum, slope] = totals([&*out, line], |[grad, x]| [grad, grad * (x - near)]);
+            let (sum, slope) = (T::near(sum / count), T::near(slope * rstd * rstd / count));
+            let scale = T::near(rstd);
+            for (out, &x) in out.iter_mut().zip(line) {
+                *out = (*out - sum - (x - near) * slope) * scale;
+            }
+        });
     });
     Ok(())
 }
@@ -104,10 +101,8 @@ fn parameters_backward<T: Fraction + Into<f64>>(
     let mut of_bias = of_weight.fresh_like(DType::F64)?;
     let taken = operands!(write of_weight, of_bias; read grad_out, input)?;
     lines(dims, &taken, |_, [grad, line]: [&[T]; 2], [weight]: [&mut [f64]; 1], [bias]: [&mut [f64]; 1]| {
-        [weight[0], bias[0]] = vectorised(
-            #[inline(always)]
-            || totals([grad, line, mean, rstd], |[grad, x, mean, rstd]| [grad * (x - mean) * rstd, grad]),
-        );
+        [weight[0], bias[0]] =
+            vectorised!(totals([grad, line, mean, rstd], |[grad, x, mean, rstd]| [grad * (x - mean) * rstd, grad]));
     });
     drop(taken);
     for (out, sums) in out.into_iter().zip([of_weight, of_bias]) {

@@ -98,25 +98,21 @@ fn min(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
 
 /// The extreme element of a line and the first place where it is: found apart, because each is a packed loop.
 pub(crate) fn find<T: Ordered>(line: &[T], begin: T, choose: impl Fn(T, T) -> T) -> (T, usize) {
-    let best = vectorised(
-        #[inline(always)]
-        || {
-            let mut lanes = [begin; 16];
-            let (wide, rest) = line.as_chunks::<16>();
-            for values in wide {
-                for (lane, &value) in lanes.iter_mut().zip(values) {
-                    *lane = choose(value, *lane);
-                }
+    let best = vectorised!({
+        let mut lanes = [begin; 16];
+        let (wide, rest) = line.as_chunks::<16>();
+        for values in wide {
+            for (lane, &value) in lanes.iter_mut().zip(values) {
+                *lane = choose(value, *lane);
             }
-            let best = lanes.into_iter().fold(begin, &choose);
-            rest.iter().fold(best, |best, &value| choose(best, value))
-        },
-    );
+        }
+        let best = lanes.into_iter().fold(begin, &choose);
+        rest.iter().fold(best, |best, &value| choose(best, value))
+    });
     let is_best = |value: &T| *value == best || best.is_none() && value.is_none();
     let blocks = line.chunks(256);
-    let block = vectorised(
-        #[inline(always)]
-        || blocks.into_iter().position(|block| block.iter().fold(false, |found, value| found | is_best(value))),
+    let block = vectorised!(
+        blocks.into_iter().position(|block| block.iter().fold(false, |found, value| found | is_best(value)))
     );
     let start = block.unwrap_or(0) * 256;
     let within = line.get(start..).and_then(|rest| rest.iter().position(is_best));

@@ -131,9 +131,6 @@ fn complex_log_sum_exp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tens
 fn log_sum_exp<T: Fraction>(line: &[T]) -> T {
     let highest = softmax::highest(line);
     let shift = if Real::abs(highest) == T::HIGHEST { T::ZERO } else { highest };
-    let sum = vectorised(
-        #[inline(always)]
-        || softmax::total([line], [T::LOWEST], |[x]| Real::exp(x.minus(shift))),
-    );
+    let sum = vectorised!(softmax::total([line], [T::LOWEST], |[x]| Real::exp(x.minus(shift))));
     Real::log(sum).plus(shift)
 }

@@ -52,20 +52,17 @@ pub(crate) fn spread<T: Spread>(line: &[T]) -> ([f64; 2], f64) {
 /// Adds up what `f` makes of the distances from a point, in lanes.
 #[inline(always)]
 fn each<T: Spread>(line: &[T], from: [f64; 2], f: impl Fn([f64; 2]) -> [f64; 2]) -> [f64; 2] {
-    vectorised(
-        #[inline(always)]
-        || {
-            let mut lanes = [[0.0; 2]; 16];
-            for values in line.chunks(16) {
-                for (lane, value) in lanes.iter_mut().zip(values) {
-                    let [re, im] = value.parts();
-                    let [a, b] = f([re - from[0], im - from[1]]);
-                    *lane = [lane[0] + a, lane[1] + b];
-                }
+    vectorised!({
+        let mut lanes = [[0.0; 2]; 16];
+        for values in line.chunks(16) {
+            for (lane, value) in lanes.iter_mut().zip(values) {
+                let [re, im] = value.parts();
+                let [a, b] = f([re - from[0], im - from[1]]);
+                *lane = [lane[0] + a, lane[1] + b];
             }
-            lanes.into_iter().fold([0.0; 2], |[re, im], [a, b]| [re + a, im + b])
-        },
-    )
+        }
+        lanes.into_iter().fold([0.0; 2], |[re, im], [a, b]| [re + a, im + b])
+    })
 }
 
 fn variances<O: Operation>(plan: &Moments, [var, mean]: [&mut Tensor; 2], this: &Tensor, root: bool) -> Result<()> {
