@@ -10,7 +10,7 @@ use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, broadcast_str
 
 use crate::gather::gathered;
 use crate::mask::Picked;
-use crate::moves::{Axis, Step, along, packed, viewed};
+use crate::moves::{self, Axis, Step, along, packed, viewed};
 use crate::numbers::usized;
 
 /// An index whose positions lie side by side.
@@ -132,9 +132,7 @@ impl<'a> Lists<'a> {
             if ready(list) {
                 return Ok(list.clone());
             }
-            let mut out = Spec::contiguous(DType::I64, &indexed.index_sizes).on(Device::CPU)?;
-            crate::moves::copy_called("indices", &mut out, list)?;
-            Ok(out)
+            moves::stretched("indices", list, DType::I64, &indexed.index_sizes)
         });
         Ok(Self { indexed, positions: positions.collect::<Result<_>>()? })
     }
@@ -268,7 +266,7 @@ fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, so
         let expected = format!("{size} elements, as the mask is true so often");
         return Err(BadArgument::sizes("source", source.sizes(), expected).into());
     }
-    crate::moves::copy(out, this)?;
+    moves::copy(out, this)?;
     let source = packed(source, source.dtype())?;
     along(out, &source, &[Axis { size, to: Step::Table(places), from: Step::Stride(1) }])
 }

@@ -148,13 +148,8 @@ fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> 
         return Err(BadArgument::value("repeats", negative, "zero or more").into());
     }
     let count = times.iter().fold(0, |sum: i64, &times| sum.saturating_add(times));
-    if output_size.is_some_and(|wanted| wanted != count) {
-        return Err(BadArgument::value(
-            "output_size",
-            output_size.unwrap_or(0),
-            format!("{count}, the sum of `repeats`"),
-        )
-        .into());
+    if let Some(wanted) = output_size.filter(|&wanted| wanted != count) {
+        return Err(BadArgument::value("output_size", wanted, format!("{count}, the sum of `repeats`")).into());
     }
     let mut out = Spec::contiguous(DType::I64, &[count]).on(repeats.device())?;
     {

@@ -34,8 +34,13 @@ pub(crate) fn copy_called(argument: &'static str, out: &mut Tensor, from: &Tenso
 
 /// A fresh copy of the elements, side by side and of this dtype.
 pub(crate) fn packed(from: &Tensor, dtype: DType) -> Result<Tensor> {
-    let mut out = Spec::contiguous(dtype, from.sizes()).on(from.device())?;
-    copy(&mut out, from)?;
+    stretched("self", from, dtype, from.sizes())
+}
+
+/// The same, broadcast to these sizes, for an operator that calls `from` otherwise.
+pub(crate) fn stretched(argument: &'static str, from: &Tensor, dtype: DType, sizes: &[i64]) -> Result<Tensor> {
+    let mut out = Spec::contiguous(dtype, sizes).on(from.device())?;
+    copy_called(argument, &mut out, from)?;
     Ok(out)
 }
 

@@ -1,6 +1,6 @@
 //! Lines are all of a channel, which has one weight.
 
-use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
+use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl, operands};
 
 use super::planes::{NEAR, Part, at_once, centered, sums};
 use super::{Shared, float, moments, normalize, parameter, reciprocal_deviation, rounded};
@@ -24,13 +24,13 @@ fn plane_dims(input: &Tensor) -> Vec<bool> {
 }
 
 /// The means of channels, and their variances without correction.
-fn channel_moments<O: Operation>(input: &Tensor) -> Result<[Vec<f64>; 2]> {
+fn channel_moments(input: &Tensor) -> Result<[Vec<f64>; 2]> {
     let dims = plane_dims(input);
     let sizes = kept_sizes(input.sizes(), &dims, true);
     let mut means = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
     let mut vars = means.fresh_like(DType::F64)?;
     let taken = operands!(write means, vars; read input)?;
-    computed!(O, input.dtype(), T: [f32, f64] => {
+    computed!(aten::native_batch_norm, input.dtype(), T: [f32, f64] => {
         lines(&dims, &taken, |_, [line]: [&[T]; 1], [mean]: [&mut [f64]; 1], [var]: [&mut [f64]; 1]| {
             (mean[0], var[0]) = moments(line);
         });
@@ -60,14 +60,14 @@ fn merged(means: &[f64], vars: &[f64], channels: usize) -> [Vec<f64>; 2] {
 }
 
 /// Normalises channels by these statistics.
-fn apply<O: Operation>(
+fn apply(
     input: &Tensor,
     out: &mut Tensor,
     [weight, bias]: [Option<&Tensor>; 2],
     [means, rstds]: [&[f64]; 2],
 ) -> Result<()> {
     let channels = input.sizes()[1];
-    computed!(O, input.dtype(), T: [f32, f64] => {
+    computed!(aten::native_batch_norm, input.dtype(), T: [f32, f64] => {
         let (weight, bias) = (parameter::<T>(weight, channels, 1.0)?, parameter::<T>(bias, channels, 0.0)?);
         let taken = operands!(write out; read input)?;
         lines(&plane_dims(input), &taken, |number, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
@@ -81,7 +81,7 @@ fn apply<O: Operation>(
 }
 
 /// Normalises channels by their own statistics, towards which running ones move.
-fn training<O: Operation>(
+fn training(
     [out, mean, rstd]: [&mut Tensor; 3],
     input: &Tensor,
     parameters: [Option<&Tensor>; 2],
@@ -89,9 +89,9 @@ fn training<O: Operation>(
     momentum: f64,
     eps: f64,
 ) -> Result<()> {
-    let [means, vars] = channel_moments::<O>(input)?;
+    let [means, vars] = channel_moments(input)?;
     let rstds: Vec<f64> = vars.iter().map(|&var| reciprocal_deviation(var, eps)).collect();
-    apply::<O>(input, out, parameters, [&means, &rstds])?;
+    apply(input, out, parameters, [&means, &rstds])?;
     write(mean, &means)?;
     write(rstd, &rstds)?;
     let count = float(usized(input.geometry().count())) / float(usized(input.sizes()[1]).max(1));
@@ -133,10 +133,10 @@ fn batch_norm(
 ) -> Result<()> {
     let (parameters, running) = ([weight, bias], [running_mean, running_var]);
     if training {
-        return self::training::<aten::native_batch_norm>(out, input, parameters, running, momentum, eps);
+        return self::training(out, input, parameters, running, momentum, eps);
     }
     let ([means, rstds], [out, _, _]) = (known(running, eps, false)?, out);
-    apply::<aten::native_batch_norm>(input, out, parameters, [&means, &rstds])
+    apply(input, out, parameters, [&means, &rstds])
 }
 
 #[op_impl(aten::_native_batch_norm_legit, CPU)]

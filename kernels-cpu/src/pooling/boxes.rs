@@ -2,6 +2,8 @@
 
 use aten::Window;
 
+use crate::numbers::usized;
+
 /// Where a part begins and ends in one dimension, and how many elements count, those of the padding among them.
 #[derive(Clone, Copy)]
 struct Span {
@@ -26,10 +28,6 @@ pub(super) struct Part<'a> {
     pub(super) counts: i64,
 }
 
-fn size(size: i64) -> usize {
-    usize::try_from(size).unwrap_or(0)
-}
-
 const WHOLE: Span = Span { start: 0, end: 1, counts: 1 };
 
 impl Boxes {
@@ -40,7 +38,7 @@ impl Boxes {
         for at in 0..rank {
             let (spans, image, step) = dim(at);
             let place = 3 - rank + at;
-            (boxes.spans[place], boxes.image[place], boxes.step[place]) = (spans, size(image), size(step));
+            (boxes.spans[place], boxes.image[place], boxes.step[place]) = (spans, usized(image), usized(step));
         }
         boxes
     }
@@ -60,7 +58,7 @@ impl Boxes {
                 } else {
                     first
                 };
-                Span { start: size(start.min(image)), end: size(end.min(image)), counts }
+                Span { start: usized(start.min(image)), end: usized(end.min(image)), counts }
             });
             (spans.collect(), image, dilation)
         })
@@ -74,7 +72,7 @@ impl Boxes {
                 let (whole, rest) = (place / count * image, (place % count).saturating_mul(image));
                 let start = whole + rest / count;
                 let end = 1 + ((place + 1).saturating_mul(image) - 1) / count;
-                Span { start: size(start), end: size(end), counts: end - start }
+                Span { start: usized(start), end: usized(end), counts: end - start }
             });
             (spans.collect(), image, 1)
         })
@@ -83,7 +81,8 @@ impl Boxes {
     /// Parts of one size, whose beginnings are listed for each dimension.
     pub(super) fn starting(starts: &[Vec<i64>], kernel: &[i64], image: &[i64]) -> Self {
         Self::of(kernel.len(), |dim| {
-            let span = |&start: &i64| Span { start: size(start), end: size(start + kernel[dim]), counts: kernel[dim] };
+            let span =
+                |&start: &i64| Span { start: usized(start), end: usized(start + kernel[dim]), counts: kernel[dim] };
             (starts[dim].iter().map(span).collect(), image[dim], 1)
         })
     }

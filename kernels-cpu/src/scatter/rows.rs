@@ -9,7 +9,7 @@ use super::{list_of, one, rows};
 use crate::compute::Compute;
 use crate::convert::computed_in;
 use crate::index::{Lists, Negative, inside, positions};
-use crate::moves::{Axis, Step, along, copy, copy_called, packed};
+use crate::moves::{Axis, Step, along, copy, packed, stretched};
 use crate::numbers::{times, usized};
 use crate::reduce::computed;
 
@@ -74,13 +74,7 @@ fn index_fill(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, val
 #[op_impl(aten::index_put, CPU)]
 fn index_put(plan: &Indexed, out: &mut Tensor, this: &Tensor, values: &Tensor, accumulate: bool) -> Result<()> {
     let spread = *values.sizes() != *plan.sizes || !values.geometry().is_contiguous();
-    let values = if spread {
-        let mut wide = Spec::contiguous(this.dtype(), &plan.sizes).on(this.device())?;
-        copy_called("values", &mut wide, values)?;
-        wide
-    } else {
-        values.clone()
-    };
+    let values = if spread { stretched("values", values, this.dtype(), &plan.sizes)? } else { values.clone() };
     let lists = Lists::of(plan)?;
     let steps = lists.steps(0..lists.count(), this.sizes(), out.strides())?;
     let axes: Vec<Axis> = steps.into_iter().map(|(size, to, from)| Axis { size, to, from }).collect();
