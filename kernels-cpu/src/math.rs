@@ -166,7 +166,7 @@ reals! {
     /// `sqrt(self^2 + other^2)`, without overflow on the way.
     hypot(other) = Power::hypot;
     /// The remainder with the sign of `self`, one element at a time: exact, so it takes as many steps as it takes.
-    fmod(divisor) = Power::fmod;
+    fmod(divisor) = power::fmod;
     /// The remainder with the sign of the divisor; as [`fmod`](Self::fmod).
     remainder(divisor) = power::remainder;
     /// `sqrt(self)`

@@ -12,7 +12,7 @@ use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, operands};
 
 use crate::compute::{Fraction, joined};
 use crate::math::vectorised;
-use crate::numbers::{elements, times, usized};
+use crate::numbers::{elements, times, usized, write};
 use crate::packed::Packed;
 use crate::reduce::{computed, kept_sizes, lines};
 
@@ -174,32 +174,38 @@ fn normalize<T: Fraction>(line: &[T], out: &mut [T], (mean, rstd): (f64, f64), s
     });
 }
 
-/// Normalises every line along `dims` by its own statistics, which are given: means and variances. `shared` says which parameters a
-/// line has.
+/// Normalises every line along `dims` by its own statistics, and writes these too: means, and reciprocals of deviations. `shared` says which
+/// parameters a line has.
 fn forward<O: Operation>(
     input: &Tensor,
     dims: &[bool],
-    out: &mut Tensor,
+    [out, mean, rstd]: [&mut Tensor; 3],
     eps: f64,
     parameters: [Option<&Tensor>; 2],
     shared: impl Fn(usize) -> std::ops::Range<usize> + Sync,
     count: i64,
-) -> Result<[Vec<f64>; 2]> {
-    let sizes = kept_sizes(input.sizes(), dims, true);
-    let mut means = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
-    let mut vars = means.fresh_like(DType::F64)?;
+) -> Result<()> {
+    let [mut means, mut rstds] = pair(input, dims)?;
     computed!(O, input.dtype(), T: [f32, f64] => {
         let (weight, bias) = (parameter::<T>(parameters[0], count, 1.0)?, parameter::<T>(parameters[1], count, 0.0)?);
-        let taken = operands!(write out, means, vars; read input)?;
-        lines(dims, &taken, |number, [line]: [&[T]; 1], [out]: [&mut [T]; 1], [mean, var]: [&mut [f64]; 2]| {
-            (mean[0], var[0]) = moments(line);
+        let taken = operands!(write out, means, rstds; read input)?;
+        lines(dims, &taken, |number, [line]: [&[T]; 1], [out]: [&mut [T]; 1], [mean, rstd]: [&mut [f64]; 2]| {
+            let (center, var) = moments(line);
+            (mean[0], rstd[0]) = (center, reciprocal_deviation(var, eps));
             let of = shared(number);
-            let statistics = (mean[0], reciprocal_deviation(var[0], eps));
-            normalize(line, out, statistics, Shared { weight: &weight[of.clone()], bias: &bias[of] });
+            normalize(line, out, (mean[0], rstd[0]), Shared { weight: &weight[of.clone()], bias: &bias[of] });
         });
         Ok(())
     })?;
-    Ok([means.to_vec()?, vars.to_vec()?])
+    write(mean, &means.to_vec()?)?;
+    write(rstd, &rstds.to_vec()?)
+}
+
+/// Two numbers in double precision for each line along `dims`.
+fn pair(input: &Tensor, dims: &[bool]) -> Result<[Tensor; 2]> {
+    let first = Spec::contiguous(DType::F64, &kept_sizes(input.sizes(), dims, true)).on(input.device())?;
+    let second = first.fresh_like(DType::F64)?;
+    Ok([first, second])
 }
 
 /// The elements of a parameter, or as many times what stands for it. They are used where they are if they can be.

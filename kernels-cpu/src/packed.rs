@@ -7,7 +7,7 @@
 use std::ops::Deref;
 
 use dispatch_runtime::{
-    BadArgument, DType, Device, Geometry, Operands, Problem, Read, Result, Spec, Tensor, broadcast,
+    BadArgument, DType, Geometry, Operands, Problem, Read, Result, Tensor, broadcast,
 };
 
 use crate::compute::Compute;
@@ -58,13 +58,6 @@ pub(crate) fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Ve
         copy(sizes, &from, &to);
     }
     Ok(elements)
-}
-
-/// A fresh tensor with what `make` writes, as [`fill`] has it.
-pub(crate) fn filled<T: Compute>(spec: &Spec, make: impl FnOnce(&mut [T]) -> Result<()>) -> Result<Tensor> {
-    let mut out = spec.clone().on(Device::CPU)?;
-    fill(&mut out, make)?;
-    Ok(out)
 }
 
 /// Has `make` write the elements of a tensor, the last dimension fastest. It writes every element: before, they are arbitrary. If there
@@ -123,24 +116,12 @@ unsafe fn copy(sizes: &[i64], from: &Side<'_>, to: &Side<'_>) {
     });
 }
 
-/// Runs a body for the type that a dtype is computed in, or refuses the dtype.
+/// Runs a body for the type that a dtype is computed in, or refuses the dtype, and booleans in any case.
 macro_rules! computed {
     ($operator:ident $argument:literal, $dtype:expr; $T:ident in [$($ty:ident)+] => $body:expr) => {{
         let dtype: ::dispatch_runtime::DType = $dtype;
-        let looped = $crate::convert::computed_in(dtype);
-        match looped {
-            $(_ if looped == <$ty as ::dispatch_runtime::Element>::DTYPE && dtype != ::dispatch_runtime::DType::Bool => {
-                type $T = $ty;
-                $body
-            })+
-            _ => Err(::dispatch_runtime::ErrorKind::UnsupportedDType {
-                operator: aten::$operator::operator().name(),
-                argument: $argument,
-                dtype,
-                supported: &[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+],
-            }
-            .into()),
-        }
+        let computed = (dtype != ::dispatch_runtime::DType::Bool).then(|| $crate::convert::computed_in(dtype));
+        $crate::reduce::computed!(@ aten::$operator, $argument, dtype, computed, $T [$($ty),+] $body)
     }};
 }
 pub(crate) use computed;

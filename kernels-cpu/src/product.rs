@@ -7,7 +7,7 @@ use dispatch_runtime::{Complex32, Complex64, DType, ErrorKind, Operand, Operands
 use crate::compute::Compute;
 use crate::gemm::{Batch, BatchMut, Entry, Matrix, MatrixMut, batched, gemm};
 use crate::moves::{copy, viewed};
-use crate::packed::{computed, fill, filled, packed, stretched};
+use crate::packed::{computed, fill, packed, stretched};
 
 const ONE: Scalar = Scalar::Int(1);
 const ZERO: Scalar = Scalar::Int(0);
@@ -31,20 +31,8 @@ products! {
 
 #[op_impl(aten::vdot, CPU, strided)]
 fn vdot(_plan: &(), out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
-    let conjugate = match this.dtype() {
-        DType::C64 => conjugated::<Complex32>(this, |z| z.conj())?,
-        DType::C128 => conjugated::<Complex64>(this, |z| z.conj())?,
-        _ => this.clone(),
-    };
+    let conjugate = if this.dtype().is_complex() { aten::conj_physical(this)? } else { this.clone() };
     product(aten::vdot::operator(), out, As::Row, [("self", &conjugate), ("other", other)], ONE, ZERO)
-}
-
-fn conjugated<T: Compute>(this: &Tensor, conj: impl Fn(T) -> T) -> Result<Tensor> {
-    let elements = packed::<T>(this)?;
-    filled(&Spec::contiguous(this.dtype(), this.sizes()), |out: &mut [T]| {
-        out.iter_mut().zip(&*elements).for_each(|(out, &z)| *out = conj(z));
-        Ok(())
-    })
 }
 
 macro_rules! sums {

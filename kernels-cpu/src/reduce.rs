@@ -91,17 +91,20 @@ pub(crate) fn unsupported<O: Operation>(
     ErrorKind::UnsupportedDType { operator: O::operator().name(), argument, dtype, supported }.into()
 }
 
-/// Runs a body for the type that a dtype is computed in.
+/// Runs a body for the type that a dtype is computed in, or refuses the dtype.
 macro_rules! computed {
     ($operator:path, $dtype:expr, $name:ident: [$($ty:ty),+] => $body:expr) => {{
-        let dtype = $dtype;
-        let computed = $crate::convert::computed_in(dtype);
-        $(if computed == <$ty as ::dispatch_runtime::Element>::DTYPE {
+        let dtype: ::dispatch_runtime::DType = $dtype;
+        $crate::reduce::computed!(@ $operator, "self", dtype, Some($crate::convert::computed_in(dtype)), $name [$($ty),+] $body)
+    }};
+    (@ $operator:path, $argument:literal, $dtype:ident, $computed:expr, $name:ident [$($ty:ty),+] $body:expr) => {{
+        let computed = $computed;
+        $(if computed == Some(<$ty as ::dispatch_runtime::Element>::DTYPE) {
             type $name = $ty;
             $body
         } else)+ {
             Err($crate::reduce::unsupported::<$operator>(
-                "self", dtype, &[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+],
+                $argument, $dtype, &[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+],
             ))
         }
     }};

@@ -6,6 +6,7 @@ use aten::GROUP;
 
 use super::{Words, filled};
 use crate::compute::{Fraction, Precision};
+use crate::inlined::inlined;
 use crate::math::{Real, vectorised};
 
 /// Numbers that words become.
@@ -20,42 +21,34 @@ pub(super) trait Drawn: Fraction {
     fn open(words: &Words, row: usize, at: usize) -> Self;
 }
 
-#[allow(clippy::cast_precision_loss, reason = "to the nearest number of this type")]
-impl Drawn for f32 {
-    const ROWS: usize = 4;
-
-    #[inline(always)]
-    fn unit(words: &Words, row: usize, at: usize, bits: u32) -> Self {
+inlined! {
+    impl Drawn for f32 {
+        const ROWS: usize = 4;
         // As signed numbers, which processors convert at once.
-        (words[row][at] >> (32 - bits)).cast_signed() as Self * power_of_half(bits)
+        #[expect(clippy::cast_precision_loss, reason = "no more bits than fit")]
+        fn unit(words: &Words, row: usize, at: usize, bits: u32) -> Self =
+            (words[row][at] >> (32 - bits)).cast_signed() as Self * power_of_half(bits);
+        #[expect(clippy::cast_precision_loss, reason = "to the nearest number of this type")]
+        fn open(words: &Words, row: usize, at: usize) -> Self = {
+            let fine = (words[row][at] >> 1).cast_signed() as Self + 0.5;
+            (fine * power_of_half(31)).min(1.0 - Self::EPSILON / 2.0)
+        };
     }
 
-    #[inline(always)]
-    fn open(words: &Words, row: usize, at: usize) -> Self {
-        let fine = (words[row][at] >> 1).cast_signed() as Self + 0.5;
-        (fine * power_of_half(31)).min(1.0 - Self::EPSILON / 2.0)
+    impl Drawn for f64 {
+        const ROWS: usize = 2;
+        fn unit(words: &Words, row: usize, at: usize, _bits: u32) -> Self = {
+            let word = u64::from(words[2 * row + 1][at]) << 32 | u64::from(words[2 * row][at]);
+            // The upper bits as the fraction of a number from one up to below two.
+            Self::from_bits(word >> 12 | 0x3ff << 52) - 1.0
+        };
+        fn open(words: &Words, row: usize, at: usize) -> Self = Self::unit(words, row, at, 52) + Self::EPSILON / 4.0;
     }
 }
 
 #[inline(always)]
 fn power_of_half(exponent: u32) -> f32 {
     f32::from_bits((127 - exponent) << 23)
-}
-
-impl Drawn for f64 {
-    const ROWS: usize = 2;
-
-    #[inline(always)]
-    fn unit(words: &Words, row: usize, at: usize, _bits: u32) -> Self {
-        let word = u64::from(words[2 * row + 1][at]) << 32 | u64::from(words[2 * row][at]);
-        // The upper bits as the fraction of a number from one up to below two.
-        Self::from_bits(word >> 12 | 0x3ff << 52) - 1.0
-    }
-
-    #[inline(always)]
-    fn open(words: &Words, row: usize, at: usize) -> Self {
-        Self::unit(words, row, at, 52) + Self::EPSILON / 4.0
-    }
 }
 
 /// Rows of what `number` makes of a row and a position in it.

@@ -4,7 +4,7 @@
 //! between integers and floats that would be the obvious way do not exist as packed instructions for 64 bits below
 //! AVX-512, and Rust's saturating `as` adds comparisons to the others.
 
-use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 
 use crate::inlined::inlined;
 
@@ -39,6 +39,7 @@ pub(super) trait Float:
     + Sub<Output = Self>
     + Mul<Output = Self>
     + Div<Output = Self>
+    + Rem<Output = Self>
     + Neg<Output = Self>
 {
     const INFINITY: Self;

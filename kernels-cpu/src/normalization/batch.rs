@@ -1,34 +1,28 @@
 //! Lines are all of a channel, which has one weight.
 
-use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl, operands};
+use dispatch_runtime::{Result, Tensor, op_impl, operands};
 
 use super::planes::{NEAR, Part, at_once, centered, sums};
-use super::{Shared, float, moments, normalize, parameter, reciprocal_deviation, rounded};
+use super::{Shared, float, moments, normalize, pair, parameter, reciprocal_deviation, rounded};
 use crate::compute::{Fraction, Precision};
 use crate::math::vectorised;
 use crate::numbers::{elements, usized, write};
-use crate::reduce::{computed, kept_sizes, lines};
+use crate::reduce::{computed, lines};
 
 /// Planes with fewer elements are gone through with all of their channel.
 const SHORT: i64 = 64;
 
-/// Which dimensions a channel has to itself.
-fn channel_dims(input: &Tensor) -> Vec<bool> {
-    (0..input.sizes().len()).map(|dim| dim != 1).collect()
-}
-
-/// A picture's part of a channel is a line of its own where it is worth it; a line's number ends in the channel's either way.
+/// The dimensions that a channel has to itself. A picture's part of a channel is a line of its own where it is worth it; a line's number ends
+/// in the channel's either way.
 fn plane_dims(input: &Tensor) -> Vec<bool> {
     let short = aten::element_count(&input.sizes()[2..]) < SHORT;
-    if short { channel_dims(input) } else { (0..input.sizes().len()).map(|dim| dim > 1).collect() }
+    (0..input.sizes().len()).map(|dim| if short { dim != 1 } else { dim > 1 }).collect()
 }
 
 /// The means of channels, and their variances without correction.
 fn channel_moments(input: &Tensor) -> Result<[Vec<f64>; 2]> {
     let dims = plane_dims(input);
-    let sizes = kept_sizes(input.sizes(), &dims, true);
-    let mut means = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
-    let mut vars = means.fresh_like(DType::F64)?;
+    let [mut means, mut vars] = pair(input, &dims)?;
     let taken = operands!(write means, vars; read input)?;
     computed!(aten::native_batch_norm, input.dtype(), T: [f32, f64] => {
         lines(&dims, &taken, |_, [line]: [&[T]; 1], [mean]: [&mut [f64]; 1], [var]: [&mut [f64]; 1]| {

@@ -4,7 +4,7 @@ use aten::GroupNorm;
 use dispatch_runtime::{DType, Geometry, Result, Spec, Tensor, op_impl, operands};
 
 use super::planes::{Part, add_up};
-use super::{float, forward, parameter, reciprocal_deviation};
+use super::{float, forward, parameter};
 use crate::compute::Precision;
 use crate::math::vectorised;
 use crate::numbers::{elements, usized, write};
@@ -36,10 +36,8 @@ fn group_norm(
     let dims: Vec<bool> = (0..view.sizes().len()).map(|dim| dim >= 2).collect();
     let (groups, channels) = (usized(group), usized(plan.channels));
     let shared = |line: usize| line % groups * channels..(line % groups + 1) * channels;
-    let [means, vars] =
-        forward::<aten::native_group_norm>(&view, &dims, &mut grouped(out, group)?, eps, [weight, bias], shared, C)?;
-    write(mean, &means)?;
-    write(rstd, &vars.into_iter().map(|var| reciprocal_deviation(var, eps)).collect::<Vec<_>>())
+    let out = [&mut grouped(out, group)?, mean, rstd];
+    forward::<aten::native_group_norm>(&view, &dims, out, eps, [weight, bias], shared, C)
 }
 
 #[op_impl(aten::native_group_norm_backward, CPU)]

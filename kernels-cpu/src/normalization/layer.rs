@@ -1,13 +1,13 @@
 //! Lines are the last dimensions, and every element of one has parameters of its own.
 
 use aten::LayerNorm;
-use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl, operands};
+use dispatch_runtime::{Result, Tensor, op_impl, operands};
 
-use super::{float, forward, parameter, reciprocal_deviation, rounded, totals};
+use super::{float, forward, pair, parameter, rounded, totals};
 use crate::compute::Fraction;
 use crate::math::vectorised;
 use crate::numbers::{elements, usized, write};
-use crate::reduce::{computed, kept_sizes, lines};
+use crate::reduce::{computed, lines};
 
 /// Which dimensions are normalised over.
 fn inner(plan: &LayerNorm, input: &Tensor) -> Vec<bool> {
@@ -17,7 +17,7 @@ fn inner(plan: &LayerNorm, input: &Tensor) -> Vec<bool> {
 #[op_impl(aten::native_layer_norm, CPU)]
 fn layer_norm(
     plan: &LayerNorm,
-    [out, mean, rstd]: [&mut Tensor; 3],
+    out: [&mut Tensor; 3],
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
@@ -25,10 +25,7 @@ fn layer_norm(
 ) -> Result<()> {
     let (dims, count) = (inner(plan, input), plan.columns);
     let all = 0..usized(count);
-    let [means, vars] =
-        forward::<aten::native_layer_norm>(input, &dims, out, eps, [weight, bias], |_| all.clone(), count)?;
-    write(mean, &means)?;
-    write(rstd, &vars.into_iter().map(|var| reciprocal_deviation(var, eps)).collect::<Vec<_>>())
+    forward::<aten::native_layer_norm>(input, &dims, out, eps, [weight, bias], |_| all.clone(), count)
 }
 
 #[op_impl(aten::native_layer_norm_backward, CPU)]
@@ -96,9 +93,7 @@ fn parameters_backward<T: Fraction + Into<f64>>(
     if !wanted(out[0]) && !wanted(out[1]) {
         return Ok(());
     }
-    let sizes = kept_sizes(input.sizes(), dims, true);
-    let mut of_weight = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
-    let mut of_bias = of_weight.fresh_like(DType::F64)?;
+    let [mut of_weight, mut of_bias] = pair(input, dims)?;
     let taken = operands!(write of_weight, of_bias; read grad_out, input)?;
     lines(dims, &taken, |_, [grad, line]: [&[T]; 2], [weight]: [&mut [f64]; 1], [bias]: [&mut [f64]; 1]| {
         [weight[0], bias[0]] =

@@ -1,13 +1,13 @@
 //! The gradients of channels: what a picture has of one lies side by side, and is gone through twice, for two sums and for the result.
 #![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
-use dispatch_runtime::{DType, Result, Spec, Tensor, operands};
+use dispatch_runtime::{Result, Tensor, operands};
 
-use super::totals;
+use super::{pair, totals};
 use crate::compute::Fraction;
 use crate::math::vectorised;
 use crate::pool::{Lines, threads_here};
-use crate::reduce::{kept_sizes, lines};
+use crate::reduce::lines;
 
 /// Elements that stay in the second cache beside as many others.
 pub(super) const NEAR: usize = 1 << 16;
@@ -21,9 +21,7 @@ pub(super) fn sums<T: Fraction + Into<f64>>(
     dims: &[bool],
     mean: impl Fn(usize) -> T + Sync,
 ) -> Result<[Vec<f64>; 2]> {
-    let sizes = kept_sizes(input.sizes(), dims, true);
-    let mut sums = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
-    let mut slopes = sums.fresh_like(DType::F64)?;
+    let [mut sums, mut slopes] = pair(input, dims)?;
     let taken = operands!(write sums, slopes; read grad_out, input)?;
     lines(dims, &taken, |number, [grad, line]: [&[T]; 2], [sum]: [&mut [f64]; 1], [slope]: [&mut [f64]; 1]| {
         let mean = mean(number);
