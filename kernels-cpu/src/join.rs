@@ -33,8 +33,8 @@ fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Res
             Some(own) => (this.sizes()[own], this.strides()[own]),
             None => (1, 0),
         };
-        axes.push(Axis { size: times, to: Step::Stride(stride.saturating_mul(size)), from: Step::Stride(0) });
-        axes.push(Axis { size, to: Step::Stride(stride), from: Step::Stride(from) });
+        axes.push(Axis::strided(times, stride.saturating_mul(size), 0));
+        axes.push(Axis::strided(size, stride, from));
     }
     along(out, this, &axes)
 }

@@ -83,6 +83,17 @@ pub(crate) struct Axis {
     pub(crate) from: Step,
 }
 
+impl Axis {
+    pub(crate) fn strided(size: i64, to: i64, from: i64) -> Self {
+        Self { size, to: Step::Stride(to), from: Step::Stride(from) }
+    }
+
+    /// Whether either side has a table.
+    fn jumps(&self) -> bool {
+        is_table(&self.to) || is_table(&self.from)
+    }
+}
+
 impl Step {
     #[inline]
     fn place(&self, at: usize) -> isize {
@@ -149,9 +160,7 @@ pub(crate) fn combined<T: Element>(
     axes: &[Axis],
     f: impl Fn(T, T) -> T + Sync,
 ) -> Result<()> {
-    if from.dtype() != T::DTYPE {
-        return Err(BadArgument::dtype("self", from.dtype(), T::DTYPE.to_string()).into());
-    }
+    assert_eq!(from.dtype(), T::DTYPE, "elements are combined as what they are");
     walked(out, from, axes, f)
 }
 
@@ -198,12 +207,12 @@ impl Walk {
                 && inner_from.checked_mul(axis.size) == Some(*from)
             {
                 *outer = Axis { size: outer.size.saturating_mul(axis.size), ..axis.clone() };
-            } else if axis.size != 1 || matches!((&axis.to, &axis.from), (Step::Table(_), _) | (_, Step::Table(_))) {
+            } else if axis.size != 1 || axis.jumps() {
                 merged.push(axis.clone());
             }
         }
         if merged.is_empty() {
-            merged.push(Axis { size: 1, to: Step::Stride(1), from: Step::Stride(1) });
+            merged.push(Axis::strided(1, 1, 1));
         }
         let sizes = axes.iter().map(|axis| usize::try_from(axis.size).unwrap_or(0));
         let count = sizes.fold(1, |count: usize, size| count.saturating_mul(size));
@@ -264,11 +273,8 @@ impl Walk {
         if !self.axes.iter().any(|axis| is_table(&axis.to)) {
             return over(0..self.count, GRAIN, |piece| self.rows(&sizes, piece, visit));
         }
-        let strided =
-            |dim: &usize| matches!((&self.axes[*dim].to, &self.axes[*dim].from), (Step::Stride(_), Step::Stride(_)));
-        let Some(cut) =
-            (0..sizes.len()).filter(strided).max_by_key(|&dim| (self.axes[dim].size.min(ENOUGH), Reverse(dim)))
-        else {
+        let strided = (0..sizes.len()).filter(|&dim| !self.axes[dim].jumps());
+        let Some(cut) = strided.max_by_key(|&dim| (self.axes[dim].size.min(ENOUGH), Reverse(dim))) else {
             return self.rows(&sizes, 0..self.count, visit);
         };
         let (least, others) = (if cut + 1 == sizes.len() { LINE } else { 1 }, self.count / sizes[cut]);
@@ -293,8 +299,7 @@ impl Walk {
         visit: &dyn Fn([isize; 2], Option<[isize; 2]>, usize, usize),
     ) {
         let inner = sizes.len() - 1;
-        let jumps = |axis: &Axis| matches!((&axis.to, &axis.from), (Step::Table(_), _) | (_, Step::Table(_)));
-        let jumping = inner.checked_sub(1).filter(|&dim| jumps(&self.axes[dim]));
+        let jumping = inner.checked_sub(1).filter(|&dim| self.axes[dim].jumps());
         let mut at = vec![0; sizes.len()];
         let mut rest = elements.start;
         for dim in (0..=inner).rev() {
@@ -396,7 +401,7 @@ mod tests {
     fn threads_do_not_share_what_positions_have_in_common() {
         set_num_threads(num_threads().max(3));
         let many = 200_000;
-        let strided = |size: i64, to: i64, from: i64| Axis { size, to: Step::Stride(to), from: Step::Stride(from) };
+        let strided = Axis::strided;
         let listed = |to: Vec<i64>, from: i64| Axis {
             size: i64::try_from(to.len()).unwrap(),
             to: Step::Table(to),

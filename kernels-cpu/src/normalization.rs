@@ -203,7 +203,7 @@ fn forward<O: Operation>(
 
 /// Two numbers in double precision for each line along `dims`.
 fn pair(input: &Tensor, dims: &[bool]) -> Result<[Tensor; 2]> {
-    let first = Spec::contiguous(DType::F64, &kept_sizes(input.sizes(), dims, true)).on(input.device())?;
+    let first = Spec::contiguous(DType::F64, &kept_sizes(input.sizes(), dims)).on(input.device())?;
     let second = first.fresh_like(DType::F64)?;
     Ok([first, second])
 }

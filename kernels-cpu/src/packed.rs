@@ -6,9 +6,7 @@
 
 use std::ops::Deref;
 
-use dispatch_runtime::{
-    BadArgument, DType, Geometry, Operands, Problem, Read, Result, Tensor, broadcast,
-};
+use dispatch_runtime::{BadArgument, DType, Geometry, Operands, Problem, Read, Result, Tensor, broadcast};
 
 use crate::compute::Compute;
 use crate::convert::conversion;

@@ -9,7 +9,7 @@ mod fold;
 mod lines;
 mod walk;
 
-use dispatch_runtime::{DType, Element, ErrorKind, Operation, Result, Spec, Tensor, operands};
+use dispatch_runtime::{DType, Dims, Element, ErrorKind, Geometry, Operation, Result, Tensor, operands};
 
 pub(crate) use fold::MOST_IN_A_LANE;
 pub(crate) use lines::lines;
@@ -48,14 +48,6 @@ pub(crate) trait Fold: Sync {
     fn finish(&self, total: Self::Total) -> Self::Out;
 }
 
-/// Folds the dimensions that are `gone` into a fresh tensor.
-pub(crate) fn folded(this: &Tensor, gone: &[bool], keepdim: bool, dtype: DType, fold: &impl Fold) -> Result<Tensor> {
-    let sizes = kept_sizes(this.sizes(), gone, keepdim);
-    let mut out = Spec::contiguous(dtype, &sizes).on(this.device())?;
-    fold_into(&mut out, this, gone, fold)?;
-    Ok(out)
-}
-
 /// Folds the dimensions that are `gone` into a tensor whose elements lie side by side.
 pub(crate) fn fold_into(out: &mut Tensor, this: &Tensor, gone: &[bool], fold: &impl Fold) -> Result<()> {
     let operands = operands!(write out; read this)?;
@@ -64,16 +56,15 @@ pub(crate) fn fold_into(out: &mut Tensor, this: &Tensor, gone: &[bool], fold: &i
     Ok(())
 }
 
-/// Sizes without the dimensions that are `gone`, or with 1 in their place.
-pub(crate) fn kept_sizes(sizes: &[i64], gone: &[bool], keepdim: bool) -> dispatch_runtime::Dims {
-    let sizes = sizes.iter().zip(gone);
-    sizes.filter_map(|(&size, &gone)| if gone { keepdim.then_some(1) } else { Some(size) }).collect()
+/// Sizes with 1 in place of the dimensions that are `gone`.
+pub(crate) fn kept_sizes(sizes: &[i64], gone: &[bool]) -> Dims {
+    sizes.iter().zip(gone).map(|(&size, &gone)| if gone { 1 } else { size }).collect()
 }
 
 /// Results as [`lines`] wants them: with the dimensions that are `gone`, of size 1. Their elements lie side by side.
 pub(crate) fn kept(out: &Tensor, this: &Tensor, gone: &[bool]) -> Result<Tensor> {
-    let sizes = kept_sizes(this.sizes(), gone, true);
-    Ok(out.restride(dispatch_runtime::Geometry::contiguous(&sizes).at(out.geometry().offset()))?)
+    let sizes = kept_sizes(this.sizes(), gone);
+    Ok(out.restride(Geometry::contiguous(&sizes).at(out.geometry().offset()))?)
 }
 
 /// A dimension as the engines want it: marked among all.

@@ -3,14 +3,14 @@
 use std::marker::PhantomData;
 
 use aten::Reduction;
-use dispatch_runtime::{BadArgument, Bool, DType, Operation, Promotion, Result, Scalar, Tensor, op_impl};
+use dispatch_runtime::{BadArgument, Bool, DType, Operation, Promotion, Result, Scalar, Spec, Tensor, op_impl};
 
 use super::reduced;
 use crate::compute::Fraction;
 use crate::elementwise::{Lanes, fresh, loops, part, part_into};
 use crate::inlined::inlined;
 use crate::math::Real;
-use crate::reduce::{Fold, computed, folded};
+use crate::reduce::{Fold, computed, fold_into};
 
 /// Computes a loss, given the loss of each element.
 fn loss<O: Operation, const N: usize>(
@@ -140,8 +140,9 @@ inlined! {
 
 fn check_probabilities(this: &Tensor) -> Result<()> {
     let all = vec![true; this.sizes().len()];
-    let outside = computed!(aten::binary_cross_entropy, this.dtype(), T: [f32, f64] =>
-        folded(this, &all, false, DType::Bool, &Outside::<T>(PhantomData)))?;
+    let mut outside = Spec::contiguous(DType::Bool, &[]).on(this.device())?;
+    computed!(aten::binary_cross_entropy, this.dtype(), T: [f32, f64] =>
+        fold_into(&mut outside, this, &all, &Outside::<T>(PhantomData)))?;
     if outside.to_vec::<Bool>()?.iter().all(|outside| outside.0 == 0) {
         return Ok(());
     }

@@ -140,7 +140,7 @@ fn embedding_dense_backward(
     let (from, to): (Vec<i64>, Vec<i64>) = known.map(|(i, row): (i64, _)| (i * width, row * width)).unzip();
     let size = i64::try_from(to.len()).unwrap_or(i64::MAX);
     let rows = Axis { size, to: Step::Table(to), from: Step::Table(from) };
-    let columns = Axis { size: width, to: Step::Stride(1), from: Step::Stride(1) };
+    let columns = Axis::strided(width, 1, 1);
     summed(out, &one(Scalar::Int(0), computed)?, &grads, &[rows, columns])
 }
 
