@@ -94,8 +94,8 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
         inside("index", &mut places, size, Negative::IsOutside)?;
         places.iter_mut().for_each(|place| *place *= stride);
         let count = i64::try_from(places.len()).unwrap_or(0);
-        let axis = |dim: usize| Axis::strided(sizes[dim], strides[dim], this.strides()[dim]);
-        let mut axes: Vec<Axis> = (0..this.sizes().len()).map(axis).collect();
+        let whole = |dim: usize| Axis::strided(sizes[dim], strides[dim], this.strides()[dim]);
+        let mut axes: Vec<Axis> = (0..this.sizes().len()).map(whole).collect();
         let mut part = (sizes.clone(), out.geometry().offset());
         if let Some(axis) = axes.get_mut(at) {
             *axis = Axis { size: count, from: Step::Table(places), to: axis.to.clone() };

@@ -41,13 +41,10 @@ fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Res
 
 #[op_impl(aten::flip, CPU)]
 fn flip(plan: &Vec<bool>, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    moved(
-        out,
-        this,
-        |dim, size, stride| {
-            if plan[dim] { table(size, |at| (size - 1 - at) * stride) } else { Ok(Step::Stride(stride)) }
-        },
-    )
+    let from = |dim: usize, size: i64, stride: i64| {
+        if plan[dim] { table(size, |at| (size - 1 - at) * stride) } else { Ok(Step::Stride(stride)) }
+    };
+    moved(out, this, from)
 }
 
 #[op_impl(aten::roll, CPU)]

@@ -61,7 +61,7 @@ pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
 /// ```
 #[inline(always)]
 pub fn map_circular<T: Real>(block: &mut [T], near: impl Fn(T) -> T, exact: impl Fn(T) -> T) {
-    let limit = T::of(circular::NEAR);
+    let limit = T::near(circular::NEAR);
     let far = block.iter().fold(false, |far, x| far | (x.magnitude() >= limit));
     if far {
         for x in block {

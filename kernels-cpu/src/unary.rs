@@ -34,17 +34,13 @@ fn complex(dtype: DType, lanes: &mut Lanes<'_, 1>, f: fn(Complex64) -> Complex64
     }
 }
 
-fn one() -> Complex64 {
-    Complex64::new(1.0, 0.0)
-}
-
 elementwise! {
     sqrt => by { analytic!(Real::sqrt, Complex64::sqrt, cheap root) };
-    rsqrt => by { analytic!(Real::rsqrt, |x| one().over(x.sqrt())) };
-    reciprocal => by { analytic!(Real::reciprocal, |x| one().over(x), cheap reciprocal) };
+    rsqrt => by { analytic!(Real::rsqrt, |x| Complex64::ONE.over(x.sqrt())) };
+    reciprocal => by { analytic!(Real::reciprocal, |x| Complex64::ONE.over(x), cheap reciprocal) };
     exp => by { analytic!(Real::exp, Complex64::exp) };
     exp2 => by { analytic!(Real::exp2, Complex64::exp2) };
-    expm1 => by { analytic!(Real::expm1, |x| x.exp() - one()) };
+    expm1 => by { analytic!(Real::expm1, |x| x.exp() - Complex64::ONE) };
     log => by { analytic!(Real::log, Complex64::ln) };
     log2 => by { analytic!(Real::log2, Complex64::log2) };
     log10 => by { analytic!(Real::log10, Complex64::log10) };
@@ -61,9 +57,9 @@ elementwise! {
     asinh => by { analytic!(Real::asinh, Complex64::asinh) };
     acosh => by { analytic!(Real::acosh, Complex64::acosh) };
     atanh => by { analytic!(Real::atanh, Complex64::atanh) };
-    sigmoid => by { analytic!(Real::sigmoid, |x| one().over(one() + (-x).exp())) };
-    silu => by { analytic!(gated, |x| x.over(one() + (-x).exp())) };
-    sinc => by { analytic!(sine_over, |x| if x == Complex64::ZERO { one() } else { (x * PI).sin().over(x * PI) }) };
+    sigmoid => by { analytic!(Real::sigmoid, |x| Complex64::ONE.over(Complex64::ONE + (-x).exp())) };
+    silu => by { analytic!(gated, |x| x.over(Complex64::ONE + (-x).exp())) };
+    sinc => by { analytic!(sine_over, |x| if x == Complex64::ZERO { Complex64::ONE } else { (x * PI).sin().over(x * PI) }) };
     erf => |[x]| Real::erf(x);
     erfc => |[x]| Real::erfc(x);
     erfinv => |[x]| Real::erfinv(x);

@@ -95,7 +95,7 @@ gradients! {
     mse_loss_backward[] 2.0 => |x, y| x - y;
     smooth_l1_loss_backward[beta] 1.0 => |x, y| smooth_slope(x - y, beta);
     huber_loss_backward[delta] 1.0 => |x, y| huber_slope(x - y, delta);
-    soft_margin_loss_backward[] -1.0 => |x, y| y * Real::sigmoid(-x * y);
+    soft_margin_loss_backward[] 1.0 => |x, y| -y * Real::sigmoid(-x * y);
 }
 
 /// Weights in a dtype; one, where there are none.

@@ -4,6 +4,7 @@
 //! [`NEAR`], in packed instructions; beyond, the standard library is asked, one element at a time.
 
 use super::float::{Float, poly};
+use crate::compute::Precision;
 use crate::inlined::inlined;
 
 /// How far out the packed forms are right. A multiple of a quarter turn up to here has 20 bits, so that its product
@@ -29,9 +30,9 @@ pub(super) trait Anywhere: Circular {
 
 inlined! {
     impl Anywhere for f32, f64 {
-        fn sin(self) -> Self = if self.magnitude() < Self::of(NEAR) { self.sin_near() } else { Self::sin(self) };
-        fn cos(self) -> Self = if self.magnitude() < Self::of(NEAR) { self.cos_near() } else { Self::cos(self) };
-        fn tan(self) -> Self = if self.magnitude() < Self::of(NEAR) { self.tan_near() } else { Self::tan(self) };
+        fn sin(self) -> Self = if self.magnitude() < Self::near(NEAR) { self.sin_near() } else { Self::sin(self) };
+        fn cos(self) -> Self = if self.magnitude() < Self::near(NEAR) { self.cos_near() } else { Self::cos(self) };
+        fn tan(self) -> Self = if self.magnitude() < Self::near(NEAR) { self.tan_near() } else { Self::tan(self) };
     }
 }
 

@@ -4,8 +4,9 @@
 //! between integers and floats that would be the obvious way do not exist as packed instructions for 64 bits below
 //! AVX-512, and Rust's saturating `as` adds comparisons to the others.
 
-use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
+use std::ops::Rem;
 
+use crate::compute::Precision;
 use crate::inlined::inlined;
 
 /// Evaluates a polynomial, lowest coefficient first.
@@ -32,16 +33,7 @@ pub(super) use poly;
 /// A product and a sum that round once are [`mul_add`](Self::mul_add), one instruction where the machine has it. Where
 /// it has not, or outside of [`vectorised`](super::vectorised), it is a call of the library, which is slow and rounds
 /// alike.
-pub(super) trait Float:
-    Copy
-    + PartialOrd
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-    + Rem<Output = Self>
-    + Neg<Output = Self>
-{
+pub(super) trait Float: Precision + Rem<Output = Self> {
     const INFINITY: Self;
     const NAN: Self;
     /// Below this the relative spacing grows.
@@ -51,8 +43,6 @@ pub(super) trait Float:
     /// Adding this leaves no bits after the point, and the integer in the lowest bits of the sum.
     const SHIFT: Self;
 
-    /// The nearest value of this type. Folds to a constant.
-    fn of(value: f64) -> Self;
     fn magnitude(self) -> Self;
     fn with_sign_of(self, sign: Self) -> Self;
     fn root(self) -> Self;
@@ -87,8 +77,6 @@ macro_rules! float {
                 const MIN_POSITIVE: Self = Self::MIN_POSITIVE;
                 const EPSILON: Self = Self::EPSILON;
                 const SHIFT: Self = 1.5 / Self::EPSILON;
-                #[allow(clippy::cast_possible_truncation, reason = "rounding is what it is for")]
-                fn of(value: f64) -> Self = value as Self;
                 fn magnitude(self) -> Self = self.abs();
                 fn with_sign_of(self, sign: Self) -> Self = self.copysign(sign);
                 fn root(self) -> Self = self.sqrt();
@@ -116,5 +104,5 @@ float!(f64, u64, mantissa: 52, bias: 1023.0, sqrt_half: 0x3fe6_a09e_667f_3bcd);
 
 #[inline(always)]
 pub(super) fn reciprocal_root<T: Float>(x: T) -> T {
-    T::of(1.0) / x.root()
+    T::near(1.0) / x.root()
 }

@@ -63,7 +63,7 @@ pub(super) fn fmod<T: Float>(x: T, divisor: T) -> T {
 /// The remainder with the sign of the divisor, as `torch.remainder`.
 #[inline(always)]
 pub(super) fn remainder<T: Float>(x: T, divisor: T) -> T {
-    let zero = T::of(0.0);
+    let zero = T::near(0.0);
     let rest = fmod(x, divisor);
     if rest != zero && (rest < zero) != (divisor < zero) { rest + divisor } else { rest }
 }

@@ -1,6 +1,7 @@
 //! Functions that nobody calls in a loop that matters: one element at a time, computed in `f64`.
 
 use super::float::Float;
+use crate::compute::Precision;
 use crate::inlined::inlined;
 
 pub(super) trait Rare: Float {
@@ -12,10 +13,10 @@ pub(super) trait Rare: Float {
 
 inlined! {
     impl Rare for f32 {
-        fn lgamma(self) -> Self = Self::of(libm::lgamma(f64::from(self)));
-        fn digamma(self) -> Self = Self::of(Rare::digamma(f64::from(self)));
-        fn polygamma(self, order: Self) -> Self = Self::of(Rare::polygamma(f64::from(self), f64::from(order)));
-        fn erfinv(self) -> Self = Self::of(Rare::erfinv(f64::from(self)));
+        fn lgamma(self) -> Self = Self::near(libm::lgamma(f64::from(self)));
+        fn digamma(self) -> Self = Self::near(Rare::digamma(f64::from(self)));
+        fn polygamma(self, order: Self) -> Self = Self::near(Rare::polygamma(f64::from(self), f64::from(order)));
+        fn erfinv(self) -> Self = Self::near(Rare::erfinv(f64::from(self)));
     }
 }
 

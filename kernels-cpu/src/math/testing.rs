@@ -112,9 +112,9 @@ pub(super) fn noise() -> impl Iterator<Item = u64> {
 pub(super) fn arguments<T: Sample>(low: f64, high: f64) -> Vec<T> {
     let count = 20_000;
     let special = SPECIAL.into_iter().chain([f64::NAN, 1e-40, 5e-324, f64::MIN_POSITIVE, 1.2e-38]);
-    let special = special.flat_map(|x| [T::of(x), T::of(-x)]);
+    let special = special.flat_map(|x| [T::near(x), T::near(-x)]);
     let unit = |random: u64| (random >> 11) as f64 * f64::EPSILON / 2.0;
-    let inside = noise().skip(count).map(|random| T::of(low + (high - low) * unit(random)));
+    let inside = noise().skip(count).map(|random| T::near(low + (high - low) * unit(random)));
     special.chain(noise().take(count).map(T::of_bits)).chain(inside.take(2 * count)).collect()
 }
 

@@ -70,30 +70,10 @@ fn extreme<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &Tensor, larges
     })
 }
 
-#[op_impl(aten::amax, CPU)]
-fn amax(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    extreme::<aten::amax>(plan, out, this, true)
-}
-
-#[op_impl(aten::amin, CPU)]
-fn amin(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    extreme::<aten::amin>(plan, out, this, false)
-}
-
 #[op_impl(aten::aminmax, CPU)]
 fn aminmax(plan: &Reduced, [least, most]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
     extreme::<aten::aminmax>(plan, least, this, false)?;
     extreme::<aten::aminmax>(plan, most, this, true)
-}
-
-#[op_impl(aten::max, CPU)]
-fn max(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    extreme::<aten::max>(plan, out, this, true)
-}
-
-#[op_impl(aten::min, CPU)]
-fn min(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    extreme::<aten::min>(plan, out, this, false)
 }
 
 /// The extreme element of a line and the first place where it is: found apart, because each is a packed loop.
@@ -138,26 +118,32 @@ fn selected<O: Operation>(
     })
 }
 
-#[op_impl(aten::max_dim, CPU)]
-fn max_dim(plan: &Reduced, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    selected::<aten::max_dim>(plan, out, this, true)
-}
-
-#[op_impl(aten::min_dim, CPU)]
-fn min_dim(plan: &Reduced, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    selected::<aten::min_dim>(plan, out, this, false)
-}
-
-#[op_impl(aten::argmax, CPU)]
-fn argmax(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+/// The places of the extremes alone.
+fn places<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
     let mut values = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
-    selected::<aten::argmax>(plan, [&mut values, out], this, true)
+    selected::<O>(plan, [&mut values, out], this, largest)
 }
 
-#[op_impl(aten::argmin, CPU)]
-fn argmin(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    let mut values = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
-    selected::<aten::argmin>(plan, [&mut values, out], this, false)
+/// Kernels of operators for the largest and for the smallest, and what does either.
+macro_rules! kernels {
+    ($($largest:ident $smallest:ident by $either:ident: $out:ty;)*) => {$(
+        #[op_impl(aten::$largest, CPU)]
+        fn $largest(plan: &Reduced, out: $out, this: &Tensor) -> Result<()> {
+            $either::<aten::$largest>(plan, out, this, true)
+        }
+
+        #[op_impl(aten::$smallest, CPU)]
+        fn $smallest(plan: &Reduced, out: $out, this: &Tensor) -> Result<()> {
+            $either::<aten::$smallest>(plan, out, this, false)
+        }
+    )*};
+}
+
+kernels! {
+    amax amin by extreme: &mut Tensor;
+    max min by extreme: &mut Tensor;
+    max_dim min_dim by selected: [&mut Tensor; 2];
+    argmax argmin by places: &mut Tensor;
 }
 
 /// Whether any element is true, or, of the negated, whether none is false.

@@ -23,6 +23,7 @@ pub(crate) trait Spread: Element {
 inlined! {
     impl Spread for f32, f64 {
         type Real = Self;
+        #[allow(clippy::useless_conversion, reason = "one of the types is as wide")]
         fn parts(self) -> [f64; 2] = [self.into(), 0.0];
         fn of(parts: [f64; 2]) -> Self = Self::near(parts[0]);
     }
