@@ -16,8 +16,7 @@ use crate::softmax::Fraction;
 /// What attention is computed in.
 trait Number: Fraction + Entry<Sum = Self> {}
 
-impl Number for f32 {}
-impl Number for f64 {}
+impl<T: Fraction + Entry<Sum = T>> Number for T {}
 
 #[op_impl(aten::_fused_sdp_choice, CPU)]
 fn choice(

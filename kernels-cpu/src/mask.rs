@@ -47,15 +47,11 @@ impl<'a> Picked<'a> {
             Flags::Own(packed(mask, DType::Bool)?)
         };
         let mut starts = flags.with(|flags| {
-            let mut counts = vec![0; flags.len().div_ceil(BLOCK) + 1];
-            let lines = Lines::new(&mut counts, 1);
-            over(0..lines.len() - 1, GRAIN, |blocks| {
-                for block in blocks {
-                    let flags = &flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)];
-                    // SAFETY: every block is in one piece.
-                    let count = unsafe { lines.get(block) };
-                    count[0] = flags.iter().filter(|flag| flag.0 != 0).count();
-                }
+            let blocks = flags.len().div_ceil(BLOCK);
+            let mut counts = vec![0; blocks + 1];
+            Lines::new(&mut counts[..blocks], 1).each(GRAIN, |block, count| {
+                let flags = &flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)];
+                count[0] = flags.iter().filter(|flag| flag.0 != 0).count();
             });
             counts
         })?;

@@ -6,7 +6,7 @@
 
 use std::ops::Deref;
 
-use dispatch_runtime::{BadArgument, DType, Geometry, Operands, Problem, Read, Result, Tensor, broadcast};
+use dispatch_runtime::{DType, Geometry, Operands, Read, Result, Tensor};
 
 use crate::compute::Compute;
 use crate::convert::conversion;
@@ -40,11 +40,10 @@ pub(crate) fn packed<T: Compute>(tensor: &Tensor) -> Result<Packed<'_, T>> {
 
 /// The elements of a tensor as `T`, repeated to these sizes.
 ///
-/// # Errors
+/// # Panics
 ///
-/// Returns [`BadArgument`](dispatch_runtime::BadArgument) if it does not broadcast to them.
+/// If it does not broadcast to them, which plans refuse.
 pub(crate) fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
-    check_stretches(tensor, sizes)?;
     let mut elements = times(T::ZERO, count(sizes))?;
     let operands = Operands::take(&[], [], &["self"], [tensor])?;
     let [operand] = operands.read();
@@ -77,13 +76,6 @@ pub(crate) fn fill<T: Compute>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> 
     // SAFETY: there are as many elements as sizes say, and a geometry stays inside of its storage, which the operand holds.
     unsafe { copy(sizes, &from, &Side { start: to.start(), dtype: to.dtype(), geometry: to.geometry() }) };
     Ok(())
-}
-
-fn check_stretches(tensor: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
-    match broadcast([sizes, tensor.sizes()]) {
-        Ok(both) if both[..] == *sizes => Ok(()),
-        _ => Err(BadArgument::new("self", Problem::Broadcast { sizes: tensor.sizes().to_vec(), with: sizes.to_vec() })),
-    }
 }
 
 /// The number of elements of a tensor of these sizes.
