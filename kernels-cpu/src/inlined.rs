@@ -16,7 +16,11 @@ macro_rules! inlined {
             $crate::inlined::inlined! { @items $($items)* }
         }
     };
-    (@items $(#[$attribute:meta])* fn $name:ident $([$($generics:tt)*])? ($($arguments:tt)*) $(-> $result:ty)? = $body:expr; $($rest:tt)*) => {
+    (@items
+        $(#[$attribute:meta])*
+        fn $name:ident $([$($generics:tt)*])? ($($arguments:tt)*) $(-> $result:ty)? = $body:expr;
+        $($rest:tt)*
+    ) => {
         #[inline(always)]
         $(#[$attribute])*
         fn $name $(<$($generics)*>)? ($($arguments)*) $(-> $result)? {

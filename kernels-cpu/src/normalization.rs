@@ -174,8 +174,8 @@ fn normalize<T: Fraction>(line: &[T], out: &mut [T], (mean, rstd): (f64, f64), s
     });
 }
 
-/// Normalises every line along `dims` by its own statistics, and writes these too: means, and reciprocals of deviations. `shared` says which
-/// parameters a line has.
+/// Normalises every line along `dims` by its own statistics, and writes these too: means, and reciprocals of deviations. `shared` says
+/// which parameters a line has.
 fn forward<O: Operation>(
     input: &Tensor,
     dims: &[bool],

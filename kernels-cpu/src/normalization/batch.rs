@@ -12,8 +12,8 @@ use crate::reduce::{computed, lines};
 /// Planes with fewer elements are gone through with all of their channel.
 const SHORT: i64 = 64;
 
-/// The dimensions that a channel has to itself. A picture's part of a channel is a line of its own where it is worth it; a line's number ends
-/// in the channel's either way.
+/// The dimensions that a channel has to itself. A picture's part of a channel is a line of its own where it is worth it; a line's number
+/// ends in the channel's either way.
 fn plane_dims(input: &Tensor) -> Vec<bool> {
     let short = aten::element_count(&input.sizes()[2..]) < SHORT;
     (0..input.sizes().len()).map(|dim| if short { dim != 1 } else { dim > 1 }).collect()
