@@ -5,6 +5,7 @@ use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Scalar, Tensor, 
 use crate::complex;
 use crate::compute::{Compute, Field, Fraction, Ordered, narrowed_complex, widened};
 use crate::elementwise::{Lanes, Loops, elementwise, lane, loops};
+use crate::inlined::inlined;
 use crate::math::Real;
 
 elementwise! {
@@ -60,37 +61,21 @@ trait Blend: Field {
     fn log_sum(self, other: Self) -> Self;
 }
 
-macro_rules! blends {
-    ($($real:ty, $complex:ty: |$a:ident, $b:ident| $log_sum:expr;)*) => {$(
-        impl Blend for $real {
-            #[inline(always)]
-            fn is_small(self) -> bool {
-                Real::abs(self) < 0.5
-            }
+inlined! {
+    impl Blend for f32, f64 {
+        fn is_small(self) -> bool = Real::abs(self) < 0.5;
+        fn log_sum(self, other: Self) -> Self = log_sum(self, other, Real::exp, Real::log1p);
+    }
 
-            #[inline(always)]
-            fn log_sum(self, other: Self) -> Self {
-                log_sum(self, other, Real::exp, Real::log1p)
-            }
-        }
+    impl Blend for Complex32 {
+        fn is_small(self) -> bool = self.norm_sqr() < 0.25;
+        fn log_sum(self, other: Self) -> Self = narrowed_complex(complex::log_sum(widened(self), widened(other)));
+    }
 
-        impl Blend for $complex {
-            #[inline(always)]
-            fn is_small(self) -> bool {
-                self.norm_sqr() < 0.25
-            }
-
-            fn log_sum(self, other: Self) -> Self {
-                let ($a, $b) = (self, other);
-                $log_sum
-            }
-        }
-    )*};
-}
-
-blends! {
-    f32, Complex32: |a, b| narrowed_complex(complex::log_sum(widened(a), widened(b)));
-    f64, Complex64: |a, b| complex::log_sum(a, b);
+    impl Blend for Complex64 {
+        fn is_small(self) -> bool = self.norm_sqr() < 0.25;
+        fn log_sum(self, other: Self) -> Self = complex::log_sum(self, other);
+    }
 }
 
 /// The product with a logarithm, which is zero where `a` is.

@@ -14,26 +14,11 @@ use crate::gemm::Entry;
 use crate::softmax::Fraction;
 
 /// What attention is computed in.
-trait Number: Fraction + Entry<Sum = Self> {
-    /// The same number, less precise.
-    fn of(value: f64) -> Self;
-}
+trait Number: Fraction + Entry<Sum = Self> {}
 
-impl Number for f32 {
-    #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
-    fn of(value: f64) -> Self {
-        value as Self
-    }
-}
-
-impl Number for f64 {
-    fn of(value: f64) -> Self {
-        value
-    }
-}
+impl<T: Fraction + Entry<Sum = T>> Number for T {}
 
 #[op_impl(aten::_fused_sdp_choice, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn choice(
     query: &Tensor,
     key: &Tensor,
@@ -59,11 +44,3 @@ const LANES: usize = 32;
 
 /// Multiply-adds that are worth a thread.
 const GRAIN: usize = 1 << 18;
-
-fn zero<T: Number>() -> T {
-    T::ZERO
-}
-
-fn one<T: Number>() -> T {
-    T::of(1.0)
-}

@@ -10,6 +10,7 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use crate::compute::{Compute, Fraction};
+use crate::factory::fill_in_order;
 use crate::index::{Negative, inside, positions};
 use crate::numbers::{elements, times, usized};
 use crate::packed::{computed, fill, packed};
@@ -76,15 +77,20 @@ fn counted(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
+#[op_impl(aten::_embedding_bag, CPU)]
+#[op_impl(aten::_embedding_bag_forward_only, CPU)]
 fn bagged(
-    mode: Bagging,
+    plan: &Bagging,
     [out, bag_of, bag_size, maximum]: [&mut Tensor; 4],
-    [weight, indices, offsets]: [&Tensor; 3],
+    weight: &Tensor,
+    indices: &Tensor,
+    offsets: &Tensor,
     per_sample_weights: Option<&Tensor>,
-    last: bool,
+    include_last_offset: bool,
     padding_idx: i64,
 ) -> Result<()> {
-    let bags = Bags::of(weight, indices, offsets, last, padding_idx)?;
+    let mode = *plan;
+    let bags = Bags::of(weight, indices, offsets, include_last_offset, padding_idx)?;
     let width = usized(weight.sizes()[1]);
     let counts = bags.counts();
     let mut most = vec![0_i64; if mode == Bagging::Most { counts.len() * width } else { 0 }];
@@ -126,21 +132,17 @@ fn bagged(
         let row = || i64::try_from(bags.rows[usized(place)]).unwrap_or(0);
         if counts[at / width] > 0 { row() } else { 0 }
     });
-    put(bag_of, &bags.of_places())?;
+    fill_in_order(bag_of, &bags.of_places())?;
     if mode == Bagging::Sum {
         aten::zero_(bag_size)?;
         return aten::zero_(maximum);
     }
-    put(bag_size, &counts)?;
-    if mode == Bagging::Most { put(maximum, &rows.collect::<Vec<_>>()) } else { put(maximum, &counts) }
-}
-
-/// Writes numbers, of which there are as many as the tensor has room for, or more.
-fn put(out: &mut Tensor, numbers: &[i64]) -> Result<()> {
-    fill(out, |out: &mut [i64]| {
-        out.iter_mut().zip(numbers).for_each(|(to, &number)| *to = number);
-        Ok(())
-    })
+    fill_in_order(bag_size, &counts)?;
+    if mode == Bagging::Most {
+        fill_in_order(maximum, &rows.collect::<Vec<_>>())
+    } else {
+        fill_in_order(maximum, &counts)
+    }
 }
 
 /// At which of these places each column is the largest.
@@ -156,27 +158,6 @@ fn largest<'a, T: Fraction>(places: impl Iterator<Item = usize>, row: impl Fn(us
         }
     }
 }
-
-macro_rules! bags {
-    ($($name:ident)*) => {$(
-        #[op_impl(aten::$name, CPU)]
-        #[expect(clippy::too_many_arguments, reason = "the schema's")]
-        fn $name(
-            plan: &Bagging,
-            out: [&mut Tensor; 4],
-            weight: &Tensor,
-            indices: &Tensor,
-            offsets: &Tensor,
-            per_sample_weights: Option<&Tensor>,
-            include_last_offset: bool,
-            padding_idx: i64,
-        ) -> Result<()> {
-            bagged(*plan, out, [weight, indices, offsets], per_sample_weights, include_last_offset, padding_idx)
-        }
-    )*};
-}
-
-bags! { _embedding_bag _embedding_bag_forward_only }
 
 /// For each row, the places that show it, in order.
 struct Shown {
@@ -206,7 +187,6 @@ impl Shown {
 }
 
 #[op_impl(aten::_embedding_bag_dense_backward, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn _embedding_bag_dense_backward(
     plan: &Bagging,
     out: &mut Tensor,

@@ -18,6 +18,7 @@ use aten::GROUP;
 
 use crate::convert::conversion;
 use crate::elementwise::transfer;
+use crate::math::vectorised;
 use crate::moves::Start;
 use crate::pool::over;
 
@@ -86,17 +87,14 @@ fn filled_in_order<T: Element, const N: usize>(
 #[inline(always)]
 fn words(seed: u64, first: u64) -> Words {
     let mut words = [[0; GROUP]; 4];
-    crate::math::vectorised(
-        #[inline(always)]
-        || {
-            for i in 0..GROUP {
-                let block = first.wrapping_add(i as u64);
-                #[expect(clippy::cast_possible_truncation, reason = "the halves are counted apart")]
-                let [a, b, c, d] = philox(seed, [block as u32, (block >> 32) as u32, 0, 0]);
-                (words[0][i], words[1][i], words[2][i], words[3][i]) = (a, b, c, d);
-            }
-        },
-    );
+    vectorised!({
+        for i in 0..GROUP {
+            let block = first.wrapping_add(i as u64);
+            #[expect(clippy::cast_possible_truncation, reason = "the halves are counted apart")]
+            let [a, b, c, d] = philox(seed, [block as u32, (block >> 32) as u32, 0, 0]);
+            (words[0][i], words[1][i], words[2][i], words[3][i]) = (a, b, c, d);
+        }
+    });
     words
 }
 

@@ -4,6 +4,7 @@ use dispatch_runtime::{Complex32, Complex64};
 
 use crate::compute::Compute;
 use crate::elementwise::elementwise;
+use crate::inlined::inlined;
 use crate::math::Real;
 
 elementwise! {
@@ -14,24 +15,14 @@ pub(crate) trait Conjugate: Compute {
     fn conjugate(self) -> Self;
 }
 
-macro_rules! conjugates {
-    ($(|$value:ident: $ty:ty| $conjugate:expr;)*) => {$(
-        impl Conjugate for $ty {
-            #[inline(always)]
-            fn conjugate(self) -> Self {
-                let $value = self;
-                $conjugate
-            }
-        }
-    )*};
-}
+inlined! {
+    impl Conjugate for f32, f64, i64 {
+        fn conjugate(self) -> Self = self;
+    }
 
-conjugates! {
-    |x: f32| x;
-    |x: f64| x;
-    |x: i64| x;
-    |z: Complex32| z.conj();
-    |z: Complex64| z.conj();
+    impl Conjugate for Complex32, Complex64 {
+        fn conjugate(self) -> Self = self.conj();
+    }
 }
 
 /// `log(1 + z)`, exact near zero.

@@ -21,7 +21,24 @@ pub(crate) trait Compute: Arithmetic {
     fn negated(self) -> Self;
 
     /// Whether it is anything but zero.
-    fn holds(self) -> bool;
+    #[inline(always)]
+    fn holds(self) -> bool {
+        self != Self::ZERO
+    }
+}
+
+/// The sum of all lanes.
+#[inline(always)]
+pub(crate) fn joined<T: Arithmetic, const N: usize>(mut lanes: [T; N]) -> T {
+    let mut width = N / 2;
+    while width > 0 {
+        let (low, high) = lanes.split_at_mut(width);
+        for (a, b) in low.iter_mut().zip(high) {
+            *a = a.plus(*b);
+        }
+        width /= 2;
+    }
+    lanes[0]
 }
 
 macro_rules! floats {
@@ -36,11 +53,6 @@ macro_rules! floats {
             #[inline(always)]
             fn negated(self) -> Self {
                 -self
-            }
-
-            #[inline(always)]
-            fn holds(self) -> bool {
-                self != Self::from(0.0)
             }
         }
     )*};
@@ -65,11 +77,6 @@ macro_rules! integers {
             #[inline(always)]
             fn negated(self) -> Self {
                 self.wrapping_neg()
-            }
-
-            #[inline(always)]
-            fn holds(self) -> bool {
-                self != 0
             }
         }
     )*};

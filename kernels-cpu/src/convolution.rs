@@ -18,7 +18,7 @@ use dispatch_runtime::{Complex32, Complex64, Spec};
 use crate::elementwise::ahead;
 use crate::gemm::{Batch, BatchMut, batched};
 use crate::packed::{computed, fill, packed};
-use crate::pool::{self, Lines};
+use crate::pool::{self, Lines, Shared};
 use field::{Field, Pass, Rows, Strip};
 use moves::Moves;
 use sums::{LANES, ROWS, STEP, Sums, Term};
@@ -61,7 +61,6 @@ fn convolution(
 }
 
 #[op_impl(aten::convolution_backward, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn convolution_backward(
     plan: &Window,
     [of_input, of_weight, of_bias]: [&mut Tensor; 3],
@@ -135,26 +134,6 @@ fn col2im(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
     })
 }
 
-/// What threads write apart from each other.
-#[derive(Clone, Copy)]
-struct Shared<T>(*mut T);
-
-// SAFETY: a pointer to elements, each of which one thread writes.
-unsafe impl<T: Send> Send for Shared<T> {}
-// SAFETY: as above.
-unsafe impl<T: Send> Sync for Shared<T> {}
-
-impl<T> Shared<T> {
-    /// # Safety
-    ///
-    /// The elements are there, and nobody else has them.
-    #[expect(clippy::mut_from_ref, reason = "the caller's promise")]
-    unsafe fn slice(&self, range: std::ops::Range<usize>) -> &mut [T] {
-        // SAFETY: the caller's promise.
-        unsafe { std::slice::from_raw_parts_mut(self.0.add(range.start), range.len()) }
-    }
-}
-
 impl Moves {
     /// The small side: the weight times the large side, where the window is, and a bias.
     fn gather<T: Term>(&self, large: &[T], weight: &[T], bias: Option<&[T]>, small: &mut [T]) {
@@ -221,11 +200,6 @@ fn copy_row<T: Copy>(from: &[T], to: &mut [T]) {
     }
 }
 
-/// One, which is what products are scaled by.
-fn one<T: Term>() -> T {
-    T::from_scalar(Scalar::Int(1))
-}
-
 /// A weight times one side, which gives the other.
 struct Product {
     items: usize,
@@ -260,7 +234,7 @@ impl Product {
         let chunks = pieces.div_ceil(items * strips.len().max(1)).min(lines / ROWS);
         let chunk = rows.div_ceil(chunks).next_multiple_of(ROWS);
         let chunks = rows.div_ceil(chunk);
-        let out = Shared(result.as_mut_ptr());
+        let out = Shared::new(result);
         let work = strips.first().map_or(1, Strip::places).saturating_mul(inner.max(1)).saturating_mul(chunk.min(rows));
         pool::over(0..chunks * items * strips.len(), GRAIN.div_ceil(work.max(1)), |pieces| {
             let (mut field, mut sums) = (Field::new(), Vec::new());
@@ -316,7 +290,7 @@ impl Product {
                 Batch::new(&source[first..], [images, channels, area], [self.groups * channels * area, area, 1]);
             let into = BatchMut::new(result, [images, rows, area], [self.groups * rows * area, area, 1]);
             let (Some(weight), Some(source), Some(into)) = (weight, source, into) else { return };
-            batched(one::<T>(), weight, source, if bias.is_some() { one::<T>() } else { T::ZERO }, into);
+            batched(T::ONE, weight, source, if bias.is_some() { T::ONE } else { T::ZERO }, into);
         }
     }
 
@@ -327,21 +301,17 @@ impl Product {
         let mut packed = vec![T::ZERO; self.groups * blocks * channels * taps * ROWS];
         let of_group = weight.len() / self.groups;
         let lines = Lines::new(&mut packed, channels * taps * ROWS);
-        pool::over(0..lines.len(), (GRAIN / 8).div_ceil(channels * taps * ROWS + 1), |pieces| {
-            for line in pieces {
-                let (group, first) = (line / blocks, line % blocks * ROWS);
-                // SAFETY: every line is in one piece.
-                let numbers = unsafe { lines.get(line) };
-                let of_line = &weight[group * of_group + first * self.steps.1..];
-                let height = ROWS.min(rows - first);
-                let reach = (height * self.steps.1).min(ROWS * taps) * size_of::<T>();
-                for (channel, numbers) in numbers.chunks_exact_mut(taps * ROWS).enumerate() {
-                    ahead::for_reading(of_line.as_ptr().wrapping_add((channel + AHEAD) * self.steps.0).cast(), reach);
-                    for row in 0..height {
-                        let window = &of_line[channel * self.steps.0 + row * self.steps.1..];
-                        for (tap, numbers) in pass.taps.iter().zip(numbers.as_chunks_mut::<ROWS>().0) {
-                            numbers[row] = window[tap.number];
-                        }
+        lines.each((GRAIN / 8).div_ceil(channels * taps * ROWS + 1), |line, numbers| {
+            let (group, first) = (line / blocks, line % blocks * ROWS);
+            let of_line = &weight[group * of_group + first * self.steps.1..];
+            let height = ROWS.min(rows - first);
+            let reach = (height * self.steps.1).min(ROWS * taps) * size_of::<T>();
+            for (channel, numbers) in numbers.chunks_exact_mut(taps * ROWS).enumerate() {
+                ahead::for_reading(of_line.as_ptr().wrapping_add((channel + AHEAD) * self.steps.0).cast(), reach);
+                for row in 0..height {
+                    let window = &of_line[channel * self.steps.0 + row * self.steps.1..];
+                    for (tap, numbers) in pass.taps.iter().zip(numbers.as_chunks_mut::<ROWS>().0) {
+                        numbers[row] = window[tap.number];
                     }
                 }
             }

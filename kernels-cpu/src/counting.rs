@@ -1,6 +1,6 @@
 //! How often numbers occur.
 
-use dispatch_runtime::{BadArgument, DType, Problem, Result, Scalar, Spec, Tensor, op_impl};
+use dispatch_runtime::{BadArgument, DType, Result, Scalar, Spec, Tensor, op_impl};
 
 use crate::compute::{Compute, Fraction};
 use crate::numbers::{elements, times, usized, write};
@@ -60,10 +60,7 @@ fn range<T: Fraction>(values: &[T], [min, max]: [T; 2]) -> Result<[T; 2], BadArg
         return Ok([min - one, max + one]);
     }
     if (max - min).is_nan() || max - min == T::near(f64::INFINITY) {
-        return Err(BadArgument::new(
-            "self",
-            Problem::Value { found: "without a range".into(), expected: "finite".into() },
-        ));
+        return Err(BadArgument::value("self", "without a range", "finite"));
     }
     Ok([min, max])
 }

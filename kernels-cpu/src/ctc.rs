@@ -102,13 +102,8 @@ impl<'a> Sequences<'a> {
     fn loss(&self, sequence: usize, width: usize, alphas: &[f64]) -> f64 {
         let last = self.states[sequence].len() - 1;
         match self.steps[sequence].checked_sub(1) {
-            None => {
-                if last == 0 {
-                    0.0
-                } else {
-                    f64::INFINITY
-                }
-            }
+            None if last == 0 => 0.0,
+            None => f64::INFINITY,
             Some(step) => {
                 let end = &alphas[step * width..][..width];
                 -either([end[last], last.checked_sub(1).map_or(NEVER, |before| end[before]), NEVER])

@@ -5,6 +5,7 @@ use dispatch_runtime::prelude::*;
 
 use crate::compute::Fraction;
 use crate::math::{Real, vectorised};
+use crate::numbers::usized;
 use crate::packed::{computed, fill, packed, stretched};
 use crate::pool::Lines;
 
@@ -73,26 +74,19 @@ impl<T: Fraction> Norm<T> {
 /// All differences as one, in lanes.
 fn folded<T: Fraction>(a: &[T], b: &[T], add: impl Fn(T, T) -> T, join: impl Fn(T, T) -> T) -> T {
     const LANES: usize = 16;
-    vectorised(
-        #[inline(always)]
-        || {
-            let ((many, rest), (others, other)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-            let mut lanes = [T::near(0.0); LANES];
-            for (a, b) in many.iter().zip(others) {
-                for i in 0..LANES {
-                    lanes[i] = add(lanes[i], a[i] - b[i]);
-                }
+    vectorised!({
+        let ((many, rest), (others, other)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+        let mut lanes = [T::near(0.0); LANES];
+        for (a, b) in many.iter().zip(others) {
+            for i in 0..LANES {
+                lanes[i] = add(lanes[i], a[i] - b[i]);
             }
-            for (lane, (&a, &b)) in lanes.iter_mut().zip(rest.iter().zip(other)) {
-                *lane = add(*lane, a - b);
-            }
-            lanes.into_iter().fold(T::near(0.0), join)
-        },
-    )
-}
-
-fn usized(size: Option<&i64>) -> usize {
-    size.and_then(|&size| usize::try_from(size).ok()).unwrap_or(0)
+        }
+        for (lane, (&a, &b)) in lanes.iter_mut().zip(rest.iter().zip(other)) {
+            *lane = add(*lane, a - b);
+        }
+        lanes.into_iter().fold(T::near(0.0), join)
+    })
 }
 
 /// Two batches of matrices, each as often as the result has batches.
@@ -108,9 +102,9 @@ impl<T: Fraction> Pair<T> {
     fn of(x1: &Tensor, x2: &Tensor, result: &[i64]) -> Result<Self> {
         let outer = &result[..result.len() - 2];
         let wide = |x: &Tensor| [outer, &x.sizes()[x.sizes().len() - 2..]].concat();
-        let [height, breadth] = [result.len() - 2, result.len() - 1].map(|dim| usized(result.get(dim)));
+        let [height, breadth] = [2, 1].map(|last| usized(result[result.len() - last]));
         let (rows, columns) = (stretched::<T>(x1, &wide(x1))?, stretched::<T>(x2, &wide(x2))?);
-        Ok(Self { rows, columns, height, breadth, width: usized(x1.sizes().last()) })
+        Ok(Self { rows, columns, height, breadth, width: usized(x1.sizes()[x1.sizes().len() - 1]) })
     }
 
     /// One of the rows, and all columns that it meets.
@@ -176,7 +170,7 @@ fn first(row: usize, rows: usize) -> usize {
 
 #[op_impl(aten::_pdist_forward, CPU)]
 fn _pdist_forward(_plan: &(), out: &mut Tensor, this: &Tensor, p: f64) -> Result<()> {
-    let [rows, width] = [0, 1].map(|dim| usized(this.sizes().get(dim)));
+    let [rows, width] = [0, 1].map(|dim| usized(this.sizes()[dim]));
     computed!(_pdist_forward "self", this.dtype(); T in [f32 f64] => {
         let (elements, norm) = (packed::<T>(this)?, Norm::of(p));
         let row = |at: usize| &elements[at * width..][..width];
@@ -194,7 +188,7 @@ fn _pdist_forward(_plan: &(), out: &mut Tensor, this: &Tensor, p: f64) -> Result
 
 #[op_impl(aten::_pdist_backward, CPU)]
 fn _pdist_backward(_plan: &(), out: &mut Tensor, grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Result<()> {
-    let [rows, width] = [0, 1].map(|dim| usized(this.sizes().get(dim)));
+    let [rows, width] = [0, 1].map(|dim| usized(this.sizes()[dim]));
     computed!(_pdist_backward "self", this.dtype(); T in [f32 f64] => {
         let (elements, grad, distances, norm) = (packed::<T>(this)?, packed::<T>(grad)?, packed::<T>(pdist)?, Norm::of(p));
         let row = |at: usize| &elements[at * width..][..width];

@@ -51,6 +51,7 @@ fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> Result<Loops<'s
 }
 
 #[op_impl(aten::div_tensor_mode, CPU, in_place, strided, converts)]
+#[expect(clippy::ref_option, reason = "this is what the plan gives")]
 fn div_mode(plan: &Option<Rounding>, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
     match *plan {
         None => into::<aten::div, _>(("out", out), [this, other], TRUE),

@@ -19,7 +19,7 @@ use crate::pool::{over, threads_here};
 ///
 /// # Errors
 ///
-/// Returns [`BadArgument`] if the sizes do not fit, or a position is outside of the dimension.
+/// Returns [`BadArgument`] if a position is outside of the dimension.
 pub(crate) fn gathered(out: &mut Tensor, this: &Tensor, at: usize, index: &Tensor) -> Result<()> {
     if index.geometry().count() == 0 {
         return Ok(());
@@ -28,7 +28,7 @@ pub(crate) fn gathered(out: &mut Tensor, this: &Tensor, at: usize, index: &Tenso
     let inside = {
         let operands = operands!(write out; read this, index)?;
         let ([to], [this, index]) = (operands.written(), operands.read());
-        let walk = Walk::new(at, index, to, this)?;
+        let walk = Walk::new(at, index, to, this);
         // SAFETY: no element of `to` is come to twice. Elements of one size are moved as those of any other type of it.
         of_size!(this.dtype().size(), Word => unsafe {
             walk.run::<Word>(true, |picked, beside| beside.write(picked.read()))
@@ -50,9 +50,7 @@ pub(crate) fn put_combined<T: Element>(
     src: &Tensor,
     f: impl Fn(T, T) -> T + Sync,
 ) -> Result<()> {
-    if src.dtype() != T::DTYPE {
-        return Err(BadArgument::dtype("src", src.dtype(), T::DTYPE.to_string()).into());
-    }
+    assert_eq!(src.dtype(), T::DTYPE, "elements are combined as what they are");
     put_with(out, at, index, src, f)
 }
 
@@ -71,7 +69,7 @@ fn put_with<W: Copy>(
     let inside = {
         let operands = operands!(write out; read src, index)?;
         let ([to], [src, index]) = (operands.written(), operands.read());
-        let walk = Walk::new(at, index, src, to)?;
+        let walk = Walk::new(at, index, src, to);
         assert_eq!(size_of::<W>(), to.dtype().size(), "elements are put as what they are");
         // SAFETY: elements that differ in more than their positions are put to different places.
         unsafe { walk.run::<W>(false, |picked, beside| picked.write(f(picked.read(), beside.read()))) }
@@ -113,28 +111,18 @@ struct Walk<'a> {
 unsafe impl Sync for Walk<'_> {}
 
 impl<'a> Walk<'a> {
-    /// # Errors
+    /// # Panics
     ///
-    /// Returns [`BadArgument`] if an operand has no element for a position of the index, or the two are of different dtypes.
-    fn new(
-        at: usize,
-        index: &'a Operand<'a>,
-        beside: &'a Operand<'a>,
-        picked: &'a Operand<'a>,
-    ) -> Result<Self, BadArgument> {
+    /// If an operand has no element for a position of the index, or the two are of different dtypes.
+    fn new(at: usize, index: &'a Operand<'a>, beside: &'a Operand<'a>, picked: &'a Operand<'a>) -> Self {
         let sizes = index.geometry().sizes();
         let has_all = |operand: &Operand<'_>, but: Option<usize>| {
             let own = operand.geometry().sizes();
             own.len() == sizes.len() && (0..sizes.len()).all(|dim| but == Some(dim) || sizes[dim] <= own[dim])
         };
-        if index.dtype() != DType::I64 || beside.dtype() != picked.dtype() {
-            return Err(BadArgument::dtype("self", picked.dtype(), beside.dtype().to_string()));
-        }
-        if at >= sizes.len() || !has_all(beside, None) || !has_all(picked, Some(at)) {
-            let expected = format!("no more than {:?} but in dimension {at}", picked.geometry().sizes());
-            return Err(BadArgument::sizes("index", sizes, expected));
-        }
-        Ok(Self { at, index, beside, picked })
+        let is_planned = index.dtype() == DType::I64 && beside.dtype() == picked.dtype() && at < sizes.len();
+        assert!(is_planned && has_all(beside, None) && has_all(picked, Some(at)), "an index of {sizes:?} in {at}");
+        Self { at, index, beside, picked }
     }
 
     /// Calls `f` with every pair of a picked element and the one beside its position, and says whether all positions are inside of

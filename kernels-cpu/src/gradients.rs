@@ -5,8 +5,9 @@ use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Result, Scalar};
 
 use crate::activation::{gelu_inner, softplus};
 use crate::complex::Conjugate;
-use crate::compute::{Compute, Field, Fraction, narrowed_complex, widened};
+use crate::compute::{Compute, Field, Fraction, Precision, narrowed_complex, widened};
 use crate::elementwise::{Lanes, elementwise, loops};
+use crate::inlined::inlined;
 use crate::math::Real;
 
 elementwise! {
@@ -31,8 +32,8 @@ elementwise! {
         if x * beta > threshold { grad } else { grad * Real::sigmoid(x * beta) }
     };
     gelu_backward => by { gelu_loops(approximate) };
-    logit_backward => by { logit_loops(eps) };
-    elu_backward => by { elu_loops([alpha, scale, input_scale], is_result) };
+    logit_backward => by { Ok(logit_loops(eps)) };
+    elu_backward => by { Ok(elu_loops([alpha, scale, input_scale], is_result)) };
     log_sigmoid_backward => |[grad, x]| grad * Real::sigmoid(-x);
 }
 
@@ -56,29 +57,21 @@ trait Gate: Field + Conjugate {
     }
 }
 
-macro_rules! gates {
-    ($($ty:ty: |$grad:ident, $y:ident| $slope:expr, |$x:ident| $sigmoid:expr;)*) => {$(
-        impl Gate for $ty {
-            #[inline(always)]
-            fn times_sigmoid_slope(self, $y: Self) -> Self {
-                let $grad = self;
-                $slope
-            }
+inlined! {
+    impl Gate for f32, f64 {
+        fn times_sigmoid_slope(self, y: Self) -> Self = self * (1.0 - y) * y;
+        fn sigmoid(self) -> Self = Real::sigmoid(self);
+    }
 
-            #[inline(always)]
-            fn sigmoid(self) -> Self {
-                let $x = self;
-                $sigmoid
-            }
-        }
-    )*};
-}
+    impl Gate for Complex32 {
+        fn times_sigmoid_slope(self, y: Self) -> Self = self * (rest(y) * y).conj();
+        fn sigmoid(self) -> Self = narrowed_complex(widened(self).sigmoid());
+    }
 
-gates! {
-    f32: |grad, y| grad * (1.0 - y) * y, |x| Real::sigmoid(x);
-    f64: |grad, y| grad * (1.0 - y) * y, |x| Real::sigmoid(x);
-    Complex32: |grad, y| grad * (rest(y) * y).conj(), |x| narrowed_complex(widened(x).sigmoid());
-    Complex64: |grad, y| grad * (rest(y) * y).conj(), |x| Self::ONE.over(Self::ONE + (-x).exp());
+    impl Gate for Complex64 {
+        fn times_sigmoid_slope(self, y: Self) -> Self = self * (rest(y) * y).conj();
+        fn sigmoid(self) -> Self = Self::ONE.over(Self::ONE + (-self).exp());
+    }
 }
 
 #[inline(always)]
@@ -115,28 +108,26 @@ fn gelu_slope_by_tanh<T: Fraction>(x: T) -> T {
     half * (one + tanh) + half * x * (one - tanh * tanh) * inner_slope
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
-fn logit_loops(eps: Option<f64>) -> Result<impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]>> {
+fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]> {
     // Within the bounds of `eps` there is no slope; without, there is no such number.
     let (low, high, outside) = eps.map_or((0.0, 1.0, f64::NAN), |eps| (eps, 1.0 - eps, 0.0));
-    Ok(loops!([f32 f64] |[grad, x]| {
-        let (low, high) = (Fraction::near(low), Fraction::near(high));
-        if (x < low) | (x > high) { Fraction::near(outside) } else { grad / (x * (1.0 - x)) }
-    }))
+    loops!([f32 f64] |[grad, x]| {
+        let (low, high) = (Precision::near(low), Precision::near(high));
+        if (x < low) | (x > high) { Precision::near(outside) } else { grad / (x * (1.0 - x)) }
+    })
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
 fn elu_loops(
     numbers: [Scalar; 3],
     is_result: bool,
-) -> Result<impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]>> {
-    Ok(move |dtype, lanes: &mut Lanes<'_, 2>| {
+) -> impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]> {
+    move |dtype, lanes: &mut Lanes<'_, 2>| {
         if is_result {
             loops!([f32 f64] |[grad, y]| elu_of_result(grad, y, numbers.map(Compute::from_scalar)))(dtype, lanes)
         } else {
             loops!([f32 f64] |[grad, x]| elu(grad, x, numbers.map(Compute::from_scalar)))(dtype, lanes)
         }
-    })
+    }
 }
 
 #[inline(always)]

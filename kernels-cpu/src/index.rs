@@ -10,15 +10,18 @@ use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, broadcast_str
 
 use crate::gather::gathered;
 use crate::mask::Picked;
-use crate::moves::{Axis, Step, along, packed};
+use crate::moves::{self, Axis, Step, along, packed, viewed};
 use crate::numbers::usized;
+
+/// An index whose positions lie side by side.
+fn side_by_side(index: &Tensor) -> Result<Tensor> {
+    let is_ready = index.dtype() == DType::I64 && index.geometry().is_contiguous();
+    if is_ready { Ok(index.clone()) } else { packed(index, DType::I64) }
+}
 
 /// The positions of an index, the last dimension fastest.
 pub(crate) fn positions(index: &Tensor) -> Result<Vec<i64>> {
-    if index.dtype() == DType::I64 && index.geometry().is_contiguous() {
-        return index.to_vec::<i64>();
-    }
-    packed(index, DType::I64)?.to_vec::<i64>()
+    side_by_side(index)?.to_vec::<i64>()
 }
 
 /// Whether negative positions count from the end.
@@ -84,24 +87,15 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
     }
     let (sizes, strides) = (Dims::from_slice(out.sizes()), Dims::from_slice(out.strides()));
     let (size, stride) = (this.sizes().get(at).copied().unwrap_or(1), this.strides().get(at).copied().unwrap_or(1));
-    let index = if index.dtype() == DType::I64 && index.geometry().is_contiguous() {
-        index.clone()
-    } else {
-        packed(index, DType::I64)?
-    };
+    let index = side_by_side(index)?;
     // Some at a time, as a table of all places would be as large as the index.
     for (number, positions) in (0..).zip(index.read::<i64>()?.chunks(TOGETHER)) {
         let mut places = positions.to_vec();
         inside("index", &mut places, size, Negative::IsOutside)?;
         places.iter_mut().for_each(|place| *place *= stride);
         let count = i64::try_from(places.len()).unwrap_or(0);
-        let mut axes: Vec<Axis> = (0..this.sizes().len())
-            .map(|dim| Axis {
-                size: sizes[dim],
-                to: Step::Stride(strides[dim]),
-                from: Step::Stride(this.strides()[dim]),
-            })
-            .collect();
+        let whole = |dim: usize| Axis::strided(sizes[dim], strides[dim], this.strides()[dim]);
+        let mut axes: Vec<Axis> = (0..this.sizes().len()).map(whole).collect();
         let mut part = (sizes.clone(), out.geometry().offset());
         if let Some(axis) = axes.get_mut(at) {
             *axis = Axis { size: count, from: Step::Table(places), to: axis.to.clone() };
@@ -134,9 +128,7 @@ impl<'a> Lists<'a> {
             if ready(list) {
                 return Ok(list.clone());
             }
-            let mut out = Spec::contiguous(DType::I64, &indexed.index_sizes).on(Device::CPU)?;
-            crate::moves::copy_called("indices", &mut out, list)?;
-            Ok(out)
+            moves::stretched("indices", list, DType::I64, &indexed.index_sizes)
         });
         Ok(Self { indexed, positions: positions.collect::<Result<_>>()? })
     }
@@ -215,10 +207,7 @@ fn nonzero_positions(this: &Tensor) -> Result<(Tensor, usize)> {
 fn nonzero(this: &Tensor) -> Result<Tensor> {
     let (columns, _) = nonzero_positions(this)?;
     let &[rank, count] = columns.sizes() else { return Ok(columns) };
-    match Geometry::strided(&[count, rank], &[1, count], 0) {
-        Some(rows) => Ok(columns.restride(rows)?),
-        None => Ok(columns),
-    }
+    viewed(&columns, &[count, rank], &[1, count], 0)
 }
 
 #[op_impl(aten::nonzero_static, CPU)]
@@ -234,11 +223,7 @@ fn nonzero_static(_plan: &(), out: &mut Tensor, this: &Tensor, fill_value: i64) 
 
 /// A tensor stretched to sizes to which it broadcasts.
 fn stretched(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
-    let strides = broadcast_strides(tensor.geometry(), sizes);
-    match Geometry::strided(sizes, &strides, tensor.geometry().offset()) {
-        Some(geometry) => Ok(tensor.restride(geometry)?),
-        None => Ok(tensor.clone()),
-    }
+    viewed(tensor, sizes, &broadcast_strides(tensor.geometry(), sizes), tensor.geometry().offset())
 }
 
 /// Where in memory the mask is true, among the elements of `this`; both have the same sizes.
@@ -277,7 +262,7 @@ fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, so
         let expected = format!("{size} elements, as the mask is true so often");
         return Err(BadArgument::sizes("source", source.sizes(), expected).into());
     }
-    crate::moves::copy(out, this)?;
+    moves::copy(out, this)?;
     let source = packed(source, source.dtype())?;
     along(out, &source, &[Axis { size, to: Step::Table(places), from: Step::Stride(1) }])
 }

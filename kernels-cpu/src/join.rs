@@ -33,21 +33,18 @@ fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Res
             Some(own) => (this.sizes()[own], this.strides()[own]),
             None => (1, 0),
         };
-        axes.push(Axis { size: times, to: Step::Stride(stride.saturating_mul(size)), from: Step::Stride(0) });
-        axes.push(Axis { size, to: Step::Stride(stride), from: Step::Stride(from) });
+        axes.push(Axis::strided(times, stride.saturating_mul(size), 0));
+        axes.push(Axis::strided(size, stride, from));
     }
     along(out, this, &axes)
 }
 
 #[op_impl(aten::flip, CPU)]
 fn flip(plan: &Vec<bool>, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    moved(
-        out,
-        this,
-        |dim, size, stride| {
-            if plan[dim] { table(size, |at| (size - 1 - at) * stride) } else { Ok(Step::Stride(stride)) }
-        },
-    )
+    let from = |dim: usize, size: i64, stride: i64| {
+        if plan[dim] { table(size, |at| (size - 1 - at) * stride) } else { Ok(Step::Stride(stride)) }
+    };
+    moved(out, this, from)
 }
 
 #[op_impl(aten::roll, CPU)]
@@ -148,13 +145,8 @@ fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> 
         return Err(BadArgument::value("repeats", negative, "zero or more").into());
     }
     let count = times.iter().fold(0, |sum: i64, &times| sum.saturating_add(times));
-    if output_size.is_some_and(|wanted| wanted != count) {
-        return Err(BadArgument::value(
-            "output_size",
-            output_size.unwrap_or(0),
-            format!("{count}, the sum of `repeats`"),
-        )
-        .into());
+    if let Some(wanted) = output_size.filter(|&wanted| wanted != count) {
+        return Err(BadArgument::value("output_size", wanted, format!("{count}, the sum of `repeats`")).into());
     }
     let mut out = Spec::contiguous(DType::I64, &[count]).on(repeats.device())?;
     {

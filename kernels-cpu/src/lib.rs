@@ -32,6 +32,7 @@ pub mod gemm;
 mod gradients;
 mod grid;
 mod index;
+mod inlined;
 mod join;
 mod logic;
 mod loss;

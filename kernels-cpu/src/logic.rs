@@ -4,6 +4,7 @@ use dispatch_runtime::{Bool, Complex32, Complex64, DType, Tensor};
 
 use crate::compute::{Compute, Ordered};
 use crate::elementwise::{Loops, elementwise, loops};
+use crate::inlined::inlined;
 use crate::math::Real;
 
 elementwise! {
@@ -54,29 +55,16 @@ trait Extent: Compute {
     fn is_without_end(self) -> bool;
 }
 
-impl Extent for i64 {
-    #[inline(always)]
-    fn is_without_end(self) -> bool {
-        false
+inlined! {
+    impl Extent for i64 {
+        fn is_without_end(self) -> bool = false;
+    }
+
+    impl Extent for f32, f64 {
+        fn is_without_end(self) -> bool = Real::abs(self) == Self::INFINITY;
+    }
+
+    impl Extent for Complex32, Complex64 {
+        fn is_without_end(self) -> bool = self.re.is_without_end() | self.im.is_without_end();
     }
 }
-
-macro_rules! extents {
-    ($($ty:ty, $complex:ty;)*) => {$(
-        impl Extent for $ty {
-            #[inline(always)]
-            fn is_without_end(self) -> bool {
-                Real::abs(self) == Self::INFINITY
-            }
-        }
-
-        impl Extent for $complex {
-            #[inline(always)]
-            fn is_without_end(self) -> bool {
-                self.re.is_without_end() | self.im.is_without_end()
-            }
-        }
-    )*};
-}
-
-extents! { f32, Complex32; f64, Complex64; }

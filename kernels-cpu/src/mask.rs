@@ -7,7 +7,7 @@ use dispatch_runtime::{BadArgument, Bool, DType, Dims, Operand, Read, Result, Sp
 
 use crate::moves::{of_size, packed};
 use crate::numbers::usized;
-use crate::pool::{Lines, over};
+use crate::pool::{Lines, Shared, over};
 
 /// The elements of a tensor that are not zero.
 ///
@@ -39,12 +39,6 @@ const BLOCK: usize = 1 << 12;
 /// How many blocks are worth a thread.
 const GRAIN: usize = 8;
 
-/// Where a thread writes.
-struct Ends<T>(*mut T);
-
-// SAFETY: threads write places of their own.
-unsafe impl<T: Send> Sync for Ends<T> {}
-
 impl<'a> Picked<'a> {
     pub(crate) fn by(mask: &'a Tensor) -> Result<Self> {
         let flags = if mask.dtype() == DType::Bool && mask.geometry().is_contiguous() {
@@ -53,15 +47,11 @@ impl<'a> Picked<'a> {
             Flags::Own(packed(mask, DType::Bool)?)
         };
         let mut starts = flags.with(|flags| {
-            let mut counts = vec![0; flags.len().div_ceil(BLOCK) + 1];
-            let lines = Lines::new(&mut counts, 1);
-            over(0..lines.len() - 1, GRAIN, |blocks| {
-                for block in blocks {
-                    let flags = &flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)];
-                    // SAFETY: every block is in one piece.
-                    let count = unsafe { lines.get(block) };
-                    count[0] = flags.iter().filter(|flag| flag.0 != 0).count();
-                }
+            let blocks = flags.len().div_ceil(BLOCK);
+            let mut counts = vec![0; blocks + 1];
+            Lines::new(&mut counts[..blocks], 1).each(GRAIN, |block, count| {
+                let flags = &flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)];
+                count[0] = flags.iter().filter(|flag| flag.0 != 0).count();
             });
             counts
         })?;
@@ -79,7 +69,7 @@ impl<'a> Picked<'a> {
 
     /// Writes what `fill` makes of their places, a block of neighbours at a time. The last dimension counts fastest.
     pub(crate) fn write<T: Send>(&self, out: &mut [T], fill: impl Fn(&[usize], &mut [T]) + Sync) -> Result<()> {
-        let ends = &Ends(out[..self.count()].as_mut_ptr());
+        let out = Shared::new(&mut out[..self.count()]);
         self.flags.with(|flags| {
             over(0..self.starts.len() - 1, GRAIN, |blocks| {
                 let mut places = vec![0; BLOCK];
@@ -93,7 +83,7 @@ impl<'a> Picked<'a> {
                     let [start, end] = [self.starts[block], self.starts[block + 1]];
                     assert_eq!(count, end - start, "flags that are held stay as they were counted");
                     // SAFETY: a block has so many, counted before, behind those of the blocks before it.
-                    let out = unsafe { std::slice::from_raw_parts_mut(ends.0.add(start), count) };
+                    let out = unsafe { out.slice(start..end) };
                     fill(&places[..count], out);
                 }
             });

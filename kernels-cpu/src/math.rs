@@ -20,13 +20,15 @@ mod rare;
 mod testing;
 
 use arc::Arc as Inverse;
-use circular::Circular;
+use circular::{Anywhere, Circular};
 use error_function::ErrorFunction;
 use hyperbolic::Hyperbolic;
 use power::Power;
 use pulp::Arch;
 use rare::Rare;
 pub(crate) use rare::zeta;
+
+pub(crate) use crate::inlined::vectorised;
 
 /// Runs `work` compiled for the widest instruction set of this machine.
 ///
@@ -59,7 +61,7 @@ pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
 /// ```
 #[inline(always)]
 pub fn map_circular<T: Real>(block: &mut [T], near: impl Fn(T) -> T, exact: impl Fn(T) -> T) {
-    let limit = T::of(circular::NEAR);
+    let limit = T::near(circular::NEAR);
     let far = block.iter().fold(false, |far, x| far | (x.magnitude() >= limit));
     if far {
         for x in block {
@@ -140,11 +142,11 @@ reals! {
     /// `self` times the share of a normal distribution that is below it.
     gelu() = ErrorFunction::gelu;
     /// The sine of any argument. Its branch keeps a loop from being packed: see [`map_circular`].
-    sin() = Circular::sin;
+    sin() = Anywhere::sin;
     /// The cosine of any argument; as [`sin`](Self::sin).
-    cos() = Circular::cos;
+    cos() = Anywhere::cos;
     /// The tangent of any argument; as [`sin`](Self::sin).
-    tan() = Circular::tan;
+    tan() = Anywhere::tan;
     /// The sine of an argument up to 2^20.
     sin_near() = Circular::sin_near;
     /// The cosine of an argument up to 2^20.
@@ -164,7 +166,7 @@ reals! {
     /// `sqrt(self^2 + other^2)`, without overflow on the way.
     hypot(other) = Power::hypot;
     /// The remainder with the sign of `self`, one element at a time: exact, so it takes as many steps as it takes.
-    fmod(divisor) = Power::fmod;
+    fmod(divisor) = power::fmod;
     /// The remainder with the sign of the divisor; as [`fmod`](Self::fmod).
     remainder(divisor) = power::remainder;
     /// `sqrt(self)`

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use dispatch_runtime::{BadArgument, DType, Element, Operand, Operands, Result, Spec, Tensor};
+use dispatch_runtime::{BadArgument, DType, Element, Geometry, Operand, Operands, Result, Spec, Tensor};
 
 use crate::elementwise::{ahead, transfer};
 use crate::pool::{over, threads_here};
@@ -34,9 +34,22 @@ pub(crate) fn copy_called(argument: &'static str, out: &mut Tensor, from: &Tenso
 
 /// A fresh copy of the elements, side by side and of this dtype.
 pub(crate) fn packed(from: &Tensor, dtype: DType) -> Result<Tensor> {
-    let mut out = Spec::contiguous(dtype, from.sizes()).on(from.device())?;
-    copy(&mut out, from)?;
+    stretched("self", from, dtype, from.sizes())
+}
+
+/// The same, broadcast to these sizes, for an operator that calls `from` otherwise.
+pub(crate) fn stretched(argument: &'static str, from: &Tensor, dtype: DType, sizes: &[i64]) -> Result<Tensor> {
+    let mut out = Spec::contiguous(dtype, sizes).on(from.device())?;
+    copy_called(argument, &mut out, from)?;
     Ok(out)
+}
+
+/// The same elements with these sizes and strides, from this place on; the tensor itself if there are no such elements.
+pub(crate) fn viewed(tensor: &Tensor, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
+    match Geometry::strided(sizes, strides, offset) {
+        Some(geometry) => Ok(tensor.restride(geometry)?),
+        None => Ok(tensor.clone()),
+    }
 }
 
 /// Where an operand begins, for threads.
@@ -68,6 +81,17 @@ pub(crate) struct Axis {
     pub(crate) size: i64,
     pub(crate) to: Step,
     pub(crate) from: Step,
+}
+
+impl Axis {
+    pub(crate) fn strided(size: i64, to: i64, from: i64) -> Self {
+        Self { size, to: Step::Stride(to), from: Step::Stride(from) }
+    }
+
+    /// Whether either side has a table.
+    fn jumps(&self) -> bool {
+        is_table(&self.to) || is_table(&self.from)
+    }
 }
 
 impl Step {
@@ -136,9 +160,7 @@ pub(crate) fn combined<T: Element>(
     axes: &[Axis],
     f: impl Fn(T, T) -> T + Sync,
 ) -> Result<()> {
-    if from.dtype() != T::DTYPE {
-        return Err(BadArgument::dtype("self", from.dtype(), T::DTYPE.to_string()).into());
-    }
+    assert_eq!(from.dtype(), T::DTYPE, "elements are combined as what they are");
     walked(out, from, axes, f)
 }
 
@@ -185,12 +207,12 @@ impl Walk {
                 && inner_from.checked_mul(axis.size) == Some(*from)
             {
                 *outer = Axis { size: outer.size.saturating_mul(axis.size), ..axis.clone() };
-            } else if axis.size != 1 || matches!((&axis.to, &axis.from), (Step::Table(_), _) | (_, Step::Table(_))) {
+            } else if axis.size != 1 || axis.jumps() {
                 merged.push(axis.clone());
             }
         }
         if merged.is_empty() {
-            merged.push(Axis { size: 1, to: Step::Stride(1), from: Step::Stride(1) });
+            merged.push(Axis::strided(1, 1, 1));
         }
         let sizes = axes.iter().map(|axis| usize::try_from(axis.size).unwrap_or(0));
         let count = sizes.fold(1, |count: usize, size| count.saturating_mul(size));
@@ -251,11 +273,8 @@ impl Walk {
         if !self.axes.iter().any(|axis| is_table(&axis.to)) {
             return over(0..self.count, GRAIN, |piece| self.rows(&sizes, piece, visit));
         }
-        let strided =
-            |dim: &usize| matches!((&self.axes[*dim].to, &self.axes[*dim].from), (Step::Stride(_), Step::Stride(_)));
-        let Some(cut) =
-            (0..sizes.len()).filter(strided).max_by_key(|&dim| (self.axes[dim].size.min(ENOUGH), Reverse(dim)))
-        else {
+        let strided = (0..sizes.len()).filter(|&dim| !self.axes[dim].jumps());
+        let Some(cut) = strided.max_by_key(|&dim| (self.axes[dim].size.min(ENOUGH), Reverse(dim))) else {
             return self.rows(&sizes, 0..self.count, visit);
         };
         let (least, others) = (if cut + 1 == sizes.len() { LINE } else { 1 }, self.count / sizes[cut]);
@@ -280,8 +299,7 @@ impl Walk {
         visit: &dyn Fn([isize; 2], Option<[isize; 2]>, usize, usize),
     ) {
         let inner = sizes.len() - 1;
-        let jumps = |axis: &Axis| matches!((&axis.to, &axis.from), (Step::Table(_), _) | (_, Step::Table(_)));
-        let jumping = inner.checked_sub(1).filter(|&dim| jumps(&self.axes[dim]));
+        let jumping = inner.checked_sub(1).filter(|&dim| self.axes[dim].jumps());
         let mut at = vec![0; sizes.len()];
         let mut rest = elements.start;
         for dim in (0..=inner).rev() {
@@ -383,7 +401,7 @@ mod tests {
     fn threads_do_not_share_what_positions_have_in_common() {
         set_num_threads(num_threads().max(3));
         let many = 200_000;
-        let strided = |size: i64, to: i64, from: i64| Axis { size, to: Step::Stride(to), from: Step::Stride(from) };
+        let strided = Axis::strided;
         let listed = |to: Vec<i64>, from: i64| Axis {
             size: i64::try_from(to.len()).unwrap(),
             to: Step::Table(to),

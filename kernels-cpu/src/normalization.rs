@@ -8,13 +8,12 @@ mod group;
 mod layer;
 mod planes;
 
-use std::ops::Deref;
+use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, operands};
 
-use dispatch_runtime::{DType, Element, Operation, Read, Result, Spec, Tensor, operands};
-
-use crate::compute::Fraction;
+use crate::compute::{Fraction, joined};
 use crate::math::vectorised;
-use crate::numbers::{elements, times, usized};
+use crate::numbers::{elements, times, usized, write};
+use crate::packed::Packed;
 use crate::reduce::{computed, kept_sizes, lines};
 
 /// How many elements are added side by side, and how many to each before the sum goes on in double precision.
@@ -130,39 +129,22 @@ impl Moments {
     }
 }
 
-/// The sum of all lanes.
-#[inline(always)]
-fn joined<T: Fraction>(mut lanes: [T; LANES]) -> T {
-    let mut width = LANES / 2;
-    while width > 0 {
-        let (low, high) = lanes.split_at_mut(width);
-        for (a, b) in low.iter_mut().zip(high) {
-            *a = *a + *b;
-        }
-        width /= 2;
-    }
-    lanes[0]
-}
-
 /// The mean of a line, and the mean of the squared distances from it.
 fn moments<T: Fraction + Into<f64>>(line: &[T]) -> (f64, f64) {
-    vectorised(
-        #[inline(always)]
-        || {
-            let mut all = Moments::default();
-            for block in line.chunks(LANES * DEPTH) {
-                let (wide, rest) = block.as_chunks();
-                if let [first, others @ ..] = wide {
-                    all = all.and(Moments::of_lanes(first, others));
-                }
-                if !rest.is_empty() {
-                    all = all.and(Moments::of_few(rest));
-                }
+    vectorised!({
+        let mut all = Moments::default();
+        for block in line.chunks(LANES * DEPTH) {
+            let (wide, rest) = block.as_chunks();
+            if let [first, others @ ..] = wide {
+                all = all.and(Moments::of_lanes(first, others));
             }
-            let var = all.squares / all.count;
-            (if line.is_empty() { f64::NAN } else { all.mean }, if var < 0.0 { 0.0 } else { var })
-        },
-    )
+            if !rest.is_empty() {
+                all = all.and(Moments::of_few(rest));
+            }
+        }
+        let var = all.squares / all.count;
+        (if line.is_empty() { f64::NAN } else { all.mean }, if var < 0.0 { 0.0 } else { var })
+    })
 }
 
 /// The reciprocal of the standard deviation.
@@ -174,76 +156,62 @@ fn reciprocal_deviation(var: f64, eps: f64) -> f64 {
 fn normalize<T: Fraction>(line: &[T], out: &mut [T], (mean, rstd): (f64, f64), shared: Shared<'_, T>) {
     let (mean, rstd) = (T::near(mean), T::near(rstd));
     let Shared { weight, bias } = shared;
-    vectorised(
-        #[inline(always)]
-        || {
-            if weight.len() == line.len() {
-                for (((out, &x), &weight), &bias) in out.iter_mut().zip(line).zip(weight).zip(bias) {
-                    *out = (x - mean) * rstd * weight + bias;
-                }
-            } else {
-                let run = (line.len() / weight.len().max(1)).max(1);
-                let runs = out.chunks_mut(run).zip(line.chunks(run));
-                for (((out, line), &weight), &bias) in runs.zip(weight).zip(bias) {
-                    let scale = rstd * weight;
-                    for (out, &x) in out.iter_mut().zip(line) {
-                        *out = (x - mean) * scale + bias;
-                    }
+    vectorised!({
+        if weight.len() == line.len() {
+            for (((out, &x), &weight), &bias) in out.iter_mut().zip(line).zip(weight).zip(bias) {
+                *out = (x - mean) * rstd * weight + bias;
+            }
+        } else {
+            let run = (line.len() / weight.len().max(1)).max(1);
+            let runs = out.chunks_mut(run).zip(line.chunks(run));
+            for (((out, line), &weight), &bias) in runs.zip(weight).zip(bias) {
+                let scale = rstd * weight;
+                for (out, &x) in out.iter_mut().zip(line) {
+                    *out = (x - mean) * scale + bias;
                 }
             }
-        },
-    );
+        }
+    });
 }
 
-/// Normalises every line along `dims` by its own statistics, which are given: means and variances. `shared` says which parameters a
-/// line has.
+/// Normalises every line along `dims` by its own statistics, and writes these too: means, and reciprocals of deviations. `shared` says
+/// which parameters a line has.
 fn forward<O: Operation>(
     input: &Tensor,
     dims: &[bool],
-    out: &mut Tensor,
+    [out, mean, rstd]: [&mut Tensor; 3],
     eps: f64,
     parameters: [Option<&Tensor>; 2],
     shared: impl Fn(usize) -> std::ops::Range<usize> + Sync,
     count: i64,
-) -> Result<[Vec<f64>; 2]> {
-    let sizes = kept_sizes(input.sizes(), dims, true);
-    let mut means = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
-    let mut vars = means.fresh_like(DType::F64)?;
+) -> Result<()> {
+    let [mut means, mut rstds] = pair(input, dims)?;
     computed!(O, input.dtype(), T: [f32, f64] => {
         let (weight, bias) = (parameter::<T>(parameters[0], count, 1.0)?, parameter::<T>(parameters[1], count, 0.0)?);
-        let taken = operands!(write out, means, vars; read input)?;
-        lines(dims, &taken, |number, [line]: [&[T]; 1], [out]: [&mut [T]; 1], [mean, var]: [&mut [f64]; 2]| {
-            (mean[0], var[0]) = moments(line);
+        let taken = operands!(write out, means, rstds; read input)?;
+        lines(dims, &taken, |number, [line]: [&[T]; 1], [out]: [&mut [T]; 1], [mean, rstd]: [&mut [f64]; 2]| {
+            let (center, var) = moments(line);
+            (mean[0], rstd[0]) = (center, reciprocal_deviation(var, eps));
             let of = shared(number);
-            let statistics = (mean[0], reciprocal_deviation(var[0], eps));
-            normalize(line, out, statistics, Shared { weight: &weight[of.clone()], bias: &bias[of] });
+            normalize(line, out, (mean[0], rstd[0]), Shared { weight: &weight[of.clone()], bias: &bias[of] });
         });
         Ok(())
     })?;
-    Ok([means.to_vec()?, vars.to_vec()?])
+    write(mean, &means.to_vec()?)?;
+    write(rstd, &rstds.to_vec()?)
 }
 
-/// The elements of a parameter.
-enum Parameter<'a, T: Element> {
-    Lent(Read<'a, T>),
-    Made(Vec<T>),
-}
-
-impl<T: Element> Deref for Parameter<'_, T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        match self {
-            Self::Lent(elements) => elements,
-            Self::Made(elements) => elements,
-        }
-    }
+/// Two numbers in double precision for each line along `dims`.
+fn pair(input: &Tensor, dims: &[bool]) -> Result<[Tensor; 2]> {
+    let first = Spec::contiguous(DType::F64, &kept_sizes(input.sizes(), dims)).on(input.device())?;
+    let second = first.fresh_like(DType::F64)?;
+    Ok([first, second])
 }
 
 /// The elements of a parameter, or as many times what stands for it. They are used where they are if they can be.
-fn parameter<T: Fraction>(tensor: Option<&Tensor>, count: i64, otherwise: f64) -> Result<Parameter<'_, T>> {
-    let Some(tensor) = tensor else { return Ok(Parameter::Made(times(T::near(otherwise), usized(count))?)) };
-    tensor.read().map(Parameter::Lent).or_else(|_| elements(tensor).map(Parameter::Made))
+fn parameter<T: Fraction>(tensor: Option<&Tensor>, count: i64, otherwise: f64) -> Result<Packed<'_, T>> {
+    let Some(tensor) = tensor else { return Ok(Packed::Own(times(T::near(otherwise), usized(count))?)) };
+    tensor.read().map(Packed::Lent).or_else(|_| elements(tensor).map(Packed::Own))
 }
 
 /// The numbers rounded to the type that is computed in.

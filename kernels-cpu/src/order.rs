@@ -5,11 +5,11 @@
 #![expect(unsafe_code, reason = "places that were counted before")]
 
 use std::marker::PhantomData;
-use std::sync::{Mutex, PoisonError};
 
+use crate::inlined::inlined;
 use crate::math::vectorised;
 use crate::moves::GRAIN;
-use crate::pool::{each, threads_here};
+use crate::pool::{Lines, Shared, each, threads_here};
 use crate::reduction::extremes::Ordered;
 
 /// An element that is ordered by a number.
@@ -52,17 +52,11 @@ macro_rules! ranked_fractions {
 }
 ranked_fractions! { f32 as u32; f64 as u64; }
 
-impl Ranked for i64 {
-    const BITS: u32 = 64;
-
-    #[inline(always)]
-    fn rank(self) -> u64 {
-        self.cast_unsigned() ^ 1 << 63
-    }
-
-    #[inline(always)]
-    fn of(rank: u64) -> Option<Self> {
-        Some((rank ^ 1 << 63).cast_signed())
+inlined! {
+    impl Ranked for i64 {
+        const BITS: u32 = 64;
+        fn rank(self) -> u64 = self.cast_unsigned() ^ 1 << 63;
+        fn of(rank: u64) -> Option<Self> = Some((rank ^ 1 << 63).cast_signed());
     }
 }
 
@@ -138,10 +132,8 @@ impl<T: Ranked> Order<T, i64> {
         let (mut least, mut greatest) = (0, u64::MAX >> (64 - T::BITS));
         if T::BITS == 64 {
             let ranks = line.iter().map(|&element| first.turned::<T>(element.rank()));
-            (least, greatest) = vectorised(
-                #[inline(always)]
-                || ranks.fold((u64::MAX, 0), |(least, greatest), rank| (rank.min(least), rank.max(greatest))),
-            );
+            (least, greatest) =
+                vectorised!(ranks.fold((u64::MAX, 0), |(least, greatest), rank| (rank.min(least), rank.max(greatest))));
         }
         let bits = 64 - greatest.saturating_sub(least).leading_zeros();
         (bits + shift < 64).then_some(Self { first, base: least, shift, of: PhantomData })
@@ -216,10 +208,8 @@ impl<T: Ranked, E: Entry> Order<T, E> {
             let mut bound = self.keep(&mut kept, count);
             for (number, block) in line[room..].chunks(BLOCK).enumerate() {
                 // Of those that are equal to the last one kept, it came first.
-                let none = vectorised(
-                    #[inline(always)]
-                    || !block.iter().fold(false, |found, &element| found | (self.above(element) < bound)),
-                );
+                let none =
+                    vectorised!(!block.iter().fold(false, |found, &element| found | (self.above(element) < bound)));
                 if none {
                     continue;
                 }
@@ -292,41 +282,31 @@ impl<T: Ranked, E: Entry> Order<T, E> {
     fn deal(&self, from: &[E], to: &mut [E], digit: u32) {
         let byte = |entry: E| (entry.above(self.shift) >> (8 * digit) & 0xff) as usize;
         let step = from.len().div_ceil(threads_here().min(from.len() / GRAIN).max(1));
-        let pieces: Vec<(&[E], Mutex<[usize; 256]>)> =
-            from.chunks(step).map(|piece| (piece, Mutex::new([0; 256]))).collect();
-        each(pieces.len(), |i| {
+        let pieces: Vec<&[E]> = from.chunks(step).collect();
+        let mut starts = vec![[0; 256]; pieces.len()];
+        Lines::new(&mut starts, 1).each(1, |i, start| {
             let mut count = [0; 256];
-            pieces[i].0.iter().for_each(|&entry| count[byte(entry)] += 1);
-            *pieces[i].1.lock().unwrap_or_else(PoisonError::into_inner) = count;
+            pieces[i].iter().for_each(|&entry| count[byte(entry)] += 1);
+            start[0] = count;
         });
-        let pieces = pieces
-            .into_iter()
-            .map(|(piece, count)| (piece, count.into_inner().unwrap_or_else(PoisonError::into_inner)));
-        let mut pieces: Vec<(&[E], [usize; 256])> = pieces.collect();
         let mut before = 0;
         for value in 0..256 {
-            for (_, starts) in &mut pieces {
+            for starts in &mut starts {
                 before += std::mem::replace(&mut starts[value], before);
             }
         }
-        let ends = &Ends(to[..from.len()].as_mut_ptr());
+        let to = Shared::new(&mut to[..from.len()]);
         each(pieces.len(), |i| {
-            let (piece, mut next) = pieces[i];
-            for &entry in piece {
+            let mut next = starts[i];
+            for &entry in pieces[i] {
                 let place = &mut next[byte(entry)];
                 // SAFETY: counted, so every entry of every piece has a place of its own among as many as there are.
-                unsafe { ends.0.add(*place).write(entry) };
+                unsafe { to.slice(*place..*place + 1)[0] = entry };
                 *place += 1;
             }
         });
     }
 }
-
-/// Where threads write, each to places of its own.
-struct Ends<E>(*mut E);
-
-// SAFETY: as said.
-unsafe impl<E: Send> Sync for Ends<E> {}
 
 #[cfg(test)]
 mod tests {

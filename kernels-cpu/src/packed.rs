@@ -6,13 +6,11 @@
 
 use std::ops::Deref;
 
-use dispatch_runtime::{
-    BadArgument, DType, Device, Dims, Geometry, Operands, Problem, Read, Result, Spec, Tensor, broadcast,
-    broadcast_strides,
-};
+use dispatch_runtime::{DType, Geometry, Operands, Read, Result, Tensor};
 
 use crate::compute::Compute;
 use crate::convert::conversion;
+use crate::elementwise::loop_nest::LoopNest;
 use crate::numbers::times;
 
 /// A tensor's elements, the last dimension fastest.
@@ -42,30 +40,21 @@ pub(crate) fn packed<T: Compute>(tensor: &Tensor) -> Result<Packed<'_, T>> {
 
 /// The elements of a tensor as `T`, repeated to these sizes.
 ///
-/// # Errors
+/// # Panics
 ///
-/// Returns [`BadArgument`](dispatch_runtime::BadArgument) if it does not broadcast to them.
+/// If it does not broadcast to them, which plans refuse.
 pub(crate) fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
-    check_stretches(tensor, sizes)?;
     let mut elements = times(T::ZERO, count(sizes))?;
     let operands = Operands::take(&[], [], &["self"], [tensor])?;
     let [operand] = operands.read();
-    let strides = broadcast_strides(operand.geometry(), sizes);
     // SAFETY: a tensor's geometry stays inside its storage, which the operand holds, and there are as many elements as sizes say.
     unsafe {
-        let from = Side { start: operand.start(), dtype: operand.dtype(), strides: &strides };
-        let dense = Geometry::contiguous(sizes);
-        let to = Side { start: elements.as_mut_ptr().cast(), dtype: T::DTYPE, strides: dense.strides() };
+        let from = Side { start: operand.start(), dtype: operand.dtype(), geometry: operand.geometry() };
+        let dense = &Geometry::contiguous(sizes);
+        let to = Side { start: elements.as_mut_ptr().cast(), dtype: T::DTYPE, geometry: dense };
         copy(sizes, &from, &to);
     }
     Ok(elements)
-}
-
-/// A fresh tensor with what `make` writes, as [`fill`] has it.
-pub(crate) fn filled<T: Compute>(spec: &Spec, make: impl FnOnce(&mut [T]) -> Result<()>) -> Result<Tensor> {
-    let mut out = spec.clone().on(Device::CPU)?;
-    fill(&mut out, make)?;
-    Ok(out)
 }
 
 /// Has `make` write the elements of a tensor, the last dimension fastest. It writes every element: before, they are arbitrary. If there
@@ -82,32 +71,11 @@ pub(crate) fn fill<T: Compute>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> 
     let operands = Operands::take(&["out"], [out], &[], [])?;
     let [to] = operands.written();
     let sizes = to.geometry().sizes();
-    let dense = Geometry::contiguous(sizes);
-    let from = Side { start: elements.as_mut_ptr().cast(), dtype: T::DTYPE, strides: dense.strides() };
+    let dense = &Geometry::contiguous(sizes);
+    let from = Side { start: elements.as_mut_ptr().cast(), dtype: T::DTYPE, geometry: dense };
     // SAFETY: there are as many elements as sizes say, and a geometry stays inside of its storage, which the operand holds.
-    unsafe { copy(sizes, &from, &Side { start: to.start(), dtype: to.dtype(), strides: to.geometry().strides() }) };
+    unsafe { copy(sizes, &from, &Side { start: to.start(), dtype: to.dtype(), geometry: to.geometry() }) };
     Ok(())
-}
-
-/// Writes the elements of a tensor, repeated to the sizes of `out`, to which it broadcasts.
-pub(crate) fn repeat(tensor: &Tensor, out: &mut Tensor) -> Result<()> {
-    let operands = Operands::take(&["out"], [out], &["self"], [tensor])?;
-    let ([to], [from]) = (operands.written(), operands.read());
-    let sizes = to.geometry().sizes();
-    let strides = broadcast_strides(from.geometry(), sizes);
-    // SAFETY: geometries stay inside of storages, which the operands hold.
-    unsafe {
-        let from = Side { start: from.start(), dtype: from.dtype(), strides: &strides };
-        copy(sizes, &from, &Side { start: to.start(), dtype: to.dtype(), strides: to.geometry().strides() });
-    }
-    Ok(())
-}
-
-fn check_stretches(tensor: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
-    match broadcast([sizes, tensor.sizes()]) {
-        Ok(both) if both[..] == *sizes => Ok(()),
-        _ => Err(BadArgument::new("self", Problem::Broadcast { sizes: tensor.sizes().to_vec(), with: sizes.to_vec() })),
-    }
 }
 
 /// The number of elements of a tensor of these sizes.
@@ -118,67 +86,32 @@ pub(crate) fn count(sizes: &[i64]) -> usize {
 struct Side<'a> {
     start: *mut u8,
     dtype: DType,
-    /// In elements.
-    strides: &'a [i64],
+    geometry: &'a Geometry,
 }
 
 /// # Safety
 ///
-/// Every element that sizes and strides lead to can be read, and written on the other side.
+/// Every element that the geometries lead to can be read, and written on the other side.
 unsafe fn copy(sizes: &[i64], from: &Side<'_>, to: &Side<'_>) {
-    if sizes.contains(&0) {
+    let convert = conversion(from.dtype, to.dtype);
+    let nest = LoopNest::new(sizes, [(to.geometry, to.dtype.size()), (from.geometry, from.dtype.size())]);
+    if nest.count() == 0 {
         return;
     }
-    let convert = conversion(from.dtype, to.dtype);
-    // A dimension of size 1 is never stepped along, and may have any stride.
-    let step = |side: &Side<'_>, dim: usize| {
-        isize::try_from(side.strides[dim]).unwrap_or(0).wrapping_mul(side.dtype.size().cast_signed())
-    };
-    let Some(last) = sizes.len().checked_sub(1) else {
-        // SAFETY: the caller's promise.
-        return unsafe { convert(from.start, 0, to.start, 0, 1) };
-    };
-    let mut at = Dims::from_elem(0, last);
-    let (mut source, mut target) = (from.start, to.start);
-    loop {
-        // SAFETY: the caller's promise, as `at` is below the sizes.
-        unsafe { convert(source, step(from, last), target, step(to, last), count(&sizes[last..])) };
-        let mut dim = last;
-        loop {
-            let Some(next) = dim.checked_sub(1) else { return };
-            dim = next;
-            at[dim] += 1;
-            source = source.wrapping_offset(step(from, dim));
-            target = target.wrapping_offset(step(to, dim));
-            if at[dim] < sizes[dim] {
-                break;
-            }
-            let size = isize::try_from(sizes[dim]).unwrap_or(0);
-            source = source.wrapping_offset(size.wrapping_mul(step(from, dim)).wrapping_neg());
-            target = target.wrapping_offset(size.wrapping_mul(step(to, dim)).wrapping_neg());
-            at[dim] = 0;
-        }
-    }
+    let (_, [to_step, from_step]) = nest.row();
+    nest.rows(0, nest.count(), |[to_offset, from_offset], count| {
+        let (from, to) = (from.start.wrapping_offset(from_offset), to.start.wrapping_offset(to_offset));
+        // SAFETY: the caller's promise, as the nest stays inside of both geometries.
+        unsafe { convert(from, from_step, to, to_step, count) };
+    });
 }
 
-/// Runs a body for the type that a dtype is computed in, or refuses the dtype.
+/// Runs a body for the type that a dtype is computed in, or refuses the dtype, and booleans in any case.
 macro_rules! computed {
     ($operator:ident $argument:literal, $dtype:expr; $T:ident in [$($ty:ident)+] => $body:expr) => {{
         let dtype: ::dispatch_runtime::DType = $dtype;
-        let looped = $crate::convert::computed_in(dtype);
-        match looped {
-            $(_ if looped == <$ty as ::dispatch_runtime::Element>::DTYPE && dtype != ::dispatch_runtime::DType::Bool => {
-                type $T = $ty;
-                $body
-            })+
-            _ => Err(::dispatch_runtime::ErrorKind::UnsupportedDType {
-                operator: aten::$operator::operator().name(),
-                argument: $argument,
-                dtype,
-                supported: &[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+],
-            }
-            .into()),
-        }
+        let computed = (dtype != ::dispatch_runtime::DType::Bool).then(|| $crate::convert::computed_in(dtype));
+        $crate::reduce::computed!(@ aten::$operator, $argument, dtype, computed, $T [$($ty),+] $body)
     }};
 }
 pub(crate) use computed;

@@ -22,44 +22,35 @@ fn walk(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inner: &
     (0..inside.len()).map(axis).collect()
 }
 
-macro_rules! borders {
-    ($($name:ident $backward:ident;)*) => {$(
-        #[op_impl(aten::$name, CPU)]
-        fn $name(plan: &Bordered, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
-            // A walk has a place for each position of a dimension, of which there may be any number.
-            if out.geometry().count() == 0 {
-                return Ok(());
-            }
-            let axes = walk(this.sizes(), padding, plan.border, out.strides(), this.strides());
-            along(out, this, &axes)
-        }
-
-        #[op_impl(aten::$backward, CPU)]
-        fn $backward(
-            plan: &Bordered,
-            out: &mut Tensor,
-            grad_output: &Tensor,
-            this: &Tensor,
-            padding: &[i64],
-        ) -> Result<()> {
-            let (grad, zero) = (ready(grad_output)?, Tensor::number(0.into()));
-            if grad.geometry().count() == 0 {
-                return copy(out, &zero);
-            }
-            let mut axes = walk(this.sizes(), padding, plan.border, grad.strides(), out.strides());
-            axes.iter_mut().for_each(|axis| std::mem::swap(&mut axis.to, &mut axis.from));
-            summed(out, &zero, &grad, &axes)
-        }
-    )*};
+#[op_impl(aten::reflection_pad1d, CPU)]
+#[op_impl(aten::reflection_pad2d, CPU)]
+#[op_impl(aten::reflection_pad3d, CPU)]
+#[op_impl(aten::replication_pad1d, CPU)]
+#[op_impl(aten::replication_pad2d, CPU)]
+#[op_impl(aten::replication_pad3d, CPU)]
+fn padded(plan: &Bordered, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
+    // A walk has a place for each position of a dimension, of which there may be any number.
+    if out.geometry().count() == 0 {
+        return Ok(());
+    }
+    let axes = walk(this.sizes(), padding, plan.border, out.strides(), this.strides());
+    along(out, this, &axes)
 }
 
-borders! {
-    reflection_pad1d reflection_pad1d_backward;
-    reflection_pad2d reflection_pad2d_backward;
-    reflection_pad3d reflection_pad3d_backward;
-    replication_pad1d replication_pad1d_backward;
-    replication_pad2d replication_pad2d_backward;
-    replication_pad3d replication_pad3d_backward;
+#[op_impl(aten::reflection_pad1d_backward, CPU)]
+#[op_impl(aten::reflection_pad2d_backward, CPU)]
+#[op_impl(aten::reflection_pad3d_backward, CPU)]
+#[op_impl(aten::replication_pad1d_backward, CPU)]
+#[op_impl(aten::replication_pad2d_backward, CPU)]
+#[op_impl(aten::replication_pad3d_backward, CPU)]
+fn backward(plan: &Bordered, out: &mut Tensor, grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
+    let (grad, zero) = (ready(grad_output)?, Tensor::number(0.into()));
+    if grad.geometry().count() == 0 {
+        return copy(out, &zero);
+    }
+    let mut axes = walk(this.sizes(), padding, plan.border, grad.strides(), out.strides());
+    axes.iter_mut().for_each(|axis| std::mem::swap(&mut axis.to, &mut axis.from));
+    summed(out, &zero, &grad, &axes)
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use std::{
     thread,
 };
 
-pub(crate) use lines::Lines;
+pub(crate) use lines::{Lines, Shared};
 
 /// How many pieces each thread gets at most: more than one, so that a thread that the system holds up can be helped.
 const PIECES: usize = 4;

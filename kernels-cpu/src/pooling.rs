@@ -12,144 +12,127 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Dims, Problem};
 
 use crate::compute::Compute;
+use crate::inlined::inlined;
 use crate::packed::{computed, count, fill, packed};
 use crate::pool::{self, Lines};
+use crate::reduction::extremes::Ordered;
 use boxes::Boxes;
 
 /// What averages and maxima are computed in.
-trait Part: Compute + PartialOrd {
-    /// What nothing is less than.
-    const LEAST: Self;
-
+trait Part: Compute + Ordered {
     /// `self / count`
     fn over(self, count: i64) -> Self;
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of elements are small")]
-impl Part for f32 {
-    const LEAST: Self = Self::NEG_INFINITY;
-
-    #[inline(always)]
-    fn over(self, count: i64) -> Self {
-        self / count as Self
+inlined! {
+    impl Part for f32, f64 {
+        #[expect(clippy::cast_precision_loss, reason = "counts of elements are small")]
+        fn over(self, count: i64) -> Self = self / count as Self;
     }
-}
 
-#[expect(clippy::cast_precision_loss, reason = "as above")]
-impl Part for f64 {
-    const LEAST: Self = Self::NEG_INFINITY;
-
-    #[inline(always)]
-    fn over(self, count: i64) -> Self {
-        self / count as Self
-    }
-}
-
-impl Part for i64 {
-    const LEAST: Self = Self::MIN;
-
-    #[inline(always)]
-    fn over(self, count: i64) -> Self {
-        self.wrapping_div(count)
+    impl Part for i64 {
+        fn over(self, count: i64) -> Self = self.wrapping_div(count);
     }
 }
 
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 14;
 
-macro_rules! pools {
-    ($($rank:literal $max:ident $max_backward:ident $avg:ident $avg_backward:ident
-       $adaptive:ident $adaptive_backward:ident $adaptive_max:ident $adaptive_max_backward:ident;)*) => {$(
-        #[op_impl(aten::$max, CPU)]
-        fn $max(plan: &Window, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-            let boxes = |results: &[i64]| Boxes::of_window(plan, this.sizes(), results);
-            computed!($max "self", this.dtype(); T in [f32 f64 i64] => { largest::<T>(boxes, this, out) })
-        }
+/// The parts that an operator's plan says, in the last so many dimensions.
+trait Parts {
+    fn boxes(&self, rank: usize, image: &[i64], results: &[i64]) -> Boxes;
+}
 
-        #[op_impl(aten::$max_backward, CPU)]
-        fn $max_backward(
-            _plan: &Window,
+impl Parts for Window {
+    fn boxes(&self, _: usize, image: &[i64], results: &[i64]) -> Boxes {
+        Boxes::of_window(self, image, results)
+    }
+}
+
+/// Parts that adapt.
+impl Parts for () {
+    fn boxes(&self, rank: usize, image: &[i64], results: &[i64]) -> Boxes {
+        Boxes::adaptive(rank, image, results)
+    }
+}
+
+macro_rules! maxima {
+    ($($rank:literal $plan:ty, $types:tt $name:ident;)*) => {$(
+        #[op_impl(aten::$name, CPU)]
+        fn $name(plan: &$plan, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+            let boxes = |results: &[i64]| plan.boxes($rank, this.sizes(), results);
+            computed!($name "self", this.dtype(); T in $types => { largest::<T>(boxes, this, out) })
+        }
+    )*};
+}
+
+maxima! {
+    2 Window, [f32 f64 i64] max_pool2d_with_indices;
+    3 Window, [f32 f64 i64] max_pool3d_with_indices;
+    2 (), [f32 f64] adaptive_max_pool2d;
+    3 (), [f32 f64] adaptive_max_pool3d;
+}
+
+macro_rules! gradients_of_maxima {
+    ($($rank:literal $plan:ty, $types:tt $name:ident;)*) => {$(
+        #[op_impl(aten::$name, CPU)]
+        fn $name(
+            _plan: &$plan,
             out: &mut Tensor,
             grad_output: &Tensor,
             this: &Tensor,
             indices: &Tensor,
         ) -> Result<()> {
-            computed!($max_backward "grad_output", this.dtype(); T in [f32 f64 i64] => {
-                back_to_largest::<T>($rank, grad_output, out, indices)
-            })
-        }
-
-        #[op_impl(aten::$avg, CPU)]
-        fn $avg(
-            plan: &Window,
-            out: &mut Tensor,
-            this: &Tensor,
-            count_include_pad: bool,
-            divisor_override: Option<i64>,
-        ) -> Result<()> {
-            let boxes = |results: &[i64]| {
-                Boxes::of_window(plan, this.sizes(), results).counting(count_include_pad, divisor_override)
-            };
-            computed!($avg "self", this.dtype(); T in [f32 f64 i64] => { average::<T>(boxes, this, out) })
-        }
-
-        #[op_impl(aten::$avg_backward, CPU)]
-        fn $avg_backward(
-            plan: &Window,
-            out: &mut Tensor,
-            grad_output: &Tensor,
-            this: &Tensor,
-            count_include_pad: bool,
-            divisor_override: Option<i64>,
-        ) -> Result<()> {
-            let boxes = |results: &[i64]| {
-                Boxes::of_window(plan, this.sizes(), results).counting(count_include_pad, divisor_override)
-            };
-            computed!($avg_backward "grad_output", this.dtype(); T in [f32 f64 i64] => {
-                back_to_all::<T>(boxes, grad_output, out)
-            })
-        }
-
-        #[op_impl(aten::$adaptive, CPU)]
-        fn $adaptive(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
-            let boxes = |results: &[i64]| Boxes::adaptive($rank, this.sizes(), results);
-            computed!($adaptive "self", this.dtype(); T in [f32 f64] => { average::<T>(boxes, this, out) })
-        }
-
-        #[op_impl(aten::$adaptive_backward, CPU)]
-        fn $adaptive_backward(_plan: &(), out: &mut Tensor, grad_output: &Tensor, this: &Tensor) -> Result<()> {
-            let boxes = |results: &[i64]| Boxes::adaptive($rank, this.sizes(), results);
-            computed!($adaptive_backward "grad_output", this.dtype(); T in [f32 f64] => {
-                back_to_all::<T>(boxes, grad_output, out)
-            })
-        }
-
-        #[op_impl(aten::$adaptive_max, CPU)]
-        fn $adaptive_max(_plan: &(), out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-            let boxes = |results: &[i64]| Boxes::adaptive($rank, this.sizes(), results);
-            computed!($adaptive_max "self", this.dtype(); T in [f32 f64] => { largest::<T>(boxes, this, out) })
-        }
-
-        #[op_impl(aten::$adaptive_max_backward, CPU)]
-        fn $adaptive_max_backward(
-            _plan: &(),
-            out: &mut Tensor,
-            grad_output: &Tensor,
-            this: &Tensor,
-            indices: &Tensor,
-        ) -> Result<()> {
-            computed!($adaptive_max_backward "grad_output", this.dtype(); T in [f32 f64] => {
+            computed!($name "grad_output", this.dtype(); T in $types => {
                 back_to_largest::<T>($rank, grad_output, out, indices)
             })
         }
     )*};
 }
 
-pools! {
-    2 max_pool2d_with_indices max_pool2d_with_indices_backward avg_pool2d avg_pool2d_backward
-    _adaptive_avg_pool2d _adaptive_avg_pool2d_backward adaptive_max_pool2d adaptive_max_pool2d_backward;
-    3 max_pool3d_with_indices max_pool3d_with_indices_backward avg_pool3d avg_pool3d_backward
-    _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward;
+gradients_of_maxima! {
+    2 Window, [f32 f64 i64] max_pool2d_with_indices_backward;
+    3 Window, [f32 f64 i64] max_pool3d_with_indices_backward;
+    2 (), [f32 f64] adaptive_max_pool2d_backward;
+    3 (), [f32 f64] adaptive_max_pool3d_backward;
+    2 RandomWindows, [f32 f64] fractional_max_pool2d_backward;
+    3 RandomWindows, [f32 f64] fractional_max_pool3d_backward;
+}
+
+macro_rules! averages {
+    ($($rank:literal $plan:ty, $types:tt [$($padding:ident $divisor:ident)?] $name:ident $backward:ident;)*) => {$(
+        #[op_impl(aten::$name, CPU)]
+        fn $name(
+            plan: &$plan,
+            out: &mut Tensor,
+            this: &Tensor,
+            $($padding: bool, $divisor: Option<i64>,)?
+        ) -> Result<()> {
+            let boxes = |results: &[i64]| plan.boxes($rank, this.sizes(), results)$(.counting($padding, $divisor))?;
+            computed!($name "self", this.dtype(); T in $types => { average::<T>(boxes, this, out) })
+        }
+
+        #[op_impl(aten::$backward, CPU)]
+        fn $backward(
+            plan: &$plan,
+            out: &mut Tensor,
+            grad_output: &Tensor,
+            this: &Tensor,
+            $($padding: bool, $divisor: Option<i64>,)?
+        ) -> Result<()> {
+            let boxes = |results: &[i64]| plan.boxes($rank, this.sizes(), results)$(.counting($padding, $divisor))?;
+            computed!($backward "grad_output", this.dtype(); T in $types => {
+                back_to_all::<T>(boxes, grad_output, out)
+            })
+        }
+    )*};
+}
+
+averages! {
+    2 Window, [f32 f64 i64] [count_include_pad divisor_override] avg_pool2d avg_pool2d_backward;
+    3 Window, [f32 f64 i64] [count_include_pad divisor_override] avg_pool3d avg_pool3d_backward;
+    2 (), [f32 f64] [] _adaptive_avg_pool2d _adaptive_avg_pool2d_backward;
+    3 (), [f32 f64] [] _adaptive_avg_pool3d _adaptive_avg_pool3d_backward;
 }
 
 fn largest<T: Part>(
@@ -181,7 +164,7 @@ fn largest<T: Part>(
 fn largest_of<T: Part>(boxes: &Boxes, image: &[T], out: &mut [T], found: &mut [i64]) {
     boxes.each(|place, part| {
         let mut best = part.first().min(image.len() - 1);
-        let mut largest = if part.is_empty() { T::LEAST } else { image[best] };
+        let mut largest = if part.is_empty() { T::LOWEST } else { image[best] };
         part.each(|at| {
             let x = image[at];
             // What is not a number is larger than everything.
@@ -246,7 +229,7 @@ fn places(sample: f64, last: i64, count: i64, single: bool) -> Vec<i64> {
 }
 
 macro_rules! fractional_pools {
-    ($($rank:literal $pool:ident $backward:ident;)*) => {$(
+    ($($rank:literal $pool:ident;)*) => {$(
         #[op_impl(aten::$pool, CPU)]
         fn $pool(
             plan: &RandomWindows,
@@ -261,25 +244,12 @@ macro_rules! fractional_pools {
                 largest_from::<T>(starts, &plan.kernel, this, out)
             })
         }
-
-        #[op_impl(aten::$backward, CPU)]
-        fn $backward(
-            _plan: &RandomWindows,
-            out: &mut Tensor,
-            grad_output: &Tensor,
-            this: &Tensor,
-            indices: &Tensor,
-        ) -> Result<()> {
-            computed!($backward "grad_output", this.dtype(); T in [f32 f64] => {
-                back_to_largest::<T>($rank, grad_output, out, indices)
-            })
-        }
     )*};
 }
 
 fractional_pools! {
-    2 fractional_max_pool2d fractional_max_pool2d_backward;
-    3 fractional_max_pool3d fractional_max_pool3d_backward;
+    2 fractional_max_pool2d;
+    3 fractional_max_pool3d;
 }
 
 fn back_to_largest<T: Part>(rank: usize, grad_output: &Tensor, out: &mut Tensor, indices: &Tensor) -> Result<()> {
@@ -313,18 +283,13 @@ fn average<T: Part>(boxes: impl FnOnce(&[i64]) -> Boxes, this: &Tensor, out: &mu
     fill(out, |out: &mut [T]| {
         let boxes = boxes(&results);
         let (area, places) = (boxes.area(), boxes.places());
-        let out = Lines::new(out, places);
-        pool::over(0..out.len(), GRAIN.div_ceil(area.max(1)), |range| {
-            for plane in range {
-                let image = &elements[plane * area..][..area];
-                // SAFETY: every plane is in one piece.
-                let out = unsafe { out.get(plane) };
-                boxes.each(|place, part| {
-                    let mut sum = T::ZERO;
-                    part.each(|at| sum = sum.plus(image[at]));
-                    out[place] = if part.is_empty() { sum } else { sum.over(part.counts) };
-                });
-            }
+        Lines::new(out, places).each(GRAIN.div_ceil(area.max(1)), |plane, out| {
+            let image = &elements[plane * area..][..area];
+            boxes.each(|place, part| {
+                let mut sum = T::ZERO;
+                part.each(|at| sum = sum.plus(image[at]));
+                out[place] = if part.is_empty() { sum } else { sum.over(part.counts) };
+            });
         });
         Ok(())
     })
@@ -340,19 +305,14 @@ fn back_to_all<T: Part>(boxes: impl FnOnce(&[i64]) -> Boxes, grad_output: &Tenso
         }
         let boxes = boxes(grad_output.sizes());
         let (area, places) = (boxes.area(), boxes.places());
-        let out = Lines::new(out, area);
-        pool::over(0..out.len(), GRAIN.div_ceil(area.max(1)), |range| {
-            for plane in range {
-                let grad = &grad[plane * places..][..places];
-                // SAFETY: every plane is in one piece.
-                let image = unsafe { out.get(plane) };
-                boxes.each(|place, part| {
-                    if !part.is_empty() {
-                        let share = grad[place].over(part.counts);
-                        part.each(|at| image[at] = image[at].plus(share));
-                    }
-                });
-            }
+        Lines::new(out, area).each(GRAIN.div_ceil(area.max(1)), |plane, image| {
+            let grad = &grad[plane * places..][..places];
+            boxes.each(|place, part| {
+                if !part.is_empty() {
+                    let share = grad[place].over(part.counts);
+                    part.each(|at| image[at] = image[at].plus(share));
+                }
+            });
         });
         Ok(())
     })

@@ -2,95 +2,62 @@
 #![expect(unsafe_code, reason = "views of entries without bounds checks")]
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{
-    BadArgument, Complex32, Complex64, DType, ErrorKind, Operand, Operands, Operator, Problem, Spec, bf16, f16,
-};
+use dispatch_runtime::{Complex32, Complex64, DType, ErrorKind, Operand, Operands, Operator, Spec, bf16, f16};
 
 use crate::compute::Compute;
 use crate::gemm::{Batch, BatchMut, Entry, Matrix, MatrixMut, batched, gemm};
-use crate::packed::{computed, fill, filled, packed, repeat, stretched};
+use crate::moves::{copy, viewed};
+use crate::packed::{computed, fill, packed, stretched};
 
 const ONE: Scalar = Scalar::Int(1);
 const ZERO: Scalar = Scalar::Int(0);
 
-#[op_impl(aten::mm, CPU, strided)]
-fn mm(_plan: &(), out: &mut Tensor, this: &Tensor, mat2: &Tensor) -> Result<()> {
-    product(aten::mm::operator(), out, As::Matrix, ("self", this), ("mat2", mat2), As::Matrix, ONE, ZERO)
+macro_rules! products {
+    ($($name:ident: this as $first_as:ident, $second:ident;)*) => {$(
+        #[op_impl(aten::$name, CPU, strided)]
+        fn $name(_plan: &(), out: &mut Tensor, this: &Tensor, $second: &Tensor) -> Result<()> {
+            let operands = [("self", this), (stringify!($second), $second)];
+            product(aten::$name::operator(), out, As::$first_as, operands, ONE, ZERO)
+        }
+    )*};
 }
 
-#[op_impl(aten::bmm, CPU, strided)]
-fn bmm(_plan: &(), out: &mut Tensor, this: &Tensor, mat2: &Tensor) -> Result<()> {
-    product(aten::bmm::operator(), out, As::Matrix, ("self", this), ("mat2", mat2), As::Matrix, ONE, ZERO)
-}
-
-#[op_impl(aten::mv, CPU, strided)]
-fn mv(_plan: &(), out: &mut Tensor, this: &Tensor, vec: &Tensor) -> Result<()> {
-    product(aten::mv::operator(), out, As::Matrix, ("self", this), ("vec", vec), As::Matrix, ONE, ZERO)
-}
-
-#[op_impl(aten::dot, CPU, strided)]
-fn dot(_plan: &(), out: &mut Tensor, this: &Tensor, tensor: &Tensor) -> Result<()> {
-    product(aten::dot::operator(), out, As::Row, ("self", this), ("tensor", tensor), As::Matrix, ONE, ZERO)
+products! {
+    mm: this as Matrix, mat2;
+    bmm: this as Matrix, mat2;
+    mv: this as Matrix, vec;
+    dot: this as Row, tensor;
 }
 
 #[op_impl(aten::vdot, CPU, strided)]
 fn vdot(_plan: &(), out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
-    let conjugate = match this.dtype() {
-        DType::C64 => conjugated::<Complex32>(this, |z| z.conj())?,
-        DType::C128 => conjugated::<Complex64>(this, |z| z.conj())?,
-        _ => this.clone(),
-    };
-    product(aten::vdot::operator(), out, As::Row, ("self", &conjugate), ("other", other), As::Matrix, ONE, ZERO)
+    let conjugate = if this.dtype().is_complex() { aten::conj_physical(this)? } else { this.clone() };
+    product(aten::vdot::operator(), out, As::Row, [("self", &conjugate), ("other", other)], ONE, ZERO)
 }
 
-fn conjugated<T: Compute>(this: &Tensor, conj: impl Fn(T) -> T) -> Result<Tensor> {
-    let elements = packed::<T>(this)?;
-    filled(&Spec::contiguous(this.dtype(), this.sizes()), |out: &mut [T]| {
-        out.iter_mut().zip(&*elements).for_each(|(out, &z)| *out = conj(z));
-        Ok(())
-    })
+macro_rules! sums {
+    ($($name:ident: $first:ident $second:ident;)*) => {$(
+        #[op_impl(aten::$name, CPU)]
+        fn $name(
+            _plan: &(),
+            out: &mut Tensor,
+            this: &Tensor,
+            $first: &Tensor,
+            $second: &Tensor,
+            beta: Scalar,
+            alpha: Scalar,
+        ) -> Result<()> {
+            let beta = start(out, this, beta)?;
+            let operands = [(stringify!($first), $first), (stringify!($second), $second)];
+            product(aten::$name::operator(), out, As::Matrix, operands, alpha, beta)
+        }
+    )*};
 }
 
-#[op_impl(aten::addmm, CPU)]
-fn addmm(
-    _plan: &(),
-    out: &mut Tensor,
-    this: &Tensor,
-    mat1: &Tensor,
-    mat2: &Tensor,
-    beta: Scalar,
-    alpha: Scalar,
-) -> Result<()> {
-    let beta = start(out, this, beta)?;
-    product(aten::addmm::operator(), out, As::Matrix, ("mat1", mat1), ("mat2", mat2), As::Matrix, alpha, beta)
-}
-
-#[op_impl(aten::baddbmm, CPU)]
-fn baddbmm(
-    _plan: &(),
-    out: &mut Tensor,
-    this: &Tensor,
-    batch1: &Tensor,
-    batch2: &Tensor,
-    beta: Scalar,
-    alpha: Scalar,
-) -> Result<()> {
-    let beta = start(out, this, beta)?;
-    product(aten::baddbmm::operator(), out, As::Matrix, ("batch1", batch1), ("batch2", batch2), As::Matrix, alpha, beta)
-}
-
-#[op_impl(aten::addmv, CPU)]
-fn addmv(
-    _plan: &(),
-    out: &mut Tensor,
-    this: &Tensor,
-    mat: &Tensor,
-    vec: &Tensor,
-    beta: Scalar,
-    alpha: Scalar,
-) -> Result<()> {
-    let beta = start(out, this, beta)?;
-    product(aten::addmv::operator(), out, As::Matrix, ("mat", mat), ("vec", vec), As::Matrix, alpha, beta)
+sums! {
+    addmm: mat1 mat2;
+    baddbmm: batch1 batch2;
+    addmv: mat vec;
 }
 
 #[op_impl(aten::addbmm, CPU)]
@@ -108,11 +75,11 @@ fn addbmm(
     if batch1.geometry().count() == 0 || batch2.geometry().count() == 0 {
         // A product over nothing scales what is there, once, of however many matrices.
         let (rows, columns) = (none(batch1, 0, 1)?, none(batch2, 2, 1)?);
-        return product(operator, out, As::Matrix, ("batch1", &rows), ("batch2", &columns), As::Matrix, alpha, beta);
+        return product(operator, out, As::Matrix, [("batch1", &rows), ("batch2", &columns)], alpha, beta);
     }
     for item in 0..batch1.sizes()[0] {
         let (first, second) = (select(batch1, item)?, select(batch2, item)?);
-        product(operator, out, As::Matrix, ("batch1", &first), ("batch2", &second), As::Matrix, alpha, beta)?;
+        product(operator, out, As::Matrix, [("batch1", &first), ("batch2", &second)], alpha, beta)?;
         beta = ONE;
     }
     Ok(())
@@ -122,8 +89,7 @@ fn addbmm(
 fn select(batch: &Tensor, item: i64) -> Result<Tensor> {
     let geometry = batch.geometry();
     let at = geometry.offset() + item * geometry.strides()[0];
-    let item = dispatch_runtime::Geometry::strided(&geometry.sizes()[1..], &geometry.strides()[1..], at);
-    Ok(batch.restride(item.unwrap_or_else(|| geometry.clone()))?)
+    viewed(batch, &geometry.sizes()[1..], &geometry.strides()[1..], at)
 }
 
 /// A matrix of which one side has no length: the rows of the first operand, or the columns of the second.
@@ -184,7 +150,7 @@ fn start(out: &mut Tensor, this: &Tensor, beta: Scalar) -> Result<Scalar> {
         beta => beta.to_f64() != Some(0.0),
     };
     if counts {
-        repeat(this, out)?;
+        copy(out, this)?;
     }
     Ok(if counts { beta } else { ZERO })
 }
@@ -198,37 +164,29 @@ enum As {
     Row,
 }
 
-/// `out = alpha * first second + beta * out`
+/// `out = alpha * first second + beta * out`, for operands of the dtype of `out` of which neither is `out`, as plans have it.
 #[inline]
-#[expect(clippy::too_many_arguments, reason = "a product has three operands, each with how it is looked at")]
 fn product(
     operator: &Operator,
     out: &mut Tensor,
     first_as: As,
-    first: (&'static str, &Tensor),
-    second: (&'static str, &Tensor),
-    second_as: As,
+    [first, second]: [(&'static str, &Tensor); 2],
     alpha: Scalar,
     beta: Scalar,
 ) -> Result<()> {
     let dtype = out.dtype();
     let operands = Operands::take(&["out"], [out], &[first.0, second.0], [first.1, second.1])?;
-    for (operand, (name, _)) in operands.read().iter().zip([first, second]) {
-        if operand.dtype() != dtype {
-            return Err(BadArgument::dtype(name, operand.dtype(), format!("{dtype}, as the result is")).into());
-        }
-        if operand.is(&operands.written()[0]) {
-            return Err(BadArgument::new(name, Problem::Overlap { with: "out".into() }).into());
-        }
-    }
+    let is_read = |operand: &Operand<'_>| operand.dtype() == dtype && !operand.is(&operands.written()[0]);
+    assert!(
+        operands.read().iter().all(is_read),
+        "operands of a product are of the dtype of the result, and not the result"
+    );
     macro_rules! by_dtype {
         ($($variant:ident $ty:ty),+) => {
             match dtype {
                 $(DType::$variant => {
                     // SAFETY: all operands are of this dtype, and what is written is not read.
-                    unsafe {
-                        multiply::<$ty>(&operands, first_as, second_as, <$ty>::factor(alpha), <$ty>::factor(beta));
-                    }
+                    unsafe { multiply::<$ty>(&operands, first_as, <$ty>::factor(alpha), <$ty>::factor(beta)) };
                     Ok(())
                 })+
                 DType::Bool => Err(ErrorKind::UnsupportedDType {
@@ -271,10 +229,10 @@ factors! { f32: f32, f64: f64, f16: f32, bf16: f32, Complex32: Complex32, Comple
 ///
 /// All operands are of dtype `T`, and neither of those that are read is the written one.
 #[inline]
-unsafe fn multiply<T: Factor>(operands: &Operands<'_, 1, 2>, first_as: As, second_as: As, alpha: T::Sum, beta: T::Sum) {
+unsafe fn multiply<T: Factor>(operands: &Operands<'_, 1, 2>, first_as: As, alpha: T::Sum, beta: T::Sum) {
     let ([out], [first, second]) = (operands.written(), operands.read());
     let (a_sizes, a_strides) = face(first, first_as);
-    let (b_sizes, b_strides) = face(second, second_as);
+    let (b_sizes, b_strides) = face(second, As::Matrix);
     let (c_sizes, c_strides) = face(out, As::Matrix);
     let starts = (first.start().cast::<T>(), second.start().cast::<T>(), out.start().cast::<T>());
     // SAFETY: geometries stay inside of storages, which the operands hold; `take` refuses a written tensor that shares memory with itself

@@ -9,10 +9,12 @@ mod fold;
 mod lines;
 mod walk;
 
-use dispatch_runtime::{DType, Element, ErrorKind, Operation, Result, Spec, Tensor, operands};
+use dispatch_runtime::{DType, Dims, Element, ErrorKind, Geometry, Operation, Result, Tensor, operands};
 
 pub(crate) use fold::MOST_IN_A_LANE;
 pub(crate) use lines::lines;
+
+use crate::elementwise::loop_nest::bytes_of as signed;
 
 /// How elements become one.
 ///
@@ -46,14 +48,6 @@ pub(crate) trait Fold: Sync {
     fn finish(&self, total: Self::Total) -> Self::Out;
 }
 
-/// Folds the dimensions that are `gone` into a fresh tensor.
-pub(crate) fn folded(this: &Tensor, gone: &[bool], keepdim: bool, dtype: DType, fold: &impl Fold) -> Result<Tensor> {
-    let sizes = kept_sizes(this.sizes(), gone, keepdim);
-    let mut out = Spec::contiguous(dtype, &sizes).on(this.device())?;
-    fold_into(&mut out, this, gone, fold)?;
-    Ok(out)
-}
-
 /// Folds the dimensions that are `gone` into a tensor whose elements lie side by side.
 pub(crate) fn fold_into(out: &mut Tensor, this: &Tensor, gone: &[bool], fold: &impl Fold) -> Result<()> {
     let operands = operands!(write out; read this)?;
@@ -62,16 +56,15 @@ pub(crate) fn fold_into(out: &mut Tensor, this: &Tensor, gone: &[bool], fold: &i
     Ok(())
 }
 
-/// Sizes without the dimensions that are `gone`, or with 1 in their place.
-pub(crate) fn kept_sizes(sizes: &[i64], gone: &[bool], keepdim: bool) -> dispatch_runtime::Dims {
-    let sizes = sizes.iter().zip(gone);
-    sizes.filter_map(|(&size, &gone)| if gone { keepdim.then_some(1) } else { Some(size) }).collect()
+/// Sizes with 1 in place of the dimensions that are `gone`.
+pub(crate) fn kept_sizes(sizes: &[i64], gone: &[bool]) -> Dims {
+    sizes.iter().zip(gone).map(|(&size, &gone)| if gone { 1 } else { size }).collect()
 }
 
 /// Results as [`lines`] wants them: with the dimensions that are `gone`, of size 1. Their elements lie side by side.
 pub(crate) fn kept(out: &Tensor, this: &Tensor, gone: &[bool]) -> Result<Tensor> {
-    let sizes = kept_sizes(this.sizes(), gone, true);
-    Ok(out.restride(dispatch_runtime::Geometry::contiguous(&sizes).at(out.geometry().offset()))?)
+    let sizes = kept_sizes(this.sizes(), gone);
+    Ok(out.restride(Geometry::contiguous(&sizes).at(out.geometry().offset()))?)
 }
 
 /// A dimension as the engines want it: marked among all.
@@ -89,17 +82,20 @@ pub(crate) fn unsupported<O: Operation>(
     ErrorKind::UnsupportedDType { operator: O::operator().name(), argument, dtype, supported }.into()
 }
 
-/// Runs a body for the type that a dtype is computed in.
+/// Runs a body for the type that a dtype is computed in, or refuses the dtype.
 macro_rules! computed {
     ($operator:path, $dtype:expr, $name:ident: [$($ty:ty),+] => $body:expr) => {{
-        let dtype = $dtype;
-        let computed = $crate::convert::computed_in(dtype);
-        $(if computed == <$ty as ::dispatch_runtime::Element>::DTYPE {
+        let dtype: ::dispatch_runtime::DType = $dtype;
+        $crate::reduce::computed!(@ $operator, "self", dtype, Some($crate::convert::computed_in(dtype)), $name [$($ty),+] $body)
+    }};
+    (@ $operator:path, $argument:literal, $dtype:ident, $computed:expr, $name:ident [$($ty:ty),+] $body:expr) => {{
+        let computed = $computed;
+        $(if computed == Some(<$ty as ::dispatch_runtime::Element>::DTYPE) {
             type $name = $ty;
             $body
         } else)+ {
             Err($crate::reduce::unsupported::<$operator>(
-                "self", dtype, &[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+],
+                $argument, $dtype, &[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+],
             ))
         }
     }};

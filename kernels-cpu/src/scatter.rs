@@ -4,13 +4,13 @@ mod reduce;
 mod rows;
 
 use aten::{Reduce, ReduceAt};
+use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Geometry, Spec};
 
 use crate::factory::fill;
 use crate::gather::put;
 use crate::index::{Negative, inside, positions, sizes_or_one};
-use crate::moves::{Axis, Step, copy};
+use crate::moves::{Axis, Step, copy, viewed};
 use reduce::{Way, reduced};
 pub(crate) use reduce::{ready, summed};
 
@@ -57,10 +57,7 @@ fn line_of(index: &Tensor, at: usize) -> Result<Option<Tensor>> {
 
 /// The first elements of a tensor, as many as sizes say.
 fn corner(tensor: &Tensor, sizes: &[i64], strides: &[i64]) -> Result<Tensor> {
-    match Geometry::strided(sizes, strides, tensor.geometry().offset()) {
-        Some(geometry) => Ok(tensor.restride(geometry)?),
-        None => Ok(tensor.clone()),
-    }
+    viewed(tensor, sizes, strides, tensor.geometry().offset())
 }
 
 #[op_impl(aten::scatter_reduce, CPU)]
@@ -123,6 +120,7 @@ fn list_of(this: &Tensor, at: usize, index: &Tensor, negative: Negative) -> Resu
 mod tests {
     use super::*;
     use crate::numbers::usized;
+    use dispatch_runtime::Geometry;
 
     const ROWS: i64 = 3000;
     const WIDE: i64 = 64;

@@ -1,8 +1,8 @@
 //! Softmax and its logarithm: a line is read once from memory and stays in the cache while it is worked on.
 
-use dispatch_runtime::{Operation, Result, Scalar, Tensor, op_impl, operands};
+use dispatch_runtime::{Operation, Result, Tensor, op_impl, operands};
 
-use crate::compute::Compute;
+use crate::compute::{self, joined};
 use crate::math::{Real, vectorised};
 use crate::reduce::{computed, lines, marked};
 use crate::reduction::extremes::{Ordered, larger};
@@ -23,28 +23,25 @@ enum Kind {
 }
 
 /// A type that softmax is computed in.
-pub(crate) trait Fraction: Ordered + Compute + Real + Sync + Into<f64> {}
+pub(crate) trait Fraction: Ordered + compute::Fraction + Into<f64> {}
 
 impl Fraction for f32 {}
 impl Fraction for f64 {}
 
 /// The largest element of a line, or what is not a number.
 pub(crate) fn highest<T: Ordered>(line: &[T]) -> T {
-    vectorised(
-        #[inline(always)]
-        || {
-            let mut lanes = [T::LOWEST; LANES];
-            let (wide, rest) = line.as_chunks::<LANES>();
-            // Some may be looked at twice.
-            let last = line.last_chunk().copied().unwrap_or_else(|| filled(rest, T::LOWEST));
-            for values in wide.iter().chain([&last]) {
-                for (lane, &value) in lanes.iter_mut().zip(values) {
-                    *lane = larger(value, *lane);
-                }
+    vectorised!({
+        let mut lanes = [T::LOWEST; LANES];
+        let (wide, rest) = line.as_chunks::<LANES>();
+        // Some may be looked at twice.
+        let last = line.last_chunk().copied().unwrap_or_else(|| filled(rest, T::LOWEST));
+        for values in wide.iter().chain([&last]) {
+            for (lane, &value) in lanes.iter_mut().zip(values) {
+                *lane = larger(value, *lane);
             }
-            lanes.into_iter().fold(T::LOWEST, larger)
-        },
-    )
+        }
+        lanes.into_iter().fold(T::LOWEST, larger)
+    })
 }
 
 /// What is left at the end of a line, as a block.
@@ -78,7 +75,7 @@ pub(crate) fn total<T: Fraction, const K: usize>(slices: [&[T]; K], filler: [T; 
         }
         sum += joined(lanes).into();
     }
-    T::from_scalar(Scalar::Float(sum))
+    T::near(sum)
 }
 
 /// Writes the exponentials of what lies below `highest`, and adds them up.
@@ -104,20 +101,7 @@ fn exponentials<T: Fraction>(line: &[T], highest: T, out: &mut [T]) -> T {
         }
         sum += joined(lanes).into();
     }
-    T::from_scalar(Scalar::Float(sum))
-}
-
-/// The sum of all lanes.
-#[inline(always)]
-fn joined<T: Compute>(mut lanes: [T; LANES]) -> T {
-    let mut width = LANES / 2;
-    while width > 0 {
-        for i in 0..width {
-            lanes[i] = lanes[i].plus(lanes[i + width]);
-        }
-        width /= 2;
-    }
-    lanes[0]
+    T::near(sum)
 }
 
 fn forward<T: Fraction>(line: &[T], out: &mut [T], kind: Kind) {
@@ -125,43 +109,37 @@ fn forward<T: Fraction>(line: &[T], out: &mut [T], kind: Kind) {
     if kind == Kind::Safe && highest == T::LOWEST {
         return out.fill(T::ZERO);
     }
-    vectorised(
-        #[inline(always)]
-        || {
-            if kind == Kind::Log {
-                let sum = total([line], [T::LOWEST], |[x]| Real::exp(x.minus(highest)));
-                let shift = Real::log(sum);
-                for (out, &x) in out.iter_mut().zip(line) {
-                    *out = x.minus(highest).minus(shift);
-                }
-            } else {
-                let scale = Real::reciprocal(exponentials(line, highest, out));
-                for out in out {
-                    *out = out.times(scale);
-                }
+    vectorised!({
+        if kind == Kind::Log {
+            let sum = total([line], [T::LOWEST], |[x]| Real::exp(x.minus(highest)));
+            let shift = Real::log(sum);
+            for (out, &x) in out.iter_mut().zip(line) {
+                *out = x.minus(highest).minus(shift);
             }
-        },
-    );
+        } else {
+            let scale = Real::reciprocal(exponentials(line, highest, out));
+            for out in out {
+                *out = out.times(scale);
+            }
+        }
+    });
 }
 
 fn backward<T: Fraction>(grad: &[T], output: &[T], out: &mut [T], kind: Kind) {
-    vectorised(
-        #[inline(always)]
-        || {
-            let output = &output[..grad.len()];
-            if kind == Kind::Log {
-                let sum = total([grad], [T::ZERO], |[grad]| grad);
-                for (out, (&grad, &output)) in out.iter_mut().zip(grad.iter().zip(output)) {
-                    *out = grad.minus(Real::exp(output).times(sum));
-                }
-            } else {
-                let sum = total([grad, output], [T::ZERO; 2], |[grad, output]| grad.times(output));
-                for (out, (&grad, &output)) in out.iter_mut().zip(grad.iter().zip(output)) {
-                    *out = grad.minus(sum).times(output);
-                }
+    vectorised!({
+        let output = &output[..grad.len()];
+        if kind == Kind::Log {
+            let sum = total([grad], [T::ZERO], |[grad]| grad);
+            for (out, (&grad, &output)) in out.iter_mut().zip(grad.iter().zip(output)) {
+                *out = grad.minus(Real::exp(output).times(sum));
             }
-        },
-    );
+        } else {
+            let sum = total([grad, output], [T::ZERO; 2], |[grad, output]| grad.times(output));
+            for (out, (&grad, &output)) in out.iter_mut().zip(grad.iter().zip(output)) {
+                *out = grad.minus(sum).times(output);
+            }
+        }
+    });
 }
 
 fn softmax<O: Operation>(dim: usize, out: &mut Tensor, this: &Tensor, kind: Kind) -> Result<()> {

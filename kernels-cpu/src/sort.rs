@@ -1,17 +1,75 @@
 //! Sorting, and what needs a part of an order.
 
-use dispatch_runtime::{DType, Geometry, Operation, Result, Spec, Tensor, op_impl, operands};
+use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
 
 use crate::numbers::usized;
 use crate::order::{Entry, First, Order, Ranked, ordered};
-use crate::reduce::{computed, kept_sizes, lines, marked};
+use crate::reduce::{computed, kept, lines, marked};
+
+/// Which elements of a line are wanted.
+#[derive(Clone, Copy)]
+enum Choice {
+    /// As many as there is room for, in order.
+    InOrder(First),
+    /// The element that so many come before.
+    Nth(usize),
+    /// The median: the first that is not a number, if there is one and they count.
+    Median { of_numbers: bool },
+    /// The most frequent element.
+    Mode,
+}
+
+impl Choice {
+    fn first(self) -> First {
+        if let Self::InOrder(first) = self { first } else { First::Smallest }
+    }
+
+    /// Gives elements of a line, and their places.
+    fn choose<T: Ranked, E: Entry>(self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
+        let nth = |nth: usize| order.place(*order.entries(line).select_nth_unstable(nth).1);
+        let place = match self {
+            Self::InOrder(_) if values.len() == line.len() => return order.sorted(line, values, places),
+            Self::InOrder(_) => {
+                for (i, entry) in order.foremost(line, values.len()).into_iter().enumerate() {
+                    give(line, order.place(entry), &mut values[i..], &mut places[i..]);
+                }
+                return;
+            }
+            Self::Nth(at) => nth(at),
+            Self::Median { of_numbers } => {
+                let none = line.iter().position(|element| element.is_none()).filter(|_| !of_numbers);
+                let numbers = || line.iter().filter(|element| !element.is_none()).count();
+                none.unwrap_or_else(|| nth(numbers().saturating_sub(1) / 2))
+            }
+            Self::Mode => {
+                let mut entries = order.entries(line);
+                order.sort(&mut entries);
+                let mut best: &[E] = &[];
+                for run in entries.chunk_by(|&a, &b| order.same(a, b)) {
+                    if run.len() > best.len() {
+                        best = run;
+                    }
+                }
+                let Some(&last) = best.last() else { return };
+                order.place(last)
+            }
+        };
+        give(line, place, values, places);
+    }
+}
+
+/// Gives the element at a place, and the place.
+fn give<T: Ranked>(line: &[T], at: usize, values: &mut [T], places: &mut [i64]) {
+    values[0] = line[at];
+    places[0] = i64::try_from(at).unwrap_or(i64::MAX);
+}
 
 /// Chooses elements of every line, with their places.
 fn choose<O: Operation>(
     [values, indices]: [&mut Tensor; 2],
     this: &Tensor,
     dims: &[bool],
-    choice: &impl Choice,
+    choice: Choice,
 ) -> Result<()> {
     let operands = operands!(write values, indices; read this)?;
     computed!(O, this.dtype(), T: [f32, f64, i64] => {
@@ -22,96 +80,8 @@ fn choose<O: Operation>(
     })
 }
 
-/// Which elements of a line are wanted, and in which order.
-trait Choice: Sync {
-    fn first(&self) -> First {
-        First::Smallest
-    }
-
-    fn choose<T: Ranked, E: Entry>(&self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]);
-}
-
-/// Gives the element at a place, and the place.
-fn give<T: Ranked>(line: &[T], at: usize, values: &mut [T], places: &mut [i64]) {
-    values[0] = line[at];
-    places[0] = i64::try_from(at).unwrap_or(i64::MAX);
-}
-
-/// As many as there is room for, in order.
-struct InOrder(First);
-
-impl Choice for InOrder {
-    fn first(&self) -> First {
-        self.0
-    }
-
-    fn choose<T: Ranked, E: Entry>(&self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
-        if values.len() == line.len() {
-            return order.sorted(line, values, places);
-        }
-        for (i, entry) in order.foremost(line, values.len()).into_iter().enumerate() {
-            give(line, order.place(entry), &mut values[i..], &mut places[i..]);
-        }
-    }
-}
-
-/// The element that so many come before.
-struct Nth {
-    nth: usize,
-}
-
-impl Choice for Nth {
-    fn choose<T: Ranked, E: Entry>(&self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
-        let mut entries = order.entries(line);
-        let (_, &mut nth, _) = entries.select_nth_unstable(self.nth);
-        give(line, order.place(nth), values, places);
-    }
-}
-
-/// The median: the first that is not a number, if there is one and they count.
-struct Median {
-    of_numbers: bool,
-}
-
-impl Choice for Median {
-    fn choose<T: Ranked, E: Entry>(&self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
-        if !self.of_numbers
-            && let Some(place) = line.iter().position(|element| element.is_none())
-        {
-            return give(line, place, values, places);
-        }
-        let numbers = line.iter().filter(|element| !element.is_none()).count();
-        Nth { nth: numbers.saturating_sub(1) / 2 }.choose(order, line, values, places);
-    }
-}
-
-/// The most frequent element.
-struct Mode;
-
-impl Choice for Mode {
-    fn choose<T: Ranked, E: Entry>(&self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
-        let mut entries = order.entries(line);
-        order.sort(&mut entries);
-        let mut best: &[E] = &[];
-        for run in entries.chunk_by(|&a, &b| order.same(a, b)) {
-            if run.len() > best.len() {
-                best = run;
-            }
-        }
-        if let Some(&last) = best.last() {
-            give(line, order.place(last), values, places);
-        }
-    }
-}
-
-/// A result, with the dimensions that are gone as dimensions of size 1.
-fn kept(out: &Tensor, this: &Tensor, gone: &[bool]) -> Result<Tensor> {
-    let sizes = kept_sizes(this.sizes(), gone, true);
-    Ok(out.restride(Geometry::contiguous(&sizes).at(out.geometry().offset()))?)
-}
-
 /// One element of each line.
-fn one<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, choice: &impl Choice) -> Result<()> {
+fn one<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, choice: Choice) -> Result<()> {
     let dims = marked(this.sizes().len(), dim);
     let [values, indices] = out.map(|out| kept(out, this, &dims));
     choose::<O>([&mut values?, &mut indices?], this, &dims, choice)
@@ -119,7 +89,7 @@ fn one<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, choice: &
 
 fn sorted<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, descending: bool) -> Result<()> {
     let first = if descending { First::Largest } else { First::Smallest };
-    choose::<O>(out, this, &marked(this.sizes().len(), dim), &InOrder(first))
+    choose::<O>(out, this, &marked(this.sizes().len(), dim), Choice::InOrder(first))
 }
 
 #[op_impl(aten::sort, CPU)]
@@ -139,7 +109,7 @@ fn topk(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, largest: bool) -> Re
 
 #[op_impl(aten::kthvalue, CPU)]
 fn kthvalue(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, k: i64) -> Result<()> {
-    one::<aten::kthvalue>(out, this, *plan, &Nth { nth: usized(k - 1) })
+    one::<aten::kthvalue>(out, this, *plan, Choice::Nth(usized(k - 1)))
 }
 
 /// The median of all elements; of none, what is not a number.
@@ -150,7 +120,7 @@ fn median_of_all<O: Operation>(out: &mut Tensor, this: &Tensor, of_numbers: bool
     let dims = vec![true; this.sizes().len()];
     let mut values = kept(out, this, &dims)?;
     let mut indices = Spec::contiguous(DType::I64, values.sizes()).on(this.device())?;
-    choose::<O>([&mut values, &mut indices], this, &dims, &Median { of_numbers })
+    choose::<O>([&mut values, &mut indices], this, &dims, Choice::Median { of_numbers })
 }
 
 #[op_impl(aten::median, CPU)]
@@ -165,15 +135,15 @@ fn nanmedian(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
 
 #[op_impl(aten::median_dim, CPU)]
 fn median_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    one::<aten::median_dim>(out, this, *plan, &Median { of_numbers: false })
+    one::<aten::median_dim>(out, this, *plan, Choice::Median { of_numbers: false })
 }
 
 #[op_impl(aten::nanmedian_dim, CPU)]
 fn nanmedian_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    one::<aten::nanmedian_dim>(out, this, *plan, &Median { of_numbers: true })
+    one::<aten::nanmedian_dim>(out, this, *plan, Choice::Median { of_numbers: true })
 }
 
 #[op_impl(aten::mode, CPU)]
 fn mode(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    one::<aten::mode>(out, this, *plan, &Mode)
+    one::<aten::mode>(out, this, *plan, Choice::Mode)
 }

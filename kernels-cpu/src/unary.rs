@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use dispatch_runtime::{Complex32, Complex64, DType, Element, Result};
 
-use crate::compute::{Field, Fraction, narrowed_complex, widened};
+use crate::compute::{Field, Fraction, Precision, narrowed_complex, widened};
 use crate::elementwise::{Lanes, elementwise, loops};
 use crate::math::Real;
 
@@ -34,17 +34,13 @@ fn complex(dtype: DType, lanes: &mut Lanes<'_, 1>, f: fn(Complex64) -> Complex64
     }
 }
 
-fn one() -> Complex64 {
-    Complex64::new(1.0, 0.0)
-}
-
 elementwise! {
     sqrt => by { analytic!(Real::sqrt, Complex64::sqrt, cheap root) };
-    rsqrt => by { analytic!(Real::rsqrt, |x| one().over(x.sqrt())) };
-    reciprocal => by { analytic!(Real::reciprocal, |x| one().over(x), cheap reciprocal) };
+    rsqrt => by { analytic!(Real::rsqrt, |x| Complex64::ONE.over(x.sqrt())) };
+    reciprocal => by { analytic!(Real::reciprocal, |x| Complex64::ONE.over(x), cheap reciprocal) };
     exp => by { analytic!(Real::exp, Complex64::exp) };
     exp2 => by { analytic!(Real::exp2, Complex64::exp2) };
-    expm1 => by { analytic!(Real::expm1, |x| x.exp() - one()) };
+    expm1 => by { analytic!(Real::expm1, |x| x.exp() - Complex64::ONE) };
     log => by { analytic!(Real::log, Complex64::ln) };
     log2 => by { analytic!(Real::log2, Complex64::log2) };
     log10 => by { analytic!(Real::log10, Complex64::log10) };
@@ -61,9 +57,9 @@ elementwise! {
     asinh => by { analytic!(Real::asinh, Complex64::asinh) };
     acosh => by { analytic!(Real::acosh, Complex64::acosh) };
     atanh => by { analytic!(Real::atanh, Complex64::atanh) };
-    sigmoid => by { analytic!(Real::sigmoid, |x| one().over(one() + (-x).exp())) };
-    silu => by { analytic!(gated, |x| x.over(one() + (-x).exp())) };
-    sinc => by { analytic!(sine_over, |x| if x == Complex64::ZERO { one() } else { (x * PI).sin().over(x * PI) }) };
+    sigmoid => by { analytic!(Real::sigmoid, |x| Complex64::ONE.over(Complex64::ONE + (-x).exp())) };
+    silu => by { analytic!(gated, |x| x.over(Complex64::ONE + (-x).exp())) };
+    sinc => by { analytic!(sine_over, |x| if x == Complex64::ZERO { Complex64::ONE } else { (x * PI).sin().over(x * PI) }) };
     erf => |[x]| Real::erf(x);
     erfc => |[x]| Real::erfc(x);
     erfinv => |[x]| Real::erfinv(x);
@@ -71,15 +67,14 @@ elementwise! {
     digamma => |[x]| Real::digamma(x);
     deg2rad => |[x]| scaled(x, PI / 180.0);
     rad2deg => |[x]| scaled(x, 180.0 / PI);
-    logit => by { logit_loops(eps) };
-    polygamma => by { polygamma_loops(n) };
+    logit => by { Ok(logit_loops(eps)) };
+    polygamma => by { Ok(polygamma_loops(n)) };
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
-fn polygamma_loops(order: i64) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
+fn polygamma_loops(order: i64) -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {
     #[expect(clippy::cast_precision_loss, reason = "beyond 170 there are no such numbers anyway")]
     let order = order as f64;
-    Ok(loops!([f32 f64] |[x]| Real::polygamma(x, Fraction::near(order))))
+    loops!([f32 f64] |[x]| Real::polygamma(x, Precision::near(order)))
 }
 
 #[inline(always)]
@@ -98,11 +93,10 @@ fn sine_over<T: Fraction>(x: T) -> T {
     if x == T::near(0.0) { T::near(1.0) } else { Real::sin(turn) / turn }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "others look at their numbers")]
-fn logit_loops(eps: Option<f64>) -> Result<impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]>> {
+fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {
     // What is beyond an end stays there, so that it becomes NaN.
     let (low, high) = eps.map_or((f64::NEG_INFINITY, f64::INFINITY), |eps| (eps, 1.0 - eps));
-    Ok(loops!([f32 f64] |[x]| logit(x, Fraction::near(low), Fraction::near(high))))
+    loops!([f32 f64] |[x]| logit(x, Precision::near(low), Precision::near(high)))
 }
 
 #[inline(always)]

@@ -7,9 +7,9 @@ use aten::Attention;
 use dispatch_runtime::Operands;
 use dispatch_runtime::prelude::*;
 
-use super::forward::{Block, Products, products_of};
+use super::forward::{Block, Products};
 use super::side::Side;
-use super::{KEYS, LANES, Number, QUERIES, one, zero};
+use super::{KEYS, LANES, Number, QUERIES};
 use crate::gemm::{Matrix, MatrixMut, gemm};
 use crate::math::{Real, vectorised};
 use crate::packed::computed;
@@ -17,7 +17,6 @@ use crate::pool;
 use crate::softmax::total;
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn attention_backward(
     plan: &Attention,
     [grad_query, grad_key, grad_value]: [&mut Tensor; 3],
@@ -43,13 +42,7 @@ fn attention_backward(
     let (written, [grad, first, keys, values, results, logs, mask]) = (operands.written(), operands.read());
     computed!(_scaled_dot_product_flash_attention_for_cpu_backward "query", query.dtype(); T in [f32 f64] => {
         let task = Task {
-            products: Products {
-                query: Side::of(first),
-                key: Side::of(keys),
-                mask: attn_mask.map(|_| Side::stretched(mask, &products_of(query, key))),
-                scale: T::of(plan.scale),
-                is_causal,
-            },
+            products: Products::<T>::of(plan, [first, keys], attn_mask.map(|_| mask), is_causal),
             value: Side::of(values),
             out: Side::of(results),
             logs: Side::of(logs),
@@ -97,7 +90,7 @@ impl<T: Number> Task<'_, T> {
         let per_group = heads / groups.max(1);
         pool::each(items * groups, |piece| {
             let (item, group) = (piece / groups, piece % groups);
-            let zeros = |count: usize| vec![zero::<T>(); count];
+            let zeros = |count: usize| vec![T::ZERO; count];
             let mut scratch = Scratch {
                 block: self.products.block(),
                 slopes: zeros(KEYS * QUERIES),
@@ -105,9 +98,9 @@ impl<T: Number> Task<'_, T> {
                 keys: Vec::new(),
                 queries: Vec::new(),
                 grads: Vec::new(),
-                turned: vec![[zero::<T>(); QUERIES]; width],
-                logs: [zero::<T>(); QUERIES],
-                meets: [zero::<T>(); QUERIES],
+                turned: vec![[T::ZERO; QUERIES]; width],
+                logs: [T::ZERO; QUERIES],
+                meets: [T::ZERO; QUERIES],
                 grad_query: zeros(QUERIES * width),
                 grad_key: zeros(keys * width),
                 grad_value: zeros(keys * width),
@@ -129,18 +122,16 @@ impl<T: Number> Task<'_, T> {
     fn queries(&self, [item, head, group]: [usize; 3], rows: &Range<usize>, scratch: &mut Scratch<T>) {
         let (height, width) = (rows.len(), self.value.sizes()[3]);
         self.products.turn([item, head], rows, &mut scratch.block);
-        self.grad.turned([item, head, rows.start], height, one::<T>(), &mut scratch.turned);
-        let (mut result, mut grad) = (vec![zero::<T>(); width], vec![zero::<T>(); width]);
+        self.grad.turned([item, head, rows.start], height, T::ONE, &mut scratch.turned);
+        let (mut result, mut grad) = (vec![T::ZERO; width], vec![T::ZERO; width]);
         for (at, row) in rows.clone().enumerate() {
             self.out.read([item, head, row, 0], &mut result);
             self.grad.read([item, head, row, 0], &mut grad);
-            scratch.meets[at] = vectorised(
-                #[inline(always)]
-                || total([&result[..], &grad], [zero::<T>(); 2], |[result, grad]| result.times(grad)),
-            );
+            scratch.meets[at] =
+                vectorised!(total([&result[..], &grad], [T::ZERO; 2], |[result, grad]| result.times(grad)));
             self.logs.read([item, head, row, 0], &mut scratch.logs[at..=at]);
         }
-        scratch.grad_query.fill(zero::<T>());
+        scratch.grad_query.fill(T::ZERO);
         let reach = self.products.reach(rows);
         for first in (0..reach).step_by(KEYS) {
             let keys = first..reach.min(first + KEYS);
@@ -165,27 +156,24 @@ impl<T: Number> Task<'_, T> {
         let grads = Matrix::new(turned.as_flattened(), [width, height], [QUERIES, 1]);
         let into = MatrixMut::new(slopes, [count, height], [QUERIES, 1]);
         if let (Some(grads), Some(into)) = (grads, into) {
-            gemm(one::<T>(), value, grads, zero::<T>(), into);
+            gemm(T::ONE, value, grads, T::ZERO, into);
         }
         let scale = self.products.scale;
         let across = height.next_multiple_of(LANES);
         let lines = block.products.chunks_exact_mut(QUERIES).zip(slopes.chunks_exact_mut(QUERIES));
-        vectorised(
-            #[inline(always)]
-            || {
-                for (weights, slopes) in lines.take(count) {
-                    for start in (0..across).step_by(LANES) {
-                        let part = start..start + LANES;
-                        let (weights, slopes) = (&mut weights[part.clone()], &mut slopes[part.clone()]);
-                        let (logs, meets) = (&logs[part.clone()], &meets[part]);
-                        for lane in 0..LANES {
-                            weights[lane] = Real::exp(weights[lane].minus(logs[lane]));
-                            slopes[lane] = slopes[lane].minus(meets[lane]).times(weights[lane]).times(scale);
-                        }
+        vectorised!({
+            for (weights, slopes) in lines.take(count) {
+                for start in (0..across).step_by(LANES) {
+                    let part = start..start + LANES;
+                    let (weights, slopes) = (&mut weights[part.clone()], &mut slopes[part.clone()]);
+                    let (logs, meets) = (&logs[part.clone()], &meets[part]);
+                    for lane in 0..LANES {
+                        weights[lane] = Real::exp(weights[lane].minus(logs[lane]));
+                        slopes[lane] = slopes[lane].minus(meets[lane]).times(weights[lane]).times(scale);
                     }
                 }
-            },
-        );
+            }
+        });
         let Scratch { block, slopes, keys: own_keys, queries, grads, grad_query, grad_key, grad_value, .. } = scratch;
         let weights = Matrix::new(&block.products, [count, height], [QUERIES, 1]);
         let slopes = Matrix::new(slopes, [count, height], [QUERIES, 1]);
@@ -194,7 +182,7 @@ impl<T: Number> Task<'_, T> {
         let place = [item, head, rows.start];
         let add = |left, right, into: &mut [T], tall| {
             if let Some(into) = MatrixMut::new(into, [tall, width], [width, 1]) {
-                gemm(one::<T>(), left, right, one::<T>(), into);
+                gemm(T::ONE, left, right, T::ONE, into);
             }
         };
         add(weights, self.grad.matrix(place, height, grads), &mut grad_value[of_keys.clone()], count);

@@ -4,11 +4,11 @@
 use std::ops::Range;
 
 use aten::Attention;
-use dispatch_runtime::Operands;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Operand, Operands};
 
 use super::side::Side;
-use super::{GRAIN, KEYS, LANES, Number, QUERIES, one, zero};
+use super::{GRAIN, KEYS, LANES, Number, QUERIES};
 use crate::gemm::{Matrix, MatrixMut, gemm};
 use crate::math::{Real, vectorised};
 use crate::packed::computed;
@@ -33,13 +33,7 @@ fn attention(
     let ([out, logs], [first, keys, values, mask]) = (operands.written(), operands.read());
     computed!(_scaled_dot_product_flash_attention_for_cpu "query", query.dtype(); T in [f32 f64] => {
         let task = Task {
-            products: Products {
-                query: Side::of(first),
-                key: Side::of(keys),
-                mask: attn_mask.map(|_| Side::stretched(mask, &products_of(query, key))),
-                scale: T::of(plan.scale),
-                is_causal,
-            },
+            products: Products::<T>::of(plan, [first, keys], attn_mask.map(|_| mask), is_causal),
             value: Side::of(values),
             out: Side::of(out),
             logs: Side::of(logs),
@@ -47,12 +41,6 @@ fn attention(
         task.run();
         Ok(())
     })
-}
-
-/// The sizes of all the products.
-pub(super) fn products_of(query: &Tensor, key: &Tensor) -> [i64; 4] {
-    let of = |tensor: &Tensor, dim: usize| tensor.sizes().get(dim).copied().unwrap_or(1);
-    [of(query, 0), of(query, 1), of(query, 2), of(key, 2)]
 }
 
 /// What is softened.
@@ -74,12 +62,25 @@ pub(super) struct Block<T> {
     mask: Vec<T>,
 }
 
-impl<T: Number> Products<'_, T> {
+impl<'a, T: Number> Products<'a, T> {
+    /// Those of these queries and keys, to whose sizes the mask is repeated.
+    pub(super) fn of(
+        plan: &Attention,
+        [query, key]: [&'a Operand<'_>; 2],
+        mask: Option<&'a Operand<'_>>,
+        is_causal: bool,
+    ) -> Self {
+        let size = |operand: &Operand<'_>, dim: usize| operand.geometry().sizes().get(dim).copied().unwrap_or(1);
+        let all = [size(query, 0), size(query, 1), size(query, 2), size(key, 2)];
+        let mask = mask.map(|mask| Side::stretched(mask, &all));
+        Self { query: Side::of(query), key: Side::of(key), mask, scale: T::near(plan.scale), is_causal }
+    }
+
     pub(super) fn block(&self) -> Block<T> {
         let width = self.query.sizes()[3];
-        let zeros = |count: usize| vec![zero::<T>(); count];
+        let zeros = |count: usize| vec![T::ZERO; count];
         Block {
-            queries: vec![[zero::<T>(); QUERIES]; width],
+            queries: vec![[T::ZERO; QUERIES]; width],
             products: zeros(KEYS * QUERIES),
             keys: Vec::new(),
             mask: zeros(if self.mask.is_some() { LANES * KEYS } else { 0 }),
@@ -120,7 +121,7 @@ impl<T: Number> Products<'_, T> {
         let queries = Matrix::new(block.queries.as_flattened(), [width, height], [QUERIES, 1]);
         let products = MatrixMut::new(&mut block.products, [count, height], [QUERIES, 1]);
         if let (Some(queries), Some(products)) = (queries, products) {
-            gemm(one::<T>(), matrix, queries, zero::<T>(), products);
+            gemm(T::ONE, matrix, queries, T::ZERO, products);
         }
         if let Some(mask) = &self.mask {
             block.add(mask, [item, head], rows, keys);
@@ -182,11 +183,11 @@ impl<T: Number> Task<'_, T> {
             let mut running = Running {
                 block: self.products.block(),
                 values: Vec::new(),
-                totals: vec![zero::<T>(); QUERIES * width],
+                totals: vec![T::ZERO; QUERIES * width],
                 highest: [T::LOWEST; QUERIES],
-                sums: [zero::<T>(); QUERIES],
-                shifts: [zero::<T>(); QUERIES],
-                scales: [zero::<T>(); QUERIES],
+                sums: [T::ZERO; QUERIES],
+                shifts: [T::ZERO; QUERIES],
+                scales: [T::ZERO; QUERIES],
             };
             for piece in pieces {
                 let (head, first) = (piece / blocks, piece % blocks * QUERIES);
@@ -200,8 +201,8 @@ impl<T: Number> Task<'_, T> {
         let (height, width) = (rows.len(), self.value.sizes()[3]);
         self.products.turn([item, head], rows, &mut running.block);
         running.highest.fill(T::LOWEST);
-        running.sums.fill(zero::<T>());
-        running.totals.fill(zero::<T>());
+        running.sums.fill(T::ZERO);
+        running.totals.fill(T::ZERO);
         let reach = if self.products.are_zero() {
             running.weigh_alike(rows.clone().map(|row| self.products.reach(&(row..row + 1))));
             0
@@ -219,9 +220,9 @@ impl<T: Number> Task<'_, T> {
             let values = self.value.matrix(place, keys.len(), &mut running.values);
             let weights = Matrix::new(&running.block.products, [height, keys.len()], [1, QUERIES]);
             let totals = MatrixMut::new(&mut running.totals, [height, width], [width, 1]);
-            let before = if first > 0 { one::<T>() } else { zero::<T>() };
+            let before = if first > 0 { T::ONE } else { T::ZERO };
             if let (Some(weights), Some(totals)) = (weights, totals) {
-                gemm(one::<T>(), weights, values, before, totals);
+                gemm(T::ONE, weights, values, before, totals);
             }
         }
         running.finish(width);
@@ -237,15 +238,15 @@ impl<T: Number> Task<'_, T> {
 /// Zero for minus infinity.
 #[inline(always)]
 fn finite<T: Number>(highest: T) -> T {
-    if highest == T::LOWEST { zero::<T>() } else { highest }
+    if highest == T::LOWEST { T::ZERO } else { highest }
 }
 
 impl<T: Number> Running<T> {
     /// The sums of the weights of so many keys, for each query, if every product is zero.
     #[expect(clippy::cast_precision_loss, reason = "a sum is rounded")]
     fn weigh_alike(&mut self, keys: impl Iterator<Item = usize>) {
-        self.highest.fill(zero::<T>());
-        self.sums.iter_mut().zip(keys).for_each(|(sum, keys)| *sum = T::of(keys as f64));
+        self.highest.fill(T::ZERO);
+        self.sums.iter_mut().zip(keys).for_each(|(sum, keys)| *sum = T::near(keys as f64));
     }
 
     /// Turns products into weights. What there is beyond the height means nothing.
@@ -253,66 +254,57 @@ impl<T: Number> Running<T> {
         let Self { block, highest, sums, shifts, scales, .. } = self;
         let across = height.next_multiple_of(LANES);
         let lines = block.products[..keys * QUERIES].as_chunks_mut::<QUERIES>().0;
-        vectorised(
-            #[inline(always)]
-            || {
-                shifts.copy_from_slice(&highest[..]);
-                for line in &*lines {
-                    for (top, &product) in shifts[..across].iter_mut().zip(&line[..across]) {
-                        *top = if product > *top { product } else { *top };
+        vectorised!({
+            shifts.copy_from_slice(&highest[..]);
+            for line in &*lines {
+                for (top, &product) in shifts[..across].iter_mut().zip(&line[..across]) {
+                    *top = if product > *top { product } else { *top };
+                }
+            }
+            for ((shift, highest), scale) in shifts.iter_mut().zip(&mut *highest).zip(&mut *scales) {
+                let before = *highest;
+                *highest = *shift;
+                *shift = finite(*shift);
+                *scale = Real::exp(before.minus(*shift));
+            }
+            for (sum, &scale) in sums.iter_mut().zip(&*scales) {
+                *sum = sum.times(scale);
+            }
+            for line in lines {
+                let shifts = shifts[..across].as_chunks::<LANES>().0;
+                let sums = sums[..across].as_chunks_mut::<LANES>().0;
+                for ((line, shift), sum) in line.as_chunks_mut::<LANES>().0.iter_mut().zip(shifts).zip(sums) {
+                    for lane in 0..LANES {
+                        line[lane] = Real::decay(line[lane].minus(shift[lane]));
+                        sum[lane] = sum[lane].plus(line[lane]);
                     }
                 }
-                for ((shift, highest), scale) in shifts.iter_mut().zip(&mut *highest).zip(&mut *scales) {
-                    let before = *highest;
-                    *highest = *shift;
-                    *shift = finite(*shift);
-                    *scale = Real::exp(before.minus(*shift));
-                }
-                for (sum, &scale) in sums.iter_mut().zip(&*scales) {
-                    *sum = sum.times(scale);
-                }
-                for line in lines {
-                    let shifts = shifts[..across].as_chunks::<LANES>().0;
-                    let sums = sums[..across].as_chunks_mut::<LANES>().0;
-                    for ((line, shift), sum) in line.as_chunks_mut::<LANES>().0.iter_mut().zip(shifts).zip(sums) {
-                        for lane in 0..LANES {
-                            line[lane] = Real::decay(line[lane].minus(shift[lane]));
-                            sum[lane] = sum[lane].plus(line[lane]);
-                        }
-                    }
-                }
-            },
-        );
+            }
+        });
     }
 
     /// Divides the totals, and leaves the logarithms of the sums in their place.
     fn finish(&mut self, width: usize) {
         let Self { highest, sums, scales, .. } = self;
-        vectorised(
-            #[inline(always)]
-            || {
-                for ((sum, &highest), scale) in sums.iter_mut().zip(&*highest).zip(&mut *scales) {
-                    // Where every product is minus infinity there is nothing to divide, and nothing is left.
-                    let all = if *sum == zero::<T>() { one::<T>() } else { *sum };
-                    *scale = Real::reciprocal(all);
-                    *sum = finite(highest).plus(Real::log(all));
-                }
-            },
-        );
+        vectorised!({
+            for ((sum, &highest), scale) in sums.iter_mut().zip(&*highest).zip(&mut *scales) {
+                // Where every product is minus infinity there is nothing to divide, and nothing is left.
+                let all = if *sum == T::ZERO { T::ONE } else { *sum };
+                *scale = Real::reciprocal(all);
+                *sum = finite(highest).plus(Real::log(all));
+            }
+        });
         self.rescale(width);
     }
 
     fn rescale(&mut self, width: usize) {
         let Self { totals, scales, .. } = self;
-        vectorised(
-            #[inline(always)]
-            || {
-                for (line, &scale) in totals.chunks_exact_mut(width.max(1)).zip(&*scales) {
-                    for total in line {
-                        *total = total.times(scale);
-                    }
+        vectorised!({
+            for (line, &scale) in totals.chunks_exact_mut(width.max(1)).zip(&*scales) {
+                for total in line {
+                    *total = total.times(scale);
                 }
-            },
-        );
+            }
+        });
     }
 }

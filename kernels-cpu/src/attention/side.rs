@@ -128,7 +128,7 @@ impl<'a> Side<'a> {
             // SAFETY: the rows are there, in memory that operands hold.
             return unsafe { Matrix::from_raw(start, [count, width], [self.strides[2], self.strides[3]]) };
         }
-        own.resize(count * width, T::of(0.0));
+        own.resize(count * width, T::ZERO);
         for (row, line) in own.chunks_exact_mut(width.max(1)).enumerate() {
             self.read([item, head, first + row, 0], line);
         }
@@ -144,7 +144,7 @@ impl<'a> Side<'a> {
         factor: T,
         turned: &mut [[T; QUERIES]],
     ) {
-        let mut line = vec![T::of(0.0); self.sizes[3]];
+        let mut line = vec![T::ZERO; self.sizes[3]];
         for row in 0..count {
             self.read([item, head, first + row, 0], &mut line);
             for (column, element) in turned.iter_mut().zip(&line) {

@@ -1,13 +1,13 @@
 //! Ones and zeros.
 
+use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
 
 use aten::GROUP;
 
 use super::filled;
 use crate::math::vectorised;
-use crate::moves::copy_called;
+use crate::moves::stretched;
 
 /// A word is below this with the chance `p`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a chance is between zero and one")]
@@ -19,14 +19,11 @@ fn coins(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()>
     let limit = threshold(p);
     filled::<u8, 4>(this, generator, |words, _| {
         let mut rows = [[0; GROUP]; 4];
-        vectorised(
-            #[inline(always)]
-            || {
-                for (to, word) in rows.as_flattened_mut().iter_mut().zip(words.as_flattened()) {
-                    *to = u8::from(u64::from(*word) < limit);
-                }
-            },
-        );
+        vectorised!({
+            for (to, word) in rows.as_flattened_mut().iter_mut().zip(words.as_flattened()) {
+                *to = u8::from(u64::from(*word) < limit);
+            }
+        });
         rows
     })
 }
@@ -43,8 +40,7 @@ fn bernoulli_float_(_plan: &(), this: &mut Tensor, p: f64, generator: Option<&Ge
 
 #[op_impl(aten::bernoulli_tensor, CPU, in_place, strided)]
 fn bernoulli_tensor(_plan: &(), out: &mut Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<()> {
-    let mut chances = Spec::contiguous(DType::F64, out.sizes()).on(Device::CPU)?;
-    copy_called("p", &mut chances, p)?;
+    let chances = stretched("p", p, DType::F64, out.sizes())?;
     let chances = chances.read::<f64>()?;
     if let Some(bad) = chances.iter().find(|chance| !(0.0..=1.0).contains(*chance)) {
         return Err(BadArgument::value("p", bad, "between 0 and 1").into());

@@ -5,10 +5,12 @@ use dispatch_runtime::prelude::*;
 use aten::GROUP;
 
 use super::{Words, filled};
+use crate::compute::{Fraction, Precision};
+use crate::inlined::inlined;
 use crate::math::{Real, vectorised};
 
 /// Numbers that words become.
-pub(super) trait Drawn: Real + Element {
+pub(super) trait Drawn: Fraction {
     /// How many rows a group gives.
     const ROWS: usize;
 
@@ -17,30 +19,30 @@ pub(super) trait Drawn: Real + Element {
 
     /// Above zero and below one.
     fn open(words: &Words, row: usize, at: usize) -> Self;
-
-    fn nearest(value: f64) -> Self;
 }
 
-#[allow(clippy::cast_precision_loss, reason = "to the nearest number of this type")]
-impl Drawn for f32 {
-    const ROWS: usize = 4;
-
-    #[inline(always)]
-    fn unit(words: &Words, row: usize, at: usize, bits: u32) -> Self {
+inlined! {
+    impl Drawn for f32 {
+        const ROWS: usize = 4;
         // As signed numbers, which processors convert at once.
-        (words[row][at] >> (32 - bits)).cast_signed() as Self * power_of_half(bits)
+        #[expect(clippy::cast_precision_loss, reason = "no more bits than fit")]
+        fn unit(words: &Words, row: usize, at: usize, bits: u32) -> Self =
+            (words[row][at] >> (32 - bits)).cast_signed() as Self * power_of_half(bits);
+        #[expect(clippy::cast_precision_loss, reason = "to the nearest number of this type")]
+        fn open(words: &Words, row: usize, at: usize) -> Self = {
+            let fine = (words[row][at] >> 1).cast_signed() as Self + 0.5;
+            (fine * power_of_half(31)).min(1.0 - Self::EPSILON / 2.0)
+        };
     }
 
-    #[inline(always)]
-    fn open(words: &Words, row: usize, at: usize) -> Self {
-        let fine = (words[row][at] >> 1).cast_signed() as Self + 0.5;
-        (fine * power_of_half(31)).min(1.0 - Self::EPSILON / 2.0)
-    }
-
-    #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
-    fn nearest(value: f64) -> Self {
-        value as Self
+    impl Drawn for f64 {
+        const ROWS: usize = 2;
+        fn unit(words: &Words, row: usize, at: usize, _bits: u32) -> Self = {
+            let word = u64::from(words[2 * row + 1][at]) << 32 | u64::from(words[2 * row][at]);
+            // The upper bits as the fraction of a number from one up to below two.
+            Self::from_bits(word >> 12 | 0x3ff << 52) - 1.0
+        };
+        fn open(words: &Words, row: usize, at: usize) -> Self = Self::unit(words, row, at, 52) + Self::EPSILON / 4.0;
     }
 }
 
@@ -49,50 +51,34 @@ fn power_of_half(exponent: u32) -> f32 {
     f32::from_bits((127 - exponent) << 23)
 }
 
-impl Drawn for f64 {
-    const ROWS: usize = 2;
-
-    #[inline(always)]
-    fn unit(words: &Words, row: usize, at: usize, _bits: u32) -> Self {
-        let word = u64::from(words[2 * row + 1][at]) << 32 | u64::from(words[2 * row][at]);
-        // The upper bits as the fraction of a number from one up to below two.
-        Self::from_bits(word >> 12 | 0x3ff << 52) - 1.0
-    }
-
-    #[inline(always)]
-    fn open(words: &Words, row: usize, at: usize) -> Self {
-        Self::unit(words, row, at, 52) + Self::EPSILON / 4.0
-    }
-
-    #[inline(always)]
-    fn nearest(value: f64) -> Self {
-        value
-    }
-}
-
 /// Rows of what `number` makes of a row and a position in it.
 #[inline(always)]
 fn rows<T: Drawn, const N: usize>(number: impl Fn(usize, usize) -> T) -> [[T; GROUP]; N] {
-    let mut rows = [[T::nearest(0.0); GROUP]; N];
-    vectorised(
-        #[inline(always)]
-        || {
-            for (row, numbers) in rows.iter_mut().enumerate() {
-                for (at, to) in numbers.iter_mut().enumerate() {
-                    *to = number(row, at);
-                }
+    let mut rows = [[T::near(0.0); GROUP]; N];
+    vectorised!({
+        for (row, numbers) in rows.iter_mut().enumerate() {
+            for (at, to) in numbers.iter_mut().enumerate() {
+                *to = number(row, at);
             }
-        },
-    );
+        }
+    });
     rows
 }
 
-/// A fill in the type that the dtype is computed in.
+/// Runs a body for the type that a dtype is computed in, and as many rows as a group gives of it.
 macro_rules! by_precision {
-    ($fill:ident($this:expr, $($argument:expr),*)) => {
-        match $this.dtype() {
-            DType::F64 | DType::C128 => $fill::<f64, { <f64 as Drawn>::ROWS }>($this, $($argument),*),
-            _ => $fill::<f32, { <f32 as Drawn>::ROWS }>($this, $($argument),*),
+    ($dtype:expr, $T:ident $N:ident => $body:expr) => {
+        match $dtype {
+            DType::F64 | DType::C128 => {
+                type $T = f64;
+                const $N: usize = <f64 as Drawn>::ROWS;
+                $body
+            }
+            _ => {
+                type $T = f32;
+                const $N: usize = <f32 as Drawn>::ROWS;
+                $body
+            }
         }
     };
 }
@@ -101,12 +87,12 @@ macro_rules! by_precision {
 fn normal_(_plan: &(), this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
     // The two parts of a complex number have half of the variance each.
     let std = if this.dtype().is_complex() { std * std::f64::consts::FRAC_1_SQRT_2 } else { std };
-    by_precision!(normal(this, generator, mean, std, false))
+    by_precision!(this.dtype(), T N => normal::<T, N>(this, generator, mean, std, false))
 }
 
 #[op_impl(aten::log_normal, CPU, in_place, strided)]
 fn log_normal(_plan: &(), out: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
-    by_precision!(normal(out, generator, mean, std, true))
+    by_precision!(out.dtype(), T N => normal::<T, N>(out, generator, mean, std, true))
 }
 
 /// By the method of Box and Muller: the words of a block make a radius and an angle, and those make two numbers.
@@ -117,61 +103,51 @@ fn normal<T: Drawn, const N: usize>(
     std: f64,
     exponentiated: bool,
 ) -> Result<()> {
-    let (mean, std) = (T::nearest(mean), T::nearest(std));
+    let (mean, std) = (T::near(mean), T::near(std));
     filled::<T, N>(this, generator, |words, _| {
         let mut rows = [[mean; GROUP]; N];
-        vectorised(
-            #[inline(always)]
-            || {
-                for pair in 0..N / 2 {
-                    for at in 0..GROUP {
-                        let radius = (T::nearest(-2.0) * T::open(words, 2 * pair, at).log()).sqrt();
-                        let angle = T::nearest(std::f64::consts::TAU) * T::unit(words, 2 * pair + 1, at, 24);
-                        rows[2 * pair][at] = mean + std * radius * angle.cos_near();
-                        rows[2 * pair + 1][at] = mean + std * radius * angle.sin_near();
-                    }
+        vectorised!({
+            for pair in 0..N / 2 {
+                for at in 0..GROUP {
+                    let radius = (T::near(-2.0) * T::open(words, 2 * pair, at).log()).sqrt();
+                    let angle = T::near(std::f64::consts::TAU) * T::unit(words, 2 * pair + 1, at, 24);
+                    rows[2 * pair][at] = mean + std * radius * angle.cos_near();
+                    rows[2 * pair + 1][at] = mean + std * radius * angle.sin_near();
                 }
-                if exponentiated {
-                    rows.as_flattened_mut().iter_mut().for_each(|x| *x = Real::exp(*x));
-                }
-            },
-        );
+            }
+            if exponentiated {
+                rows.as_flattened_mut().iter_mut().for_each(|x| *x = Real::exp(*x));
+            }
+        });
         rows
     })
 }
 
 #[op_impl(aten::uniform, CPU, in_place, strided)]
 fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
-    by_precision!(uniform_of(out, generator, from, to))
-}
-
-fn uniform_of<T: Drawn, const N: usize>(
-    this: &mut Tensor,
-    generator: Option<&Generator>,
-    from: f64,
-    to: f64,
-) -> Result<()> {
     // No more than the dtype holds, or numbers would round up to one.
-    let bits = match this.dtype() {
+    let bits = match out.dtype() {
         DType::F16 => 11,
         DType::BF16 => 8,
         _ => 24,
     };
-    let (from, to) = (T::nearest(from), T::nearest(to));
-    filled::<T, N>(this, generator, |words, _| {
-        rows(
-            #[inline(always)]
-            |row, at| {
-                let number = T::unit(words, row, at, bits) * (to - from) + from;
-                if number < to { number } else { from }
-            },
-        )
+    by_precision!(out.dtype(), T N => {
+        let (from, to) = (T::near(from), T::near(to));
+        filled::<T, N>(out, generator, |words, _| {
+            rows(
+                #[inline(always)]
+                |row, at| {
+                    let number = T::unit(words, row, at, bits) * (to - from) + from;
+                    if number < to { number } else { from }
+                },
+            )
+        })
     })
 }
 
 #[op_impl(aten::exponential, CPU, in_place, strided)]
 fn exponential(_plan: &(), out: &mut Tensor, lambd: f64, generator: Option<&Generator>) -> Result<()> {
-    by_precision!(exponential_of(out, generator, lambd))
+    by_precision!(out.dtype(), T N => exponential_of::<T, N>(out, generator, lambd))
 }
 
 pub(super) fn exponential_of<T: Drawn, const N: usize>(
@@ -179,7 +155,7 @@ pub(super) fn exponential_of<T: Drawn, const N: usize>(
     generator: Option<&Generator>,
     lambd: f64,
 ) -> Result<()> {
-    let scale = T::nearest(-1.0 / lambd);
+    let scale = T::near(-1.0 / lambd);
     filled::<T, N>(this, generator, |words, _| {
         rows(
             #[inline(always)]
@@ -190,24 +166,17 @@ pub(super) fn exponential_of<T: Drawn, const N: usize>(
 
 #[op_impl(aten::cauchy, CPU, in_place, strided)]
 fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
-    by_precision!(cauchy_of(out, generator, median, sigma))
-}
-
-fn cauchy_of<T: Drawn, const N: usize>(
-    this: &mut Tensor,
-    generator: Option<&Generator>,
-    median: f64,
-    sigma: f64,
-) -> Result<()> {
-    let (median, sigma) = (T::nearest(median), T::nearest(sigma));
-    filled::<T, N>(this, generator, |words, _| {
-        rows(
-            #[inline(always)]
-            |row, at| {
-                let angle = T::nearest(std::f64::consts::PI) * (T::open(words, row, at) - T::nearest(0.5));
-                median + sigma * angle.tan_near()
-            },
-        )
+    by_precision!(out.dtype(), T N => {
+        let (median, sigma) = (T::near(median), T::near(sigma));
+        filled::<T, N>(out, generator, |words, _| {
+            rows(
+                #[inline(always)]
+                |row, at| {
+                    let angle = T::near(std::f64::consts::PI) * (T::open(words, row, at) - T::near(0.5));
+                    median + sigma * angle.tan_near()
+                },
+            )
+        })
     })
 }
 

@@ -21,14 +21,11 @@ fn integers(plan: &Integers, out: &mut Tensor, generator: Option<&Generator>) ->
     if beyond < NARROW {
         filled::<i64, 4>(out, generator, |words, _| {
             let mut rows = [[0; GROUP]; 4];
-            vectorised(
-                #[inline(always)]
-                || {
-                    for (to, word) in rows.as_flattened_mut().iter_mut().zip(words.as_flattened()) {
-                        *to = first.wrapping_add(((u64::from(*word) * (beyond + 1)) >> 32).cast_signed());
-                    }
-                },
-            );
+            vectorised!({
+                for (to, word) in rows.as_flattened_mut().iter_mut().zip(words.as_flattened()) {
+                    *to = first.wrapping_add(((u64::from(*word) * (beyond + 1)) >> 32).cast_signed());
+                }
+            });
             rows
         })
     } else {

@@ -1,11 +1,11 @@
 //! Random numbers, each of a distribution that an element of the arguments shapes.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec, philox};
+use dispatch_runtime::{BadArgument, philox};
 
 use super::{Words, filled};
 use crate::elementwise::elementwise;
-use crate::moves::copy_called;
+use crate::moves::stretched;
 use crate::special::{beta_follows, by_three, by_two, gamma_follows};
 
 #[op_impl(aten::poisson, CPU, strided)]
@@ -44,9 +44,7 @@ elementwise! {
 
 /// The numbers that shape each element.
 fn numbers(name: &'static str, tensor: &Tensor, sizes: &[i64]) -> Result<Vec<f64>> {
-    let mut numbers = Spec::contiguous(DType::F64, sizes).on(tensor.device())?;
-    copy_called(name, &mut numbers, tensor)?;
-    numbers.to_vec()
+    stretched(name, tensor, DType::F64, sizes)?.to_vec()
 }
 
 fn drawn(

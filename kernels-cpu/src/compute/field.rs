@@ -3,6 +3,7 @@
 use dispatch_runtime::{Complex32, Complex64};
 
 use super::Compute;
+use crate::inlined::inlined;
 use crate::math::Real;
 
 /// A number with a fraction, real or complex.
@@ -17,25 +18,15 @@ pub(crate) trait Power: Compute {
     fn to_the(self, exponent: Self) -> Self;
 }
 
-macro_rules! fractions {
-    ($($ty:ty)*) => {$(
-        impl Field for $ty {
-            #[inline(always)]
-            fn over(self, divisor: Self) -> Self {
-                self / divisor
-            }
-        }
+inlined! {
+    impl Field for f32, f64 {
+        fn over(self, divisor: Self) -> Self = self / divisor;
+    }
 
-        impl Power for $ty {
-            #[inline(always)]
-            fn to_the(self, exponent: Self) -> Self {
-                Real::pow(self, exponent)
-            }
-        }
-    )*};
+    impl Power for f32, f64 {
+        fn to_the(self, exponent: Self) -> Self = Real::pow(self, exponent);
+    }
 }
-
-fractions! { f32 f64 }
 
 impl Power for i64 {
     fn to_the(self, exponent: Self) -> Self {

@@ -1,5 +1,6 @@
 //! What integers and fractions have in common, and do each in their own way.
 
+use crate::inlined::inlined;
 use crate::math::Real;
 
 use super::{Compute, Fraction};
@@ -30,141 +31,51 @@ pub(crate) trait Ordered: Compute + PartialOrd {
     fn is_minus(self) -> bool;
 }
 
-macro_rules! integers {
-    ($($ty:ty)*) => {$(
-        /// Kernels find a divisor of zero before they come here; what it gives is of no consequence.
-        impl Ordered for $ty {
-            #[inline(always)]
-            fn larger(self, other: Self) -> Self {
-                self.max(other)
-            }
+inlined! {
+    // Kernels find a divisor of zero before they come here; what it gives is of no consequence.
+    impl Ordered for i64, i32 {
+        fn larger(self, other: Self) -> Self = self.max(other);
+        fn smaller(self, other: Self) -> Self = self.min(other);
+        fn larger_number(self, other: Self) -> Self = self.max(other);
+        fn smaller_number(self, other: Self) -> Self = self.min(other);
+        fn floor_divided(self, divisor: Self) -> Self = {
+            let inexact = self.left_over(divisor) != 0 && (self ^ divisor) < 0;
+            self.trunc_divided(divisor).wrapping_sub(Self::from(inexact))
+        };
+        fn trunc_divided(self, divisor: Self) -> Self = self.wrapping_div(if divisor == 0 { 1 } else { divisor });
+        fn modulo(self, divisor: Self) -> Self = {
+            let left = self.left_over(divisor);
+            if left != 0 && (left ^ divisor) < 0 { left.wrapping_add(divisor) } else { left }
+        };
+        fn left_over(self, divisor: Self) -> Self = self.wrapping_rem(if divisor == 0 { 1 } else { divisor });
+        fn magnitude(self) -> Self = self.wrapping_abs();
+        fn signum(self) -> Self = Self::signum(self);
+        fn is_minus(self) -> bool = self < 0;
+    }
 
-            #[inline(always)]
-            fn smaller(self, other: Self) -> Self {
-                self.min(other)
+    impl Ordered for f32, f64 {
+        fn larger(self, other: Self) -> Self = if Fraction::is_nan(self) | (self > other) { self } else { other };
+        fn smaller(self, other: Self) -> Self = if Fraction::is_nan(self) | (self < other) { self } else { other };
+        fn larger_number(self, other: Self) -> Self = if Fraction::is_nan(other) | (self > other) { self } else { other };
+        fn smaller_number(self, other: Self) -> Self = if Fraction::is_nan(other) | (self < other) { self } else { other };
+        fn floor_divided(self, divisor: Self) -> Self = {
+            if divisor == 0.0 {
+                return self / divisor;
             }
-
-            #[inline(always)]
-            fn larger_number(self, other: Self) -> Self {
-                self.max(other)
+            let left = Real::fmod(self, divisor);
+            let whole = (self - left) / divisor;
+            let whole = if left != 0.0 && (divisor < 0.0) != (left < 0.0) { whole - 1.0 } else { whole };
+            if whole == 0.0 {
+                return Real::copysign(0.0, self / divisor);
             }
-
-            #[inline(always)]
-            fn smaller_number(self, other: Self) -> Self {
-                self.min(other)
-            }
-
-            #[inline(always)]
-            fn floor_divided(self, divisor: Self) -> Self {
-                let inexact = self.left_over(divisor) != 0 && (self ^ divisor) < 0;
-                self.trunc_divided(divisor).wrapping_sub(Self::from(inexact))
-            }
-
-            #[inline(always)]
-            fn trunc_divided(self, divisor: Self) -> Self {
-                self.wrapping_div(if divisor == 0 { 1 } else { divisor })
-            }
-
-            #[inline(always)]
-            fn modulo(self, divisor: Self) -> Self {
-                let left = self.left_over(divisor);
-                if left != 0 && (left ^ divisor) < 0 { left.wrapping_add(divisor) } else { left }
-            }
-
-            #[inline(always)]
-            fn left_over(self, divisor: Self) -> Self {
-                self.wrapping_rem(if divisor == 0 { 1 } else { divisor })
-            }
-
-            #[inline(always)]
-            fn magnitude(self) -> Self {
-                self.wrapping_abs()
-            }
-
-            #[inline(always)]
-            fn signum(self) -> Self {
-                Self::signum(self)
-            }
-
-            #[inline(always)]
-            fn is_minus(self) -> bool {
-                self < 0
-            }
-        }
-    )*};
+            let floor = Real::floor(whole);
+            if whole - floor > 0.5 { floor + 1.0 } else { floor }
+        };
+        fn trunc_divided(self, divisor: Self) -> Self = Real::trunc(self / divisor);
+        fn modulo(self, divisor: Self) -> Self = Real::remainder(self, divisor);
+        fn left_over(self, divisor: Self) -> Self = Real::fmod(self, divisor);
+        fn magnitude(self) -> Self = Real::abs(self);
+        fn signum(self) -> Self = if self > 0.0 { 1.0 } else if self < 0.0 { -1.0 } else { 0.0 };
+        fn is_minus(self) -> bool = self.is_sign_negative();
+    }
 }
-
-integers! { i64 i32 }
-
-macro_rules! fractions {
-    ($($ty:ty)*) => {$(
-        impl Ordered for $ty {
-            #[inline(always)]
-            fn larger(self, other: Self) -> Self {
-                if Fraction::is_nan(self) | (self > other) { self } else { other }
-            }
-
-            #[inline(always)]
-            fn smaller(self, other: Self) -> Self {
-                if Fraction::is_nan(self) | (self < other) { self } else { other }
-            }
-
-            #[inline(always)]
-            fn larger_number(self, other: Self) -> Self {
-                if Fraction::is_nan(other) | (self > other) { self } else { other }
-            }
-
-            #[inline(always)]
-            fn smaller_number(self, other: Self) -> Self {
-                if Fraction::is_nan(other) | (self < other) { self } else { other }
-            }
-
-            #[inline(always)]
-            fn floor_divided(self, divisor: Self) -> Self {
-                if divisor == 0.0 {
-                    return self / divisor;
-                }
-                let left = Real::fmod(self, divisor);
-                let whole = (self - left) / divisor;
-                let whole = if left != 0.0 && (divisor < 0.0) != (left < 0.0) { whole - 1.0 } else { whole };
-                if whole == 0.0 {
-                    return Real::copysign(0.0, self / divisor);
-                }
-                let floor = Real::floor(whole);
-                if whole - floor > 0.5 { floor + 1.0 } else { floor }
-            }
-
-            #[inline(always)]
-            fn trunc_divided(self, divisor: Self) -> Self {
-                Real::trunc(self / divisor)
-            }
-
-            #[inline(always)]
-            fn modulo(self, divisor: Self) -> Self {
-                Real::remainder(self, divisor)
-            }
-
-            #[inline(always)]
-            fn left_over(self, divisor: Self) -> Self {
-                Real::fmod(self, divisor)
-            }
-
-            #[inline(always)]
-            fn magnitude(self) -> Self {
-                Real::abs(self)
-            }
-
-            #[inline(always)]
-            fn signum(self) -> Self {
-                if self > 0.0 { 1.0 } else if self < 0.0 { -1.0 } else { 0.0 }
-            }
-
-            #[inline(always)]
-            fn is_minus(self) -> bool {
-                self.is_sign_negative()
-            }
-        }
-    )*};
-}
-
-fractions! { f32 f64 }

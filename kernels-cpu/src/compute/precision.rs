@@ -4,6 +4,8 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use dispatch_runtime::{bf16, f16};
 
+use crate::inlined::inlined;
+
 /// A floating-point type, narrow ones included.
 ///
 /// Most kernels compute narrow types in `f32` and round once. A formula over `T: Precision` with `T = bf16` rounds after each
@@ -21,28 +23,19 @@ pub(crate) trait Precision:
     fn near(value: f64) -> Self;
 }
 
-macro_rules! precisions {
-    ($($ty:ty: |$value:ident| $near:expr;)*) => {$(
-        impl Precision for $ty {
-            #[inline(always)]
-            fn near($value: f64) -> Self {
-                $near
-            }
-        }
-    )*};
-}
+inlined! {
+    impl Precision for f32 {
+        #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+        fn near(value: f64) -> Self = value as Self;
+    }
 
-precisions! {
-    f32: |value| narrowed(value);
-    f64: |value| value;
-    bf16: |value| Self::from_f64(value);
-    f16: |value| Self::from_f64(value);
-}
+    impl Precision for f64 {
+        fn near(value: f64) -> Self = value;
+    }
 
-#[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
-const fn narrowed(value: f64) -> f32 {
-    value as f32
+    impl Precision for bf16, f16 {
+        fn near(value: f64) -> Self = Self::from_f64(value);
+    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use super::field::{Field, Pass, Strip};
 use super::moves::Moves;
 use super::sums::{FILTERS, LANES, Meetings, ROWS, Sums, Term};
-use super::{GRAIN, NEAR, Shared, one};
+use super::{GRAIN, NEAR};
 use crate::gemm::{Matrix, MatrixMut, gemm};
-use crate::pool::{self, Lines};
+use crate::pool::{self, Lines, Shared};
 
 impl Moves {
     /// The weight: the small side times what it meets of the large side, over the batch.
@@ -76,10 +76,9 @@ impl Moves {
         let filters_each = self.filters.div_ceil(pool::num_threads().div_ceil(blocks)).next_multiple_of(ROWS);
         let parts = self.filters.div_ceil(filters_each);
         let zeros = vec![T::ZERO; filters_each];
-        let out = Shared(weight.as_mut_ptr());
+        let out = Shared::new(weight);
         let work = places.len().saturating_mul(LANES * taps * filters_each);
         pool::over(0..blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
-            let out = &out;
             let (mut field, mut met, mut sums) = (Field::new(), Vec::new(), Vec::new());
             for piece in pieces {
                 let from = piece / parts * LANES;
@@ -151,10 +150,9 @@ impl Moves {
         let filters_each = self.filters.div_ceil(parts).next_multiple_of(FILTERS);
         let parts = self.filters.div_ceil(filters_each.max(1));
         let inner = self.channels * window;
-        let out = Shared(weight.as_mut_ptr());
+        let out = Shared::new(weight);
         let work = (self.batch * self.places()).saturating_mul(channels_each * taps * filters_each);
         pool::over(0..self.groups * blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
-            let out = &out;
             let mut field = Field::new();
             for piece in pieces {
                 let (group, block, part) = (piece / parts / blocks, piece / parts % blocks, piece % parts);
@@ -207,7 +205,7 @@ impl Moves {
                 let large = Matrix::new(&large[item * channels * places..], [places, channels], [1, places]);
                 let to = MatrixMut::new(weight, [filters, channels], [channels, 1]);
                 let (Some(small), Some(large), Some(to)) = (small, large, to) else { continue };
-                gemm(one::<T>(), small, large, one::<T>(), to);
+                gemm(T::ONE, small, large, T::ONE, to);
             }
         }
     }

@@ -7,6 +7,7 @@ use dispatch_runtime::Tensor;
 
 use super::field::Pass;
 use crate::compute::Compute;
+use crate::numbers::usized;
 
 /// A window that moves over images of three dimensions, of which the first may be of size 1.
 pub(super) struct Moves {
@@ -24,16 +25,11 @@ pub(super) struct Moves {
     dilation: [usize; 3],
 }
 
-#[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "sizes of tensors that are there")]
-fn size(size: i64) -> usize {
-    size as usize
-}
-
 fn three(numbers: &[i64], before: usize) -> [usize; 3] {
     let mut three = [before; 3];
     let skipped = 3 - numbers.len();
     for (at, &number) in three[skipped..].iter_mut().zip(numbers) {
-        *at = size(number);
+        *at = usized(number);
     }
     three
 }
@@ -49,10 +45,10 @@ impl Moves {
     ) -> Self {
         let (large, small) = if transposed { (&output[2..], &input[2..]) } else { (&input[2..], &output[2..]) };
         Self {
-            batch: size(input[0]),
-            groups: size(groups),
-            channels: size(weight.sizes()[1]),
-            filters: size(weight.sizes()[0] / groups),
+            batch: usized(input[0]),
+            groups: usized(groups),
+            channels: usized(weight.sizes()[1]),
+            filters: usized(weight.sizes()[0] / groups),
             ..Self::window(window, large, small)
         }
     }
@@ -62,8 +58,8 @@ impl Moves {
         let image = &sizes[sizes.len() - 2..];
         let small: Vec<i64> = (0..2).map(|dim| window.fits(dim, image[dim]).unwrap_or(0)).collect();
         Self {
-            batch: if sizes.len() == 4 { size(sizes[0]) } else { 1 },
-            channels: size(sizes[sizes.len() - 3]),
+            batch: if sizes.len() == 4 { usized(sizes[0]) } else { 1 },
+            channels: usized(sizes[sizes.len() - 3]),
             ..Self::window(window, image, &small)
         }
     }

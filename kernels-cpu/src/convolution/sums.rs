@@ -9,6 +9,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::compute::Compute;
 use crate::gemm::Entry;
+use crate::inlined::inlined;
 
 /// How many channels of results have their weights next to each other.
 pub(super) const ROWS: usize = 8;
@@ -39,22 +40,12 @@ pub(super) trait Term: Compute + Entry<Sum = Self> {
 
 macro_rules! terms {
     ($($ty:ident $vector:ident $splat:ident $fused:ident $total:ident;)*) => {$(
-        impl Term for $ty {
-            type Vector<S: Simd> = S::$vector;
-
-            #[inline(always)]
-            fn repeated<S: Simd>(simd: S, number: Self) -> S::$vector {
-                simd.$splat(number)
-            }
-
-            #[inline(always)]
-            fn fused<S: Simd>(simd: S, x: S::$vector, y: S::$vector, sum: S::$vector) -> S::$vector {
-                simd.$fused(x, y, sum)
-            }
-
-            #[inline(always)]
-            fn total<S: Simd>(simd: S, vector: S::$vector) -> Self {
-                simd.$total(vector)
+        inlined! {
+            impl Term for $ty {
+                type Vector[S: Simd] = S::$vector;
+                fn repeated[S: Simd](simd: S, number: Self) -> S::$vector = simd.$splat(number);
+                fn fused[S: Simd](simd: S, x: S::$vector, y: S::$vector, sum: S::$vector) -> S::$vector = simd.$fused(x, y, sum);
+                fn total[S: Simd](simd: S, vector: S::$vector) -> Self = simd.$total(vector);
             }
         }
     )*};
@@ -67,23 +58,13 @@ terms! {
     Complex64 c64s splat_c64s mul_add_e_c64s reduce_sum_c64s;
 }
 
-/// One at a time.
-impl Term for i64 {
-    type Vector<S: Simd> = Self;
-
-    #[inline(always)]
-    fn repeated<S: Simd>(_: S, number: Self) -> Self {
-        number
-    }
-
-    #[inline(always)]
-    fn fused<S: Simd>(_: S, x: Self, y: Self, sum: Self) -> Self {
-        sum.plus(x.times(y))
-    }
-
-    #[inline(always)]
-    fn total<S: Simd>(_: S, vector: Self) -> Self {
-        vector
+inlined! {
+    // One at a time.
+    impl Term for i64 {
+        type Vector[S: Simd] = Self;
+        fn repeated[S: Simd](_simd: S, number: Self) -> Self = number;
+        fn fused[S: Simd](_simd: S, x: Self, y: Self, sum: Self) -> Self = sum.plus(x.times(y));
+        fn total[S: Simd](_simd: S, vector: Self) -> Self = vector;
     }
 }
 

@@ -3,16 +3,11 @@
 
 use crate::convert::Convert;
 use crate::math::vectorised;
+use crate::moves::of_size;
 
 /// The function that brings elements of this size side by side, from wherever they are. It writes without gaps.
 pub(super) fn gather(size: usize) -> Convert {
-    match size {
-        1 => bring::<u8>,
-        2 => bring::<u16>,
-        4 => bring::<u32>,
-        8 => bring::<[u32; 2]>,
-        _ => bring::<[u64; 2]>,
-    }
+    of_size!(size, Word => bring::<Word>)
 }
 
 /// Writes the first of `count` elements that lie side by side over the others.

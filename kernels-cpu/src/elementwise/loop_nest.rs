@@ -107,7 +107,7 @@ fn bytes(element: usize) -> i64 {
 }
 
 /// Sizes and positions are inside of a block of memory, and so fit.
-pub(super) fn bytes_of(count: usize) -> isize {
+pub(crate) fn bytes_of(count: usize) -> isize {
     isize::try_from(count).unwrap_or(isize::MAX)
 }
 

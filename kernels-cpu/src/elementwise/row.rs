@@ -43,21 +43,15 @@ impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> L
     unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize, numbers: bool) {
         let inputs: [*const u8; N] = from_fn(|i| inputs[i]);
         if N > 1 && numbers {
-            vectorised(
-                #[inline(always)]
-                || {
-                    // SAFETY: as the caller says.
-                    unsafe { with_numbers(&self.f, out, inputs, count) };
-                },
-            );
+            vectorised!({
+                // SAFETY: as the caller says.
+                unsafe { with_numbers(&self.f, out, inputs, count) };
+            });
         } else {
-            vectorised(
-                #[inline(always)]
-                || {
-                    // SAFETY: as the caller says.
-                    unsafe { each(&self.f, out, inputs, count) };
-                },
-            );
+            vectorised!({
+                // SAFETY: as the caller says.
+                unsafe { each(&self.f, out, inputs, count) };
+            });
         }
     }
 }

@@ -7,6 +7,7 @@ use super::LoopNest;
 use super::gather::{gather, repeat};
 use super::transpose::Tiles;
 use crate::convert::{Convert, conversion};
+use crate::moves::Start;
 use crate::pool;
 
 /// How many elements are worth another thread.
@@ -27,26 +28,16 @@ pub(crate) fn transfer(operands: &Operands<'_, 1, 1>) {
         // SAFETY: the nest stays inside the operands, which share no element: only equal operands may, and those are not moved.
         return unsafe { tiles.copy(to.start(), from.start()) };
     }
-    let ends = Ends { to: to.start(), from: from.start() };
-    let ends = &ends;
+    let (to, from) = (Start(to.start()), Start(from.start()));
     pool::over(0..nest.count(), GRAIN, |part| {
         let (_, [to_step, from_step]) = nest.row();
         nest.rows(part.start, part.end, |[to_offset, from_offset], count| {
-            let (to, from) = (ends.to.wrapping_offset(to_offset), ends.from.wrapping_offset(from_offset));
+            let (to, from) = (to.at(to_offset), from.at(from_offset));
             // SAFETY: the nest stays inside the operands, which share no element: only equal operands may, and those are not moved.
             unsafe { move_row.row(from, from_step, to, to_step, count) };
         });
     });
 }
-
-/// Where the first elements are: shared by the threads of one call, each of which writes its own part.
-struct Ends {
-    to: *mut u8,
-    from: *const u8,
-}
-
-// SAFETY: the operands that these point into are held for as long as the call, and threads write disjoint parts.
-unsafe impl Sync for Ends {}
 
 /// How elements of one dtype become elements of another.
 struct Move {

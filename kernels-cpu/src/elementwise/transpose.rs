@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 use super::{LoopNest, ahead};
+use crate::moves::Start;
 use crate::pool::over;
 
 /// Bytes that a tile reads or writes at once.
@@ -46,15 +47,15 @@ impl Tiles {
     ///
     /// All elements of the nest's operands are inside of blocks of memory that begin here, and of which no byte is in both.
     pub(crate) unsafe fn copy(&self, to: *mut u8, from: *const u8) {
-        let ends = Ends { to, from };
+        let ends = [Start(to), Start(from.cast_mut())];
         // SAFETY: as the caller says.
         unsafe {
             match self.size {
-                1 => self.turn::<1>(&ends),
-                2 => self.turn::<2>(&ends),
-                4 => self.turn::<4>(&ends),
-                8 => self.turn::<8>(&ends),
-                _ => self.turn::<16>(&ends),
+                1 => self.turn::<1>(ends),
+                2 => self.turn::<2>(ends),
+                4 => self.turn::<4>(ends),
+                8 => self.turn::<8>(ends),
+                _ => self.turn::<16>(ends),
             }
         }
     }
@@ -62,7 +63,7 @@ impl Tiles {
     /// # Safety
     ///
     /// As [`copy`](Self::copy), of elements of `SIZE` bytes.
-    unsafe fn turn<const SIZE: usize>(&self, ends: &Ends) {
+    unsafe fn turn<const SIZE: usize>(&self, [to, from]: [Start; 2]) {
         let side = LINE / SIZE;
         let (wide, high) = (self.across.0.div_ceil(side), self.down.0.div_ceil(side));
         let count = wide * high * self.others.iter().map(|(size, _)| size).product::<usize>();
@@ -71,8 +72,8 @@ impl Tiles {
             let [to_offset, from_offset] = self.outer(number / wide / high);
             let (columns, rows) = (side.min(self.across.0 - column), side.min(self.down.0 - row));
             let (column, row) = (column.cast_signed(), row.cast_signed());
-            let to = ends.to.wrapping_offset(to_offset + row * self.down.1 + column * SIZE.cast_signed());
-            let from = ends.from.wrapping_offset(from_offset + column * self.across.1 + row * SIZE.cast_signed());
+            let to = to.at(to_offset + row * self.down.1 + column * SIZE.cast_signed());
+            let from = from.at(from_offset + column * self.across.1 + row * SIZE.cast_signed());
             Spot { to, from, columns, rows }
         };
         over(0..count, (GRAIN / (side * side)).max(1), |piece| {
@@ -133,19 +134,10 @@ impl Tiles {
 /// Where a tile is, and how large.
 struct Spot {
     to: *mut u8,
-    from: *const u8,
+    from: *mut u8,
     columns: usize,
     rows: usize,
 }
-
-/// Where the first elements are.
-struct Ends {
-    to: *mut u8,
-    from: *const u8,
-}
-
-// SAFETY: the operands that these point into are held for as long as the call, and threads write tiles of their own.
-unsafe impl Sync for Ends {}
 
 #[cfg(test)]
 mod tests {

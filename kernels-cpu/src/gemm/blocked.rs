@@ -1,8 +1,8 @@
 //! Products of integers: a few rows of `C` at a time, a block of columns wide, in registers and the nearest cache.
 
 use super::{GRAIN, Matrix, MatrixMut, entry::Sum, store};
+use crate::math::vectorised;
 use crate::pool;
-use pulp::Arch;
 use std::borrow::Cow;
 
 const ROWS: usize = 4;
@@ -27,10 +27,7 @@ pub(super) fn product<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta
             let height = ROWS.min(rows.end - row);
             for column in (0..c.columns).step_by(COLUMNS) {
                 let width = COLUMNS.min(c.columns - column);
-                let sums = Arch::new().dispatch(
-                    #[inline(always)]
-                    || block(a.block(row, 0, [height, a.columns]), &lines, column, width),
-                );
+                let sums = vectorised!(block(a.block(row, 0, [height, a.columns]), &lines, column, width));
                 for (down, sums) in sums[..height].iter().enumerate() {
                     for (right, &sum) in sums[..width].iter().enumerate() {
                         // SAFETY: the indices are below the sizes, and every row is in one piece.

@@ -1,6 +1,7 @@
 //! What a matrix may hold, and what its products are added up in.
 
 use super::{Matrix, MatrixMut, blocked, split, widened};
+use crate::inlined::inlined;
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element, bf16, f16};
 
 /// An entry of a matrix: the floating and complex dtypes and the integers.
@@ -39,85 +40,49 @@ pub trait Sum: Kind<Sum = Self> + Arithmetic {}
 
 impl<T: Kind<Sum = Self> + Arithmetic> Sum for T {}
 
-macro_rules! sums {
-    ($($T:ty: $large:path;)*) => {$(
-        impl Kind for $T {
-            type Sum = Self;
-
-            #[inline(always)]
-            fn widen(self) -> Self {
-                self
-            }
-
-            #[inline(always)]
-            fn narrow(sum: Self) -> Self {
-                sum
-            }
-
-            fn as_sums(entries: &[Self]) -> Option<&[Self]> {
-                Some(entries)
-            }
-
-            fn large(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) {
-                $large(alpha, a, b, beta, c);
-            }
-        }
-    )*};
-}
-
-sums! {
-    f32: split::product;
-    f64: split::product;
-    Complex32: split::product;
-    Complex64: split::product;
-    u8: blocked::product;
-    i8: blocked::product;
-    i16: blocked::product;
-    i32: blocked::product;
-    i64: blocked::product;
-}
-
-/// The conversions to `f32` are written out in integer and float steps without a branch, which vectorise.
-impl Kind for bf16 {
-    type Sum = f32;
-
-    #[inline(always)]
-    fn widen(self) -> f32 {
-        f32::from_bits(u32::from(self.to_bits()) << 16)
+inlined! {
+    impl Kind for f32, f64, Complex32, Complex64 {
+        type Sum = Self;
+        fn widen(self) -> Self = self;
+        fn narrow(sum: Self) -> Self = sum;
+        fn as_sums(entries: &[Self]) -> Option<&[Self]> = Some(entries);
+        fn large(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) =
+            split::product(alpha, a, b, beta, c);
     }
 
-    #[inline(always)]
-    fn narrow(sum: f32) -> Self {
-        Self::from_f32(sum)
+    impl Kind for u8, i8, i16, i32, i64 {
+        type Sum = Self;
+        fn widen(self) -> Self = self;
+        fn narrow(sum: Self) -> Self = sum;
+        fn as_sums(entries: &[Self]) -> Option<&[Self]> = Some(entries);
+        fn large(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) =
+            blocked::product(alpha, a, b, beta, c);
     }
 
-    fn large(alpha: f32, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: f32, c: MatrixMut<'_, Self>) {
-        widened::product(alpha, a, b, beta, c);
-    }
-}
-
-impl Kind for f16 {
-    type Sum = f32;
-
-    #[inline(always)]
-    fn widen(self) -> f32 {
-        /// 2 to the 112th, which is how far apart the exponents' zeros are: subnormals come out right by themselves.
-        const REBIAS: f32 = f32::from_bits((127 + 112) << 23);
-        const INFINITY: u32 = 0x7c00 << 13;
-        const EXPONENT: u32 = 0xff << 23;
-        let bits = u32::from(self.to_bits());
-        let magnitude = (bits & 0x7fff) << 13;
-        let finite = (f32::from_bits(magnitude) * REBIAS).to_bits();
-        let magnitude = if magnitude >= INFINITY { magnitude | EXPONENT } else { finite };
-        f32::from_bits(magnitude | (bits & 0x8000) << 16)
+    // The conversions to `f32` are written out in integer and float steps without a branch, which vectorise.
+    impl Kind for bf16 {
+        type Sum = f32;
+        fn widen(self) -> f32 = f32::from_bits(u32::from(self.to_bits()) << 16);
+        fn narrow(sum: f32) -> Self = Self::from_f32(sum);
+        fn large(alpha: f32, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: f32, c: MatrixMut<'_, Self>) =
+            widened::product(alpha, a, b, beta, c);
     }
 
-    #[inline(always)]
-    fn narrow(sum: f32) -> Self {
-        Self::from_f32(sum)
-    }
-
-    fn large(alpha: f32, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: f32, c: MatrixMut<'_, Self>) {
-        widened::product(alpha, a, b, beta, c);
+    impl Kind for f16 {
+        type Sum = f32;
+        fn widen(self) -> f32 = {
+            /// 2 to the 112th, which is how far apart the exponents' zeros are: subnormals come out right by themselves.
+            const REBIAS: f32 = f32::from_bits((127 + 112) << 23);
+            const INFINITY: u32 = 0x7c00 << 13;
+            const EXPONENT: u32 = 0xff << 23;
+            let bits = u32::from(self.to_bits());
+            let magnitude = (bits & 0x7fff) << 13;
+            let finite = (f32::from_bits(magnitude) * REBIAS).to_bits();
+            let magnitude = if magnitude >= INFINITY { magnitude | EXPONENT } else { finite };
+            f32::from_bits(magnitude | (bits & 0x8000) << 16)
+        };
+        fn narrow(sum: f32) -> Self = Self::from_f32(sum);
+        fn large(alpha: f32, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: f32, c: MatrixMut<'_, Self>) =
+            widened::product(alpha, a, b, beta, c);
     }
 }

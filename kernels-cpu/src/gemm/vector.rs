@@ -1,9 +1,9 @@
 //! A matrix times a vector. Each entry of the matrix is used once, so the loops follow the way it lies in memory.
 
 use super::{Matrix, MatrixMut, entry::Kind, store};
+use crate::math::vectorised;
 use crate::pool;
 use dispatch_runtime::Arithmetic;
-use pulp::Arch;
 use std::borrow::Cow;
 
 /// Entries of the matrix that are worth a thread.
@@ -39,15 +39,9 @@ pub(super) fn product<T: Kind>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>
             let sums = &mut sums[..height];
             let a = a.block(row, 0, [height, a.columns]);
             if a.column_stride == 1 {
-                Arch::new().dispatch(
-                    #[inline(always)]
-                    || along_rows(a, &vector, sums),
-                );
+                vectorised!(along_rows(a, &vector, sums));
             } else {
-                Arch::new().dispatch(
-                    #[inline(always)]
-                    || along_columns(a, &vector, sums),
-                );
+                vectorised!(along_columns(a, &vector, sums));
             }
             for (down, &sum) in sums.iter().enumerate() {
                 // SAFETY: the index is below the size, and every row is in one piece.

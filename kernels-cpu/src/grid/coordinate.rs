@@ -3,6 +3,7 @@
 use dispatch_runtime::{bf16, f16};
 
 use crate::compute::{Compute, Precision};
+use crate::inlined::inlined;
 use crate::math::Real;
 
 /// A type that positions in images are computed in.
@@ -29,82 +30,24 @@ pub(super) trait Coordinate: Precision + Into<f64> + Send + Sync {
     fn remainder(self, divisor: Self) -> Self;
 }
 
-macro_rules! wide {
-    ($($ty:ty)*) => {$(
-        impl Coordinate for $ty {
-            type Packed = Self;
+inlined! {
+    impl Coordinate for f32, f64 {
+        type Packed = Self;
+        fn of(packed: Self) -> Self = packed;
+        fn packed(self) -> Self = self;
+        fn floor(self) -> Self = Real::floor(self);
+        fn nearest(self) -> Self = Real::round(self);
+        fn abs(self) -> Self = Real::abs(self);
+        fn remainder(self, divisor: Self) -> Self = Real::fmod(self, divisor);
+    }
 
-            #[inline(always)]
-            fn of(packed: Self) -> Self {
-                packed
-            }
-
-            #[inline(always)]
-            fn packed(self) -> Self {
-                self
-            }
-
-            #[inline(always)]
-            fn floor(self) -> Self {
-                Real::floor(self)
-            }
-
-            #[inline(always)]
-            fn nearest(self) -> Self {
-                Real::round(self)
-            }
-
-            #[inline(always)]
-            fn abs(self) -> Self {
-                Real::abs(self)
-            }
-
-            #[inline(always)]
-            fn remainder(self, divisor: Self) -> Self {
-                Real::fmod(self, divisor)
-            }
-        }
-    )*};
+    impl Coordinate for bf16, f16 {
+        type Packed = f32;
+        fn of(packed: f32) -> Self = Self::from_f32(packed);
+        fn packed(self) -> f32 = self.to_f32();
+        fn floor(self) -> Self = Self::from_f32(Real::floor(self.to_f32()));
+        fn nearest(self) -> Self = Self::from_f32(Real::round(self.to_f32()));
+        fn abs(self) -> Self = Self::from_f32(Real::abs(self.to_f32()));
+        fn remainder(self, divisor: Self) -> Self = Self::from_f32(Real::fmod(self.to_f32(), divisor.to_f32()));
+    }
 }
-
-wide! { f32 f64 }
-
-macro_rules! narrow {
-    ($($ty:ty)*) => {$(
-        impl Coordinate for $ty {
-            type Packed = f32;
-
-            #[inline(always)]
-            fn of(packed: f32) -> Self {
-                Self::from_f32(packed)
-            }
-
-            #[inline(always)]
-            fn packed(self) -> f32 {
-                self.to_f32()
-            }
-
-            #[inline(always)]
-            fn floor(self) -> Self {
-                Self::from_f32(Real::floor(self.to_f32()))
-            }
-
-            #[inline(always)]
-            fn nearest(self) -> Self {
-                Self::from_f32(Real::round(self.to_f32()))
-            }
-
-            #[inline(always)]
-            fn abs(self) -> Self {
-                Self::from_f32(Real::abs(self.to_f32()))
-            }
-
-            #[inline(always)]
-            fn remainder(self, divisor: Self) -> Self {
-                Self::from_f32(Real::fmod(self.to_f32(), divisor.to_f32()))
-            }
-        }
-    )*};
-}
-
-narrow! { bf16 f16 }

@@ -1,13 +1,12 @@
 //! Losses of classes: one element of each line counts, so lines are not read but picked from.
-#![expect(unsafe_code, reason = "lines of one result, each written by one thread")]
 
 use aten::{Likelihood, Reduction};
 use dispatch_runtime::{Arithmetic, BadArgument, Problem, Result, Tensor, op_impl};
 
-use crate::compute::Fraction;
+use crate::compute::Precision;
 use crate::numbers::{elements, usized, write};
 use crate::packed::fill;
-use crate::pool::{self, Lines};
+use crate::pool::Lines;
 use crate::reduce::computed;
 
 /// Elements that are worth a thread.
@@ -87,17 +86,12 @@ fn backward(
     let (apart, area) = (usized(apart), usized(apart * plan.classes));
     computed!(aten::nll_loss_backward, this.dtype(), T: [f32, f64] => {
         fill(out, |out: &mut [T]| {
-            let items = Lines::new(out, area);
-            pool::over(0..items.len(), GRAIN.div_ceil(area.max(1)), |pieces| {
-                for number in pieces {
-                    // SAFETY: every item is in one piece.
-                    let item = unsafe { items.get(number) };
-                    item.fill(T::ZERO);
-                    for place in 0..apart {
-                        let (class, weight) = picks[number * apart + place];
-                        if weight != 0.0 {
-                            item[usized(class) * apart + place] = T::near(-weight * at(number * apart + place) * scale);
-                        }
+            Lines::new(out, area).each(GRAIN.div_ceil(area.max(1)), |number, item| {
+                item.fill(T::ZERO);
+                for place in 0..apart {
+                    let (class, weight) = picks[number * apart + place];
+                    if weight != 0.0 {
+                        item[usized(class) * apart + place] = T::near(-weight * at(number * apart + place) * scale);
                     }
                 }
             });

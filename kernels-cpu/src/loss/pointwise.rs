@@ -3,13 +3,14 @@
 use std::marker::PhantomData;
 
 use aten::Reduction;
-use dispatch_runtime::{BadArgument, Bool, DType, Operation, Promotion, Result, Scalar, Tensor, op_impl};
+use dispatch_runtime::{BadArgument, Bool, DType, Operation, Promotion, Result, Scalar, Spec, Tensor, op_impl};
 
 use super::reduced;
 use crate::compute::Fraction;
 use crate::elementwise::{Lanes, fresh, loops, part, part_into};
+use crate::inlined::inlined;
 use crate::math::Real;
-use crate::reduce::{Fold, computed, folded};
+use crate::reduce::{Fold, computed, fold_into};
 
 /// Computes a loss, given the loss of each element.
 fn loss<O: Operation, const N: usize>(
@@ -29,13 +30,6 @@ fn mse_loss(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Tensor) 
     loss::<aten::mse_loss, _>(*plan, out, [this, target], loops!([f32 f64] |[x, y]| (x - y) * (x - y)))
 }
 
-#[op_impl(aten::mse_loss_backward, CPU)]
-fn mse_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
-    let scale = 2.0 * Reduction::of(reduction)?.scale(this);
-    let loops = loops!([f32 f64] |[grad, x, y]| scaled(x - y, scale) * grad);
-    fresh::<aten::mse_loss_backward, _>([grad_output, this, target], &loops)
-}
-
 #[inline(always)]
 fn scaled<T: Fraction>(x: T, scale: f64) -> T {
     x * T::near(scale)
@@ -50,19 +44,6 @@ fn smooth_l1_loss(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Te
 fn smooth<T: Fraction>(off: T, beta: f64) -> T {
     let (beta, half, far) = (T::near(beta), T::near(0.5), Real::abs(off));
     if far < beta { half * far * far / beta } else { far - half * beta }
-}
-
-#[op_impl(aten::smooth_l1_loss_backward, CPU)]
-fn smooth_l1_loss_backward(
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
-    beta: f64,
-) -> Result<Tensor> {
-    let scale = Reduction::of(reduction)?.scale(this);
-    let loops = loops!([f32 f64] |[grad, x, y]| scaled(smooth_slope(x - y, beta), scale) * grad);
-    fresh::<aten::smooth_l1_loss_backward, _>([grad_output, this, target], &loops)
 }
 
 #[inline(always)]
@@ -88,29 +69,33 @@ fn huber<T: Fraction>(off: T, delta: f64) -> T {
     if far <= delta { half * far * far } else { delta * (far - half * delta) }
 }
 
-#[op_impl(aten::huber_loss_backward, CPU)]
-fn huber_loss_backward(
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
-    delta: f64,
-) -> Result<Tensor> {
-    let scale = Reduction::of(reduction)?.scale(this);
-    let loops = loops!([f32 f64] |[grad, x, y]| scaled(huber_slope(x - y, delta), scale) * grad);
-    fresh::<aten::huber_loss_backward, _>([grad_output, this, target], &loops)
-}
-
 #[inline(always)]
 fn huber_slope<T: Fraction>(off: T, delta: f64) -> T {
     off.at_least(-T::near(delta)).at_most(T::near(delta))
 }
 
-#[op_impl(aten::soft_margin_loss_backward, CPU)]
-fn soft_margin_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
-    let scale = -Reduction::of(reduction)?.scale(this);
-    let loops = loops!([f32 f64] |[grad, x, y]| scaled(y * Real::sigmoid(-x * y), scale) * grad);
-    fresh::<aten::soft_margin_loss_backward, _>([grad_output, this, target], &loops)
+macro_rules! gradients {
+    ($($name:ident[$($number:ident)?] $factor:literal => |$x:ident, $y:ident| $slope:expr;)*) => {$(
+        #[op_impl(aten::$name, CPU)]
+        fn $name(
+            grad_output: &Tensor,
+            this: &Tensor,
+            target: &Tensor,
+            reduction: i64,
+            $($number: f64,)?
+        ) -> Result<Tensor> {
+            let scale = $factor * Reduction::of(reduction)?.scale(this);
+            let loops = loops!([f32 f64] |[grad, $x, $y]| scaled($slope, scale) * grad);
+            fresh::<aten::$name, _>([grad_output, this, target], &loops)
+        }
+    )*};
+}
+
+gradients! {
+    mse_loss_backward[] 2.0 => |x, y| x - y;
+    smooth_l1_loss_backward[beta] 1.0 => |x, y| smooth_slope(x - y, beta);
+    huber_loss_backward[delta] 1.0 => |x, y| huber_slope(x - y, delta);
+    soft_margin_loss_backward[] 1.0 => |x, y| -y * Real::sigmoid(-x * y);
 }
 
 /// Weights in a dtype; one, where there are none.
@@ -138,47 +123,26 @@ fn binary_cross_entropy(
 /// Whether any element is no probability.
 struct Outside<T>(PhantomData<T>);
 
-impl<T: Fraction + Sync> Fold for Outside<T> {
-    type In = T;
-    type Lane = u32;
-    type Total = u32;
-    type Out = Bool;
-
-    #[inline(always)]
-    fn lane(&self) -> u32 {
-        0
-    }
-
-    #[inline(always)]
-    fn add(&self, lane: u32, x: T) -> u32 {
-        lane | u32::from(!((x >= T::near(0.0)) & (x <= T::near(1.0))))
-    }
-
-    #[inline(always)]
-    fn join(&self, a: u32, b: u32) -> u32 {
-        a | b
-    }
-
-    #[inline(always)]
-    fn total(&self, lane: u32) -> u32 {
-        lane
-    }
-
-    #[inline(always)]
-    fn merge(&self, a: u32, b: u32) -> u32 {
-        a | b
-    }
-
-    #[inline(always)]
-    fn finish(&self, total: u32) -> Bool {
-        Bool::from(total != 0)
+inlined! {
+    impl[T: Fraction + Sync] Fold for Outside<T> {
+        type In = T;
+        type Lane = u32;
+        type Total = u32;
+        type Out = Bool;
+        fn lane(&self) -> u32 = 0;
+        fn add(&self, lane: u32, x: T) -> u32 = lane | u32::from(!((x >= T::near(0.0)) & (x <= T::near(1.0))));
+        fn join(&self, a: u32, b: u32) -> u32 = a | b;
+        fn total(&self, lane: u32) -> u32 = lane;
+        fn merge(&self, a: u32, b: u32) -> u32 = a | b;
+        fn finish(&self, total: u32) -> Bool = Bool::from(total != 0);
     }
 }
 
 fn check_probabilities(this: &Tensor) -> Result<()> {
     let all = vec![true; this.sizes().len()];
-    let outside = computed!(aten::binary_cross_entropy, this.dtype(), T: [f32, f64] =>
-        folded(this, &all, false, DType::Bool, &Outside::<T>(PhantomData)))?;
+    let mut outside = Spec::contiguous(DType::Bool, &[]).on(this.device())?;
+    computed!(aten::binary_cross_entropy, this.dtype(), T: [f32, f64] =>
+        fold_into(&mut outside, this, &all, &Outside::<T>(PhantomData)))?;
     if outside.to_vec::<Bool>()?.iter().all(|outside| outside.0 == 0) {
         return Ok(());
     }

@@ -4,6 +4,8 @@
 //! [`NEAR`], in packed instructions; beyond, the standard library is asked, one element at a time.
 
 use super::float::{Float, poly};
+use crate::compute::Precision;
+use crate::inlined::inlined;
 
 /// How far out the packed forms are right. A multiple of a quarter turn up to here has 20 bits, so that its product
 /// with the 33 bits of each part of pi is exact.
@@ -17,9 +19,21 @@ pub(super) trait Circular: Float {
     fn sin_near(self) -> Self;
     fn cos_near(self) -> Self;
     fn tan_near(self) -> Self;
+}
+
+/// The functions of any argument.
+pub(super) trait Anywhere: Circular {
     fn sin(self) -> Self;
     fn cos(self) -> Self;
     fn tan(self) -> Self;
+}
+
+inlined! {
+    impl Anywhere for f32, f64 {
+        fn sin(self) -> Self = if self.magnitude() < Self::near(NEAR) { self.sin_near() } else { Self::sin(self) };
+        fn cos(self) -> Self = if self.magnitude() < Self::near(NEAR) { self.cos_near() } else { Self::cos(self) };
+        fn tan(self) -> Self = if self.magnitude() < Self::near(NEAR) { self.tan_near() } else { Self::tan(self) };
+    }
 }
 
 impl Circular for f32 {
@@ -41,21 +55,6 @@ impl Circular for f32 {
     #[expect(clippy::cast_possible_truncation, reason = "the wider function is rounded")]
     fn tan_near(self) -> Self {
         f64::from(self).tan_near() as Self
-    }
-
-    #[inline(always)]
-    fn sin(self) -> Self {
-        if f64::from(self.abs()) < NEAR { self.sin_near() } else { Self::sin(self) }
-    }
-
-    #[inline(always)]
-    fn cos(self) -> Self {
-        if f64::from(self.abs()) < NEAR { self.cos_near() } else { Self::cos(self) }
-    }
-
-    #[inline(always)]
-    fn tan(self) -> Self {
-        if f64::from(self.abs()) < NEAR { self.tan_near() } else { Self::tan(self) }
     }
 }
 
@@ -80,21 +79,6 @@ impl Circular for f64 {
         let odd = n & 1 != 0;
         let result = (if odd { -cosine } else { sine }) / (if odd { sine } else { cosine });
         if self == 0.0 { self } else { result }
-    }
-
-    #[inline(always)]
-    fn sin(self) -> Self {
-        if self.abs() < NEAR { self.sin_near() } else { Self::sin(self) }
-    }
-
-    #[inline(always)]
-    fn cos(self) -> Self {
-        if self.abs() < NEAR { self.cos_near() } else { Self::cos(self) }
-    }
-
-    #[inline(always)]
-    fn tan(self) -> Self {
-        if self.abs() < NEAR { self.tan_near() } else { Self::tan(self) }
     }
 }
 

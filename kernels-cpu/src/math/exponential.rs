@@ -70,24 +70,24 @@ pub(super) fn exp<T: Exponential>(x: T) -> T {
 #[inline(always)]
 pub(super) fn exp_below_overflow<T: Exponential>(x: T) -> T {
     let x = x.at_least(T::LOWEST);
-    let (shifted, r) = reduce(x, T::of(1.0));
+    let (shifted, r) = reduce(x, T::near(1.0));
     scale(x, r, shifted, x < T::TINY)
 }
 
 /// [`exp`] of what is not positive, and zero where that may be denormal.
 #[inline(always)]
 pub(super) fn decay<T: Exponential>(x: T) -> T {
-    let (shifted, r) = reduce(x, T::of(0.0));
-    let value = (r * r).mul_add(T::remainder_term(r), r + T::of(1.0)).raised(shifted);
+    let (shifted, r) = reduce(x, T::near(0.0));
+    let value = (r * r).mul_add(T::remainder_term(r), r + T::near(1.0)).raised(shifted);
     // The bits of a NaN do not survive the power.
-    if x < T::TINY { T::of(0.0) } else { value + x * T::of(0.0) }
+    if x < T::TINY { T::near(0.0) } else { value + x * T::near(0.0) }
 }
 
 /// [`exp`] where neither the result nor any power on the way leaves the normal numbers. NaN becomes any number.
 #[inline(always)]
 pub(super) fn exp_of_small<T: Exponential>(x: T) -> T {
-    let (shifted, r) = reduce(x, T::of(0.0));
-    (r * r).mul_add(T::remainder_term(r), r + T::of(1.0)).raised(shifted)
+    let (shifted, r) = reduce(x, T::near(0.0));
+    (r * r).mul_add(T::remainder_term(r), r + T::near(1.0)).raised(shifted)
 }
 
 /// `2^x` to 22 bits, which is enough for what is subtracted from a number some times larger. NaN becomes any number.
@@ -102,43 +102,43 @@ pub(super) fn exp2_of_small(x: f32) -> f32 {
 /// `e^x / 2`, which may be finite where `e^x` is not.
 #[inline(always)]
 pub(super) fn half_exp<T: Exponential>(x: T) -> T {
-    let x = x.at_least(T::LOWEST).at_most(T::HIGHEST + T::of(std::f64::consts::LN_2));
-    let (shifted, r) = reduce(x, T::of(2.0));
-    scale(x, r, shifted, x < T::TINY + T::of(1.0))
+    let x = x.at_least(T::LOWEST).at_most(T::HIGHEST + T::near(std::f64::consts::LN_2));
+    let (shifted, r) = reduce(x, T::near(2.0));
+    scale(x, r, shifted, x < T::TINY + T::near(1.0))
 }
 
 #[inline(always)]
 pub(super) fn exp2<T: Exponential>(x: T) -> T {
-    let limit = T::of(std::f64::consts::LOG2_E);
+    let limit = T::near(std::f64::consts::LOG2_E);
     let x = x.at_least(T::LOWEST * limit).at_most(T::HIGHEST * limit);
-    let shift = T::SHIFT - T::of(1.0);
+    let shift = T::SHIFT - T::near(1.0);
     let shifted = x + shift;
-    scale(x, (x - (shifted - shift)) * T::of(std::f64::consts::LN_2), shifted, x < T::TINY * limit)
+    scale(x, (x - (shifted - shift)) * T::near(std::f64::consts::LN_2), shifted, x < T::TINY * limit)
 }
 
 #[inline(always)]
 pub(super) fn expm1<T: Exponential>(x: T) -> T {
     // e^-40 is lost beside one in either type.
-    expm1_below_overflow(x.at_least(T::of(-40.0)).at_most(T::HIGHEST))
+    expm1_below_overflow(x.at_least(T::near(-40.0)).at_most(T::HIGHEST))
 }
 
 /// [`expm1`] without its limits, for `-40 <= x <= HIGHEST`.
 #[inline(always)]
 pub(super) fn expm1_below_overflow<T: Exponential>(x: T) -> T {
-    let (shifted, r) = reduce(x, T::of(0.0));
+    let (shifted, r) = reduce(x, T::near(0.0));
     let near = (r * r).mul_add(T::remainder_term(r), r);
     // Half of 2^n is finite for the largest n. Both it and its distance from a half are exact where they matter.
-    let half = T::of(0.5).raised(shifted);
-    let result = T::of(2.0) * half.mul_add(near, half - T::of(0.5));
+    let half = T::near(0.5).raised(shifted);
+    let result = T::near(2.0) * half.mul_add(near, half - T::near(0.5));
     // Halving would lose the last bit of a denormal, and adding would lose the sign of zero.
-    if x.magnitude() < T::EPSILON * T::of(0.5) { x } else { result }
+    if x.magnitude() < T::EPSILON * T::near(0.5) { x } else { result }
 }
 
 /// `n - below + SHIFT`, whose low bits are `n - below`, and `r`.
 #[inline(always)]
 fn reduce<T: Exponential>(x: T, below: T) -> (T, T) {
     let shift = T::SHIFT - below;
-    let shifted = x.mul_add(T::of(std::f64::consts::LOG2_E), shift);
+    let shifted = x.mul_add(T::near(std::f64::consts::LOG2_E), shift);
     let n = shifted - shift;
     (shifted, n.mul_add(-T::LN2_LOW, n.mul_add(-T::LN2_HIGH, x)))
 }
@@ -146,10 +146,10 @@ fn reduce<T: Exponential>(x: T, below: T) -> (T, T) {
 /// `2^(n + 1) e^r`, and NaN where `x` is: the bits of a NaN do not survive the power.
 #[inline(always)]
 fn scale<T: Exponential>(x: T, r: T, shifted: T, tiny: bool) -> T {
-    let value = (r * r).mul_add(T::remainder_term(r), r + T::of(1.0));
+    let value = (r * r).mul_add(T::remainder_term(r), r + T::near(1.0));
     let shifted = if tiny { shifted + T::LIFT } else { shifted };
-    let factor = if tiny { T::of(2.0) * (-T::LIFT).two_to() } else { T::of(2.0) };
-    value.raised(shifted).mul_add(factor, x * T::of(0.0))
+    let factor = if tiny { T::near(2.0) * (-T::LIFT).two_to() } else { T::near(2.0) };
+    value.raised(shifted).mul_add(factor, x * T::near(0.0))
 }
 
 #[cfg(test)]

@@ -4,7 +4,10 @@
 //! between integers and floats that would be the obvious way do not exist as packed instructions for 64 bits below
 //! AVX-512, and Rust's saturating `as` adds comparisons to the others.
 
-use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::ops::Rem;
+
+use crate::compute::Precision;
+use crate::inlined::inlined;
 
 /// Evaluates a polynomial, lowest coefficient first.
 ///
@@ -30,15 +33,7 @@ pub(super) use poly;
 /// A product and a sum that round once are [`mul_add`](Self::mul_add), one instruction where the machine has it. Where
 /// it has not, or outside of [`vectorised`](super::vectorised), it is a call of the library, which is slow and rounds
 /// alike.
-pub(super) trait Float:
-    Copy
-    + PartialOrd
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-    + Neg<Output = Self>
-{
+pub(super) trait Float: Precision + Rem<Output = Self> {
     const INFINITY: Self;
     const NAN: Self;
     /// Below this the relative spacing grows.
@@ -48,8 +43,6 @@ pub(super) trait Float:
     /// Adding this leaves no bits after the point, and the integer in the lowest bits of the sum.
     const SHIFT: Self;
 
-    /// The nearest value of this type. Folds to a constant.
-    fn of(value: f64) -> Self;
     fn magnitude(self) -> Self;
     fn with_sign_of(self, sign: Self) -> Self;
     fn root(self) -> Self;
@@ -77,59 +70,30 @@ pub(super) trait Float:
 
 macro_rules! float {
     ($float:ty, $bits:ty, mantissa: $mantissa:literal, bias: $bias:literal, sqrt_half: $sqrt_half:literal) => {
-        impl Float for $float {
-            const INFINITY: Self = Self::INFINITY;
-            const NAN: Self = Self::NAN;
-            const MIN_POSITIVE: Self = Self::MIN_POSITIVE;
-            const EPSILON: Self = Self::EPSILON;
-            const SHIFT: Self = 1.5 / Self::EPSILON;
-
-            #[inline(always)]
-            #[allow(clippy::cast_possible_truncation, reason = "rounding is what it is for")]
-            fn of(value: f64) -> Self {
-                value as Self
-            }
-
-            #[inline(always)]
-            fn magnitude(self) -> Self {
-                self.abs()
-            }
-
-            #[inline(always)]
-            fn with_sign_of(self, sign: Self) -> Self {
-                self.copysign(sign)
-            }
-
-            #[inline(always)]
-            fn root(self) -> Self {
-                self.sqrt()
-            }
-
-            #[inline(always)]
-            fn mul_add(self, factor: Self, sum: Self) -> Self {
-                self.mul_add(factor, sum)
-            }
-
-            #[inline(always)]
-            fn two_to(self) -> Self {
-                Self::from_bits((self + (Self::SHIFT + $bias)).to_bits() << $mantissa)
-            }
-
-            #[inline(always)]
-            fn raised(self, shifted: Self) -> Self {
-                Self::from_bits(self.to_bits().wrapping_add(shifted.to_bits() << $mantissa))
-            }
-
-            #[inline(always)]
-            fn exponent_and_mantissa(self) -> (Self, Self) {
-                const ONE: $bits = (1.0 as $float).to_bits();
-                const BELOW_POINT: $bits = (1 << $mantissa) - 1;
-                #[allow(clippy::cast_precision_loss, reason = "a power of two is exact")]
-                const INTEGERS: $float = (1_u64 << $mantissa) as $float;
-                let bits = self.to_bits().wrapping_add(ONE - $sqrt_half);
-                // An integer written into the low bits of 2^mantissa counts in units of one.
-                let exponent = Self::from_bits((bits >> $mantissa) | INTEGERS.to_bits()) - (INTEGERS + $bias);
-                (exponent, Self::from_bits((bits & BELOW_POINT) + $sqrt_half))
+        inlined! {
+            impl Float for $float {
+                const INFINITY: Self = Self::INFINITY;
+                const NAN: Self = Self::NAN;
+                const MIN_POSITIVE: Self = Self::MIN_POSITIVE;
+                const EPSILON: Self = Self::EPSILON;
+                const SHIFT: Self = 1.5 / Self::EPSILON;
+                fn magnitude(self) -> Self = self.abs();
+                fn with_sign_of(self, sign: Self) -> Self = self.copysign(sign);
+                fn root(self) -> Self = self.sqrt();
+                fn mul_add(self, factor: Self, sum: Self) -> Self = self.mul_add(factor, sum);
+                fn two_to(self) -> Self = Self::from_bits((self + (Self::SHIFT + $bias)).to_bits() << $mantissa);
+                fn raised(self, shifted: Self) -> Self =
+                    Self::from_bits(self.to_bits().wrapping_add(shifted.to_bits() << $mantissa));
+                fn exponent_and_mantissa(self) -> (Self, Self) = {
+                    const ONE: $bits = (1.0 as $float).to_bits();
+                    const BELOW_POINT: $bits = (1 << $mantissa) - 1;
+                    #[allow(clippy::cast_precision_loss, reason = "a power of two is exact")]
+                    const INTEGERS: $float = (1_u64 << $mantissa) as $float;
+                    let bits = self.to_bits().wrapping_add(ONE - $sqrt_half);
+                    // An integer written into the low bits of 2^mantissa counts in units of one.
+                    let exponent = Self::from_bits((bits >> $mantissa) | INTEGERS.to_bits()) - (INTEGERS + $bias);
+                    (exponent, Self::from_bits((bits & BELOW_POINT) + $sqrt_half))
+                };
             }
         }
     };
@@ -140,5 +104,5 @@ float!(f64, u64, mantissa: 52, bias: 1023.0, sqrt_half: 0x3fe6_a09e_667f_3bcd);
 
 #[inline(always)]
 pub(super) fn reciprocal_root<T: Float>(x: T) -> T {
-    T::of(1.0) / x.root()
+    T::near(1.0) / x.root()
 }

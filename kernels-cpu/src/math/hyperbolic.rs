@@ -37,56 +37,56 @@ impl Hyperbolic for f64 {
 pub(super) fn sigmoid<T: Exponential>(x: T) -> T {
     // An exponential that cannot overflow keeps the denormal results of large negative arguments.
     let e = exp_below_overflow(-x.magnitude());
-    (if x < T::of(0.0) { e } else { T::of(1.0) }) / (T::of(1.0) + e)
+    (if x < T::near(0.0) { e } else { T::near(1.0) }) / (T::near(1.0) + e)
 }
 
 #[inline(always)]
 pub(super) fn sinh<T: Exponential>(x: T) -> T {
     let a = x.magnitude();
     let t = expm1(a);
-    let small = T::of(0.5) * (t + t / (t + T::of(1.0)));
+    let small = T::near(0.5) * (t + t / (t + T::near(1.0)));
     let half = half_exp(a);
-    let large = half - T::of(0.25) / half;
-    let result = if a < T::of(1.0) { small } else { large };
+    let large = half - T::near(0.25) / half;
+    let result = if a < T::near(1.0) { small } else { large };
     if a < T::EPSILON { x } else { result.with_sign_of(x) }
 }
 
 #[inline(always)]
 pub(super) fn cosh<T: Exponential>(x: T) -> T {
     let half = half_exp(x.magnitude());
-    half + T::of(0.25) / half
+    half + T::near(0.25) / half
 }
 
 #[inline(always)]
 pub(super) fn asinh<T: Logarithm>(x: T) -> T {
     let a = x.magnitude();
-    let one = T::of(1.0);
+    let one = T::near(1.0);
     let near = a + a * a / (one + (a * a + one).root());
     log1p_or_twice(a, near).with_sign_of(x)
 }
 
 #[inline(always)]
 pub(super) fn acosh<T: Logarithm>(x: T) -> T {
-    let above = x - T::of(1.0);
-    let near = above + (above * (above + T::of(2.0))).root();
+    let above = x - T::near(1.0);
+    let near = above + (above * (above + T::near(2.0))).root();
     let result = log1p_or_twice(x, near);
-    if x < T::of(1.0) { T::NAN } else { result }
+    if x < T::near(1.0) { T::NAN } else { result }
 }
 
 #[inline(always)]
 pub(super) fn atanh<T: Logarithm>(x: T) -> T {
     let a = x.magnitude();
-    let quotient = T::of(2.0) * a / (T::of(1.0) - a);
-    let result = T::of(0.5) * log1p(quotient);
+    let quotient = T::near(2.0) * a / (T::near(1.0) - a);
+    let result = T::near(0.5) * log1p(quotient);
     if a < T::EPSILON { x } else { result.with_sign_of(x) }
 }
 
 /// `ln(1 + near)`, and `ln(2 a)` where `a` is so large that both are the same and `near` may have overflowed.
 #[inline(always)]
 fn log1p_or_twice<T: Logarithm>(a: T, near: T) -> T {
-    let large = a > T::of(1e17);
+    let large = a > T::near(1e17);
     let log = log1p(if large { a } else { near });
-    if large { log + T::of(std::f64::consts::LN_2) } else { log }
+    if large { log + T::near(std::f64::consts::LN_2) } else { log }
 }
 
 #[cfg(test)]

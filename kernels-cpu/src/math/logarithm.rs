@@ -71,43 +71,43 @@ pub(super) fn log<T: Logarithm>(x: T) -> T {
 #[inline(always)]
 pub(super) fn log2<T: Logarithm>(x: T) -> T {
     let (e, f) = split(x);
-    at_the_edges(x, e + T::sum(T::of(0.0), f) * T::of(std::f64::consts::LOG2_E))
+    at_the_edges(x, e + T::sum(T::near(0.0), f) * T::near(std::f64::consts::LOG2_E))
 }
 
 #[inline(always)]
 pub(super) fn log10<T: Logarithm>(x: T) -> T {
     let (e, f) = split(x);
-    let low = e * T::of(std::f64::consts::LOG10_2 - T::LOG10_2_HIGH);
-    let near = low + T::sum(T::of(0.0), f) * T::of(std::f64::consts::LOG10_E);
-    at_the_edges(x, e * T::of(T::LOG10_2_HIGH) + near)
+    let low = e * T::near(std::f64::consts::LOG10_2 - T::LOG10_2_HIGH);
+    let near = low + T::sum(T::near(0.0), f) * T::near(std::f64::consts::LOG10_E);
+    at_the_edges(x, e * T::near(T::LOG10_2_HIGH) + near)
 }
 
 #[inline(always)]
 pub(super) fn log1p<T: Logarithm>(x: T) -> T {
-    let one = T::of(1.0);
+    let one = T::near(1.0);
     let sum = one + x;
     // What the sum lost, exactly; its share of the logarithm is its share of the sum.
     let taken = sum - x;
     let lost = (x - (sum - taken)) + (one - taken);
     let result = log(sum) + lost / sum;
     // Infinity has lost NaN, minus one divides by zero, and zero has a sign.
-    let result = if sum > T::of(0.0) && x < T::INFINITY { result } else { log(sum) };
-    if x == T::of(0.0) { x } else { result }
+    let result = if sum > T::near(0.0) && x < T::INFINITY { result } else { log(sum) };
+    if x == T::near(0.0) { x } else { result }
 }
 
 #[inline(always)]
 fn split<T: Logarithm>(x: T) -> (T, T) {
     let denormal = x < T::MIN_POSITIVE;
-    let lift = T::of(T::LIFT);
+    let lift = T::near(T::LIFT);
     let (e, m) = (if denormal { x * lift.two_to() } else { x }).exponent_and_mantissa();
-    (if denormal { e - lift } else { e }, m - T::of(1.0))
+    (if denormal { e - lift } else { e }, m - T::near(1.0))
 }
 
 #[inline(always)]
 fn at_the_edges<T: Float>(x: T, result: T) -> T {
     let result = if x < T::INFINITY { result } else { x };
-    let below = if x == T::of(0.0) { -T::INFINITY } else { T::NAN };
-    if x > T::of(0.0) { result } else { below }
+    let below = if x == T::near(0.0) { -T::INFINITY } else { T::NAN };
+    if x > T::near(0.0) { result } else { below }
 }
 
 #[cfg(test)]

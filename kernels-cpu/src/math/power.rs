@@ -7,7 +7,6 @@ use super::logarithm::log;
 pub(super) trait Power: Float {
     fn pow(self, exponent: Self) -> Self;
     fn hypot(self, other: Self) -> Self;
-    fn fmod(self, divisor: Self) -> Self;
 }
 
 impl Power for f32 {
@@ -33,11 +32,6 @@ impl Power for f32 {
         let result = (a * a + b * b).sqrt();
         (if a == f64::INFINITY || b == f64::INFINITY { f64::INFINITY } else { result }) as Self
     }
-
-    #[inline(always)]
-    fn fmod(self, divisor: Self) -> Self {
-        self % divisor
-    }
 }
 
 impl Power for f64 {
@@ -58,18 +52,19 @@ impl Power for f64 {
         let result = ((a * up) * (a * up) + (b * up) * (b * up)).sqrt() * down;
         if a == Self::INFINITY || b == Self::INFINITY { Self::INFINITY } else { result }
     }
+}
 
-    #[inline(always)]
-    fn fmod(self, divisor: Self) -> Self {
-        self % divisor
-    }
+/// The remainder with the sign of `x`.
+#[inline(always)]
+pub(super) fn fmod<T: Float>(x: T, divisor: T) -> T {
+    x % divisor
 }
 
 /// The remainder with the sign of the divisor, as `torch.remainder`.
 #[inline(always)]
-pub(super) fn remainder<T: Power>(x: T, divisor: T) -> T {
-    let zero = T::of(0.0);
-    let rest = x.fmod(divisor);
+pub(super) fn remainder<T: Float>(x: T, divisor: T) -> T {
+    let zero = T::near(0.0);
+    let rest = fmod(x, divisor);
     if rest != zero && (rest < zero) != (divisor < zero) { rest + divisor } else { rest }
 }
 

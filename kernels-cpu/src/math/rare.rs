@@ -1,6 +1,8 @@
 //! Functions that nobody calls in a loop that matters: one element at a time, computed in `f64`.
 
 use super::float::Float;
+use crate::compute::Precision;
+use crate::inlined::inlined;
 
 pub(super) trait Rare: Float {
     fn lgamma(self) -> Self;
@@ -9,22 +11,12 @@ pub(super) trait Rare: Float {
     fn erfinv(self) -> Self;
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the wider functions are rounded")]
-impl Rare for f32 {
-    fn lgamma(self) -> Self {
-        libm::lgamma(f64::from(self)) as Self
-    }
-
-    fn digamma(self) -> Self {
-        Rare::digamma(f64::from(self)) as Self
-    }
-
-    fn polygamma(self, order: Self) -> Self {
-        Rare::polygamma(f64::from(self), f64::from(order)) as Self
-    }
-
-    fn erfinv(self) -> Self {
-        Rare::erfinv(f64::from(self)) as Self
+inlined! {
+    impl Rare for f32 {
+        fn lgamma(self) -> Self = Self::near(libm::lgamma(f64::from(self)));
+        fn digamma(self) -> Self = Self::near(Rare::digamma(f64::from(self)));
+        fn polygamma(self, order: Self) -> Self = Self::near(Rare::polygamma(f64::from(self), f64::from(order)));
+        fn erfinv(self) -> Self = Self::near(Rare::erfinv(f64::from(self)));
     }
 }
 

@@ -112,9 +112,9 @@ pub(super) fn noise() -> impl Iterator<Item = u64> {
 pub(super) fn arguments<T: Sample>(low: f64, high: f64) -> Vec<T> {
     let count = 20_000;
     let special = SPECIAL.into_iter().chain([f64::NAN, 1e-40, 5e-324, f64::MIN_POSITIVE, 1.2e-38]);
-    let special = special.flat_map(|x| [T::of(x), T::of(-x)]);
+    let special = special.flat_map(|x| [T::near(x), T::near(-x)]);
     let unit = |random: u64| (random >> 11) as f64 * f64::EPSILON / 2.0;
-    let inside = noise().skip(count).map(|random| T::of(low + (high - low) * unit(random)));
+    let inside = noise().skip(count).map(|random| T::near(low + (high - low) * unit(random)));
     special.chain(noise().take(count).map(T::of_bits)).chain(inside.take(2 * count)).collect()
 }
 
@@ -126,10 +126,7 @@ pub(super) fn check<T: Sample>(
     reference: impl Fn(f64) -> f64,
 ) {
     let arguments = arguments::<T>(low, high);
-    let results: Vec<T> = vectorised(
-        #[inline(always)]
-        || arguments.iter().map(|&x| function(x)).collect(),
-    );
+    let results: Vec<T> = vectorised!(arguments.iter().map(|&x| function(x)).collect());
     let mut worst = (0.0, 0.0);
     for (&x, &result) in arguments.iter().zip(&results) {
         assert!(same(result, function(x)), "compiled differently at {x:?}: {result:?}");
@@ -154,10 +151,7 @@ pub(super) fn check_pairs<T: Sample>(
     let crossed = special.iter().flat_map(|&a| special.iter().map(move |&b| (a, b)));
     let shifted = all.iter().zip(all.iter().skip(7)).map(|(&a, &b)| (a, b));
     let arguments: Vec<(T, T)> = crossed.chain(shifted).collect();
-    let results: Vec<T> = vectorised(
-        #[inline(always)]
-        || arguments.iter().map(|&(a, b)| function(a, b)).collect(),
-    );
+    let results: Vec<T> = vectorised!(arguments.iter().map(|&(a, b)| function(a, b)).collect());
     for (&(a, b), &result) in arguments.iter().zip(&results) {
         assert!(same(result, function(a, b)), "compiled differently at ({a:?}, {b:?}): {result:?}");
         let expected = reference(a.widen(), b.widen());

@@ -1,36 +1,30 @@
 //! Lines are all of a channel, which has one weight.
 
-use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
+use dispatch_runtime::{Result, Tensor, op_impl, operands};
 
 use super::planes::{NEAR, Part, at_once, centered, sums};
-use super::{Shared, float, moments, normalize, parameter, reciprocal_deviation, rounded};
-use crate::compute::Fraction;
+use super::{Shared, float, moments, normalize, pair, parameter, reciprocal_deviation, rounded};
+use crate::compute::{Fraction, Precision};
 use crate::math::vectorised;
 use crate::numbers::{elements, usized, write};
-use crate::reduce::{computed, kept_sizes, lines};
+use crate::reduce::{computed, lines};
 
 /// Planes with fewer elements are gone through with all of their channel.
 const SHORT: i64 = 64;
 
-/// Which dimensions a channel has to itself.
-fn channel_dims(input: &Tensor) -> Vec<bool> {
-    (0..input.sizes().len()).map(|dim| dim != 1).collect()
-}
-
-/// A picture's part of a channel is a line of its own where it is worth it; a line's number ends in the channel's either way.
+/// The dimensions that a channel has to itself. A picture's part of a channel is a line of its own where it is worth it; a line's number
+/// ends in the channel's either way.
 fn plane_dims(input: &Tensor) -> Vec<bool> {
     let short = aten::element_count(&input.sizes()[2..]) < SHORT;
-    if short { channel_dims(input) } else { (0..input.sizes().len()).map(|dim| dim > 1).collect() }
+    (0..input.sizes().len()).map(|dim| if short { dim != 1 } else { dim > 1 }).collect()
 }
 
 /// The means of channels, and their variances without correction.
-fn channel_moments<O: Operation>(input: &Tensor) -> Result<[Vec<f64>; 2]> {
+fn channel_moments(input: &Tensor) -> Result<[Vec<f64>; 2]> {
     let dims = plane_dims(input);
-    let sizes = kept_sizes(input.sizes(), &dims, true);
-    let mut means = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
-    let mut vars = means.fresh_like(DType::F64)?;
+    let [mut means, mut vars] = pair(input, &dims)?;
     let taken = operands!(write means, vars; read input)?;
-    computed!(O, input.dtype(), T: [f32, f64] => {
+    computed!(aten::native_batch_norm, input.dtype(), T: [f32, f64] => {
         lines(&dims, &taken, |_, [line]: [&[T]; 1], [mean]: [&mut [f64]; 1], [var]: [&mut [f64]; 1]| {
             (mean[0], var[0]) = moments(line);
         });
@@ -60,14 +54,14 @@ fn merged(means: &[f64], vars: &[f64], channels: usize) -> [Vec<f64>; 2] {
 }
 
 /// Normalises channels by these statistics.
-fn apply<O: Operation>(
+fn apply(
     input: &Tensor,
     out: &mut Tensor,
     [weight, bias]: [Option<&Tensor>; 2],
     [means, rstds]: [&[f64]; 2],
 ) -> Result<()> {
     let channels = input.sizes()[1];
-    computed!(O, input.dtype(), T: [f32, f64] => {
+    computed!(aten::native_batch_norm, input.dtype(), T: [f32, f64] => {
         let (weight, bias) = (parameter::<T>(weight, channels, 1.0)?, parameter::<T>(bias, channels, 0.0)?);
         let taken = operands!(write out; read input)?;
         lines(&plane_dims(input), &taken, |number, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
@@ -81,7 +75,7 @@ fn apply<O: Operation>(
 }
 
 /// Normalises channels by their own statistics, towards which running ones move.
-fn training<O: Operation>(
+fn training(
     [out, mean, rstd]: [&mut Tensor; 3],
     input: &Tensor,
     parameters: [Option<&Tensor>; 2],
@@ -89,9 +83,9 @@ fn training<O: Operation>(
     momentum: f64,
     eps: f64,
 ) -> Result<()> {
-    let [means, vars] = channel_moments::<O>(input)?;
+    let [means, vars] = channel_moments(input)?;
     let rstds: Vec<f64> = vars.iter().map(|&var| reciprocal_deviation(var, eps)).collect();
-    apply::<O>(input, out, parameters, [&means, &rstds])?;
+    apply(input, out, parameters, [&means, &rstds])?;
     write(mean, &means)?;
     write(rstd, &rstds)?;
     let count = float(usized(input.geometry().count())) / float(usized(input.sizes()[1]).max(1));
@@ -119,7 +113,6 @@ fn known(statistics: [Option<&Tensor>; 2], eps: f64, train: bool) -> Result<[Vec
 }
 
 #[op_impl(aten::native_batch_norm, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm(
     _plan: &(),
     out: [&mut Tensor; 3],
@@ -134,14 +127,13 @@ fn batch_norm(
 ) -> Result<()> {
     let (parameters, running) = ([weight, bias], [running_mean, running_var]);
     if training {
-        return self::training::<aten::native_batch_norm>(out, input, parameters, running, momentum, eps);
+        return self::training(out, input, parameters, running, momentum, eps);
     }
     let ([means, rstds], [out, _, _]) = (known(running, eps, false)?, out);
-    apply::<aten::native_batch_norm>(input, out, parameters, [&means, &rstds])
+    apply(input, out, parameters, [&means, &rstds])
 }
 
 #[op_impl(aten::_native_batch_norm_legit, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_legit(
     plan: &(),
     out: [&mut Tensor; 3],
@@ -171,7 +163,6 @@ fn batch_norm_no_stats(
 }
 
 #[op_impl(aten::_batch_norm_with_update, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_with_update(
     plan: &(),
     [out, mean, rstd, _]: [&mut Tensor; 4],
@@ -188,7 +179,6 @@ fn batch_norm_with_update(
 }
 
 #[op_impl(aten::native_batch_norm_backward, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn batch_norm_backward(
     _plan: &(),
     [of_input, of_weight, of_bias]: [&mut Tensor; 3],
@@ -272,14 +262,11 @@ fn scaled<T: Fraction>(grad_out: &Tensor, out: &mut Tensor, scales: &[T]) -> Res
     let taken = operands!(write out; read grad_out)?;
     lines(&plane_dims(grad_out), &taken, |number, [grad]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
         let scale = scales[number % scales.len()];
-        vectorised(
-            #[inline(always)]
-            || {
-                for (out, &grad) in out.iter_mut().zip(grad) {
-                    *out = grad * scale;
-                }
-            },
-        );
+        vectorised!({
+            for (out, &grad) in out.iter_mut().zip(grad) {
+                *out = grad * scale;
+            }
+        });
     });
     Ok(())
 }

@@ -4,8 +4,8 @@ use aten::GroupNorm;
 use dispatch_runtime::{DType, Geometry, Result, Spec, Tensor, op_impl, operands};
 
 use super::planes::{Part, add_up};
-use super::{float, forward, parameter, reciprocal_deviation};
-use crate::compute::Fraction;
+use super::{float, forward, parameter};
+use crate::compute::Precision;
 use crate::math::vectorised;
 use crate::numbers::{elements, usized, write};
 use crate::reduce::{computed, lines};
@@ -21,7 +21,7 @@ fn grouped(tensor: &Tensor, group: i64) -> Result<Tensor> {
 }
 
 #[op_impl(aten::native_group_norm, CPU)]
-#[expect(clippy::too_many_arguments, non_snake_case, reason = "the schema's")]
+#[expect(non_snake_case, reason = "the schema's")]
 fn group_norm(
     plan: &GroupNorm,
     [out, mean, rstd]: [&mut Tensor; 3],
@@ -36,14 +36,12 @@ fn group_norm(
     let dims: Vec<bool> = (0..view.sizes().len()).map(|dim| dim >= 2).collect();
     let (groups, channels) = (usized(group), usized(plan.channels));
     let shared = |line: usize| line % groups * channels..(line % groups + 1) * channels;
-    let [means, vars] =
-        forward::<aten::native_group_norm>(&view, &dims, &mut grouped(out, group)?, eps, [weight, bias], shared, C)?;
-    write(mean, &means)?;
-    write(rstd, &vars.into_iter().map(|var| reciprocal_deviation(var, eps)).collect::<Vec<_>>())
+    let out = [&mut grouped(out, group)?, mean, rstd];
+    forward::<aten::native_group_norm>(&view, &dims, out, eps, [weight, bias], shared, C)
 }
 
 #[op_impl(aten::native_group_norm_backward, CPU)]
-#[expect(clippy::too_many_arguments, non_snake_case, reason = "the schema's")]
+#[expect(non_snake_case, reason = "the schema's")]
 fn group_norm_backward(
     plan: &GroupNorm,
     [of_input, of_weight, of_bias]: [&mut Tensor; 3],
@@ -69,14 +67,11 @@ fn group_norm_backward(
         let weight = parameter::<T>(weight, C, 1.0)?;
         let add_planes = |group: usize, both: [&[T]; 2], [sums, slopes]: [&mut [f64]; 2]| {
             let mean = T::near(mean[group]);
-            vectorised(
-                #[inline(always)]
-                || {
-                    for (channel, (sum, slope)) in sums.iter_mut().zip(slopes).enumerate() {
-                        [*sum, *slope] = add_up(both.map(|line| &line[channel * area..][..area]), mean);
-                    }
-                },
-            );
+            vectorised!({
+                for (channel, (sum, slope)) in sums.iter_mut().zip(slopes).enumerate() {
+                    [*sum, *slope] = add_up(both.map(|line| &line[channel * area..][..area]), mean);
+                }
+            });
         };
         if output_mask[0] {
             let mut out = grouped(of_input, group)?;
@@ -87,16 +82,13 @@ fn group_norm_backward(
                 let average = |values: &[f64]| weighted(values, weight) / float(channels * area);
                 let (mean, scale) = (T::near(mean[group]), T::near(rstd[group]));
                 let (sum, slope) = (T::near(average(sums)), T::near(average(slopes) * rstd[group] * rstd[group]));
-                vectorised(
-                    #[inline(always)]
-                    || {
-                        for (channel, &weight) in weight.iter().enumerate() {
-                            let at = channel * area..(channel + 1) * area;
-                            let part = Part { weight, mean, sum, slope, scale };
-                            part.write(both.map(|line| &line[at.clone()]), &mut out[at]);
-                        }
-                    },
-                );
+                vectorised!({
+                    for (channel, &weight) in weight.iter().enumerate() {
+                        let at = channel * area..(channel + 1) * area;
+                        let part = Part { weight, mean, sum, slope, scale };
+                        part.write(both.map(|line| &line[at.clone()]), &mut out[at]);
+                    }
+                });
             });
         } else {
             let taken = operands!(write sums, slopes; read grads, inputs)?;

@@ -1,13 +1,13 @@
 //! Lines are the last dimensions, and every element of one has parameters of its own.
 
 use aten::LayerNorm;
-use dispatch_runtime::{DType, Result, Spec, Tensor, op_impl, operands};
+use dispatch_runtime::{Result, Tensor, op_impl, operands};
 
-use super::{float, forward, parameter, reciprocal_deviation, rounded, totals};
+use super::{float, forward, pair, parameter, rounded, totals};
 use crate::compute::Fraction;
 use crate::math::vectorised;
 use crate::numbers::{elements, usized, write};
-use crate::reduce::{computed, kept_sizes, lines};
+use crate::reduce::{computed, lines};
 
 /// Which dimensions are normalised over.
 fn inner(plan: &LayerNorm, input: &Tensor) -> Vec<bool> {
@@ -17,7 +17,7 @@ fn inner(plan: &LayerNorm, input: &Tensor) -> Vec<bool> {
 #[op_impl(aten::native_layer_norm, CPU)]
 fn layer_norm(
     plan: &LayerNorm,
-    [out, mean, rstd]: [&mut Tensor; 3],
+    out: [&mut Tensor; 3],
     input: &Tensor,
     weight: Option<&Tensor>,
     bias: Option<&Tensor>,
@@ -25,14 +25,10 @@ fn layer_norm(
 ) -> Result<()> {
     let (dims, count) = (inner(plan, input), plan.columns);
     let all = 0..usized(count);
-    let [means, vars] =
-        forward::<aten::native_layer_norm>(input, &dims, out, eps, [weight, bias], |_| all.clone(), count)?;
-    write(mean, &means)?;
-    write(rstd, &vars.into_iter().map(|var| reciprocal_deviation(var, eps)).collect::<Vec<_>>())
+    forward::<aten::native_layer_norm>(input, &dims, out, eps, [weight, bias], |_| all.clone(), count)
 }
 
 #[op_impl(aten::native_layer_norm_backward, CPU)]
-#[expect(clippy::too_many_arguments, reason = "the schema's")]
 fn layer_norm_backward(
     plan: &LayerNorm,
     [of_input, of_weight, of_bias]: [&mut Tensor; 3],
@@ -69,21 +65,18 @@ fn input_backward<T: Fraction + Into<f64>>(
     lines(dims, &taken, |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
         let (mean, rstd) = (statistics[0][number], statistics[1][number]);
         let near = T::near(mean);
-        vectorised(
-            #[inline(always)]
-            || {
-                for ((out, &grad), &weight) in out.iter_mut().zip(grad).zip(weight) {
-                    *out = grad * weight;
-                }
-                let count = float(line.len());
-                let [sum, slope] = totals([&*out, line], |[grad, x]| [grad, grad * (x - near)]);
-                let (sum, slope) = (T::near(sum / count), T::near(slope * rstd * rstd / count));
-                let scale = T::near(rstd);
-                for (out, &x) in out.iter_mut().zip(line) {
-                    *out = (*out - sum - (x - near) * slope) * scale;
-                }
-            },
-        );
+        vectorised!({
+            for ((out, &grad), &weight) in out.iter_mut().zip(grad).zip(weight) {
+                *out = grad * weight;
+            }
+            let count = float(line.len());
+            let [sum, slope] = totals([&*out, line], |[grad, x]| [grad, grad * (x - near)]);
+            let (sum, slope) = (T::near(sum / count), T::near(slope * rstd * rstd / count));
+            let scale = T::near(rstd);
+            for (out, &x) in out.iter_mut().zip(line) {
+                *out = (*out - sum - (x - near) * slope) * scale;
+            }
+        });
     });
     Ok(())
 }
@@ -100,15 +93,11 @@ fn parameters_backward<T: Fraction + Into<f64>>(
     if !wanted(out[0]) && !wanted(out[1]) {
         return Ok(());
     }
-    let sizes = kept_sizes(input.sizes(), dims, true);
-    let mut of_weight = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
-    let mut of_bias = of_weight.fresh_like(DType::F64)?;
+    let [mut of_weight, mut of_bias] = pair(input, dims)?;
     let taken = operands!(write of_weight, of_bias; read grad_out, input)?;
     lines(dims, &taken, |_, [grad, line]: [&[T]; 2], [weight]: [&mut [f64]; 1], [bias]: [&mut [f64]; 1]| {
-        [weight[0], bias[0]] = vectorised(
-            #[inline(always)]
-            || totals([grad, line, mean, rstd], |[grad, x, mean, rstd]| [grad * (x - mean) * rstd, grad]),
-        );
+        [weight[0], bias[0]] =
+            vectorised!(totals([grad, line, mean, rstd], |[grad, x, mean, rstd]| [grad * (x - mean) * rstd, grad]));
     });
     drop(taken);
     for (out, sums) in out.into_iter().zip([of_weight, of_bias]) {

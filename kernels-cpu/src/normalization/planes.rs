@@ -1,13 +1,13 @@
 //! The gradients of channels: what a picture has of one lies side by side, and is gone through twice, for two sums and for the result.
 #![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
-use dispatch_runtime::{DType, Result, Spec, Tensor, operands};
+use dispatch_runtime::{Result, Tensor, operands};
 
-use super::totals;
+use super::{pair, totals};
 use crate::compute::Fraction;
 use crate::math::vectorised;
 use crate::pool::{Lines, threads_here};
-use crate::reduce::{kept_sizes, lines};
+use crate::reduce::lines;
 
 /// Elements that stay in the second cache beside as many others.
 pub(super) const NEAR: usize = 1 << 16;
@@ -21,16 +21,11 @@ pub(super) fn sums<T: Fraction + Into<f64>>(
     dims: &[bool],
     mean: impl Fn(usize) -> T + Sync,
 ) -> Result<[Vec<f64>; 2]> {
-    let sizes = kept_sizes(input.sizes(), dims, true);
-    let mut sums = Spec::contiguous(DType::F64, &sizes).on(input.device())?;
-    let mut slopes = sums.fresh_like(DType::F64)?;
+    let [mut sums, mut slopes] = pair(input, dims)?;
     let taken = operands!(write sums, slopes; read grad_out, input)?;
     lines(dims, &taken, |number, [grad, line]: [&[T]; 2], [sum]: [&mut [f64]; 1], [slope]: [&mut [f64]; 1]| {
         let mean = mean(number);
-        [sum[0], slope[0]] = vectorised(
-            #[inline(always)]
-            || add_up([grad, line], mean),
-        );
+        [sum[0], slope[0]] = vectorised!(add_up([grad, line], mean));
     });
     drop(taken);
     Ok([sums.to_vec()?, slopes.to_vec()?])
@@ -62,10 +57,7 @@ pub(super) fn centered<T: Fraction>(
     let taken = operands!(write out; read grad_out, input)?;
     lines(dims, &taken, |number, [grad, line]: [&[T]; 2], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
         let part = part(number);
-        vectorised(
-            #[inline(always)]
-            || part.write([grad, line], out),
-        );
+        vectorised!(part.write([grad, line], out));
     });
     Ok(())
 }
@@ -97,30 +89,24 @@ pub(super) fn at_once<T: Fraction + Into<f64>>(
         let first = block * together;
         let found = &mut found[..together.min(channels - first)];
         let elements = |plane: usize| both.map(|elements| &elements[plane * area..][..area]);
-        vectorised(
-            #[inline(always)]
-            || {
-                for plane in (0..images).map(|image| image * channels + first) {
-                    for (at, found) in found.iter_mut().enumerate() {
-                        let [sum, slope] = add_up(elements(plane + at), mean(first + at));
-                        *found = [found[0] + sum, found[1] + slope];
-                    }
+        vectorised!({
+            for plane in (0..images).map(|image| image * channels + first) {
+                for (at, found) in found.iter_mut().enumerate() {
+                    let [sum, slope] = add_up(elements(plane + at), mean(first + at));
+                    *found = [found[0] + sum, found[1] + slope];
                 }
-            },
-        );
+            }
+        });
         let parts: Vec<_> = found.iter().zip(first..).map(|(&found, channel)| part(channel, found)).collect();
-        vectorised(
-            #[inline(always)]
-            || {
-                for plane in (0..images).map(|image| image * channels + first) {
-                    for (at, part) in parts.iter().enumerate() {
-                        // SAFETY: a channel is in one block, and a block in one piece.
-                        let out = unsafe { planes.get(plane + at) };
-                        part.write(elements(plane + at), out);
-                    }
+        vectorised!({
+            for plane in (0..images).map(|image| image * channels + first) {
+                for (at, part) in parts.iter().enumerate() {
+                    // SAFETY: a channel is in one block, and a block in one piece.
+                    let out = unsafe { planes.get(plane + at) };
+                    part.write(elements(plane + at), out);
                 }
-            },
-        );
+            }
+        });
     });
     found.truncate(channels);
     found

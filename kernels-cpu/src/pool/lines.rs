@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "a caller's closure runs on other threads while the caller waits")]
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// A slice in lines of one length, each of which one piece writes.
 pub(crate) struct Lines<'a, T> {
@@ -49,6 +50,31 @@ impl<'a, T> Lines<'a, T> {
         assert!(line < self.count, "line {line} of {}", self.count);
         // SAFETY: the line is inside of the slice that this was made of, and the caller says that nobody else has it.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(line * self.length), self.length) }
+    }
+}
+
+/// Elements of which each piece writes others.
+pub(crate) struct Shared<'a, T> {
+    start: *mut T,
+    lent: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: as for lines, of elements.
+unsafe impl<T: Send> Sync for Shared<'_, T> {}
+
+impl<'a, T> Shared<'a, T> {
+    pub(crate) fn new(elements: &'a mut [T]) -> Self {
+        Self { start: elements.as_mut_ptr(), lent: PhantomData }
+    }
+
+    /// # Safety
+    ///
+    /// The elements are there, and nobody else has them.
+    #[inline(always)]
+    #[expect(clippy::mut_from_ref, reason = "the caller's promise")]
+    pub(crate) unsafe fn slice(&self, range: Range<usize>) -> &mut [T] {
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use aten::Window;
 
+use crate::numbers::usized;
+
 /// Where a part begins and ends in one dimension, and how many elements count, those of the padding among them.
 #[derive(Clone, Copy)]
 struct Span {
@@ -26,22 +28,27 @@ pub(super) struct Part<'a> {
     pub(super) counts: i64,
 }
 
-fn size(size: i64) -> usize {
-    usize::try_from(size).unwrap_or(0)
-}
-
 const WHOLE: Span = Span { start: 0, end: 1, counts: 1 };
 
 impl Boxes {
+    /// Parts in the last `rank` dimensions: for each of these its spans, the size of the image and the step between elements.
+    fn of(rank: usize, dim: impl Fn(usize) -> (Vec<Span>, i64, i64)) -> Self {
+        let mut boxes =
+            Self { spans: [vec![WHOLE], vec![WHOLE], vec![WHOLE]], image: [1; 3], step: [1; 3], divisor: None };
+        for at in 0..rank {
+            let (spans, image, step) = dim(at);
+            let place = 3 - rank + at;
+            (boxes.spans[place], boxes.image[place], boxes.step[place]) = (spans, usized(image), usized(step));
+        }
+        boxes
+    }
+
     /// What is under a window at each of its places.
     pub(super) fn of_window(window: &Window, sizes: &[i64], results: &[i64]) -> Self {
         let rank = window.kernel.len();
         let (images, results) = (&sizes[sizes.len() - rank..], &results[sizes.len() - rank..]);
-        let mut boxes =
-            Self { spans: [vec![WHOLE], vec![WHOLE], vec![WHOLE]], image: [1; 3], step: [1; 3], divisor: None };
-        for dim in 0..rank {
+        Self::of(rank, |dim| {
             let (image, padding, dilation) = (images[dim], window.padding[dim], window.dilation[dim]);
-            let at = 3 - rank + dim;
             let spans = (0..results[dim]).map(|place| {
                 let first = place * window.stride[dim] - padding;
                 let end = first.saturating_add((window.kernel[dim] - 1).saturating_mul(dilation)).saturating_add(1);
@@ -51,45 +58,33 @@ impl Boxes {
                 } else {
                     first
                 };
-                Span { start: size(start.min(image)), end: size(end.min(image)), counts }
+                Span { start: usized(start.min(image)), end: usized(end.min(image)), counts }
             });
-            boxes.spans[at] = spans.collect();
-            boxes.image[at] = size(image);
-            boxes.step[at] = size(dilation);
-        }
-        boxes
+            (spans.collect(), image, dilation)
+        })
     }
 
     /// As many parts of about one size as the result has places.
     pub(super) fn adaptive(rank: usize, sizes: &[i64], results: &[i64]) -> Self {
-        let mut boxes =
-            Self { spans: [vec![WHOLE], vec![WHOLE], vec![WHOLE]], image: [1; 3], step: [1; 3], divisor: None };
-        for dim in 0..rank {
+        Self::of(rank, |dim| {
             let (image, count) = (sizes[sizes.len() - rank + dim], results[sizes.len() - rank + dim]);
-            let at = 3 - rank + dim;
             let spans = (0..count).map(|place| {
                 let (whole, rest) = (place / count * image, (place % count).saturating_mul(image));
                 let start = whole + rest / count;
                 let end = 1 + ((place + 1).saturating_mul(image) - 1) / count;
-                Span { start: size(start), end: size(end), counts: end - start }
+                Span { start: usized(start), end: usized(end), counts: end - start }
             });
-            boxes.spans[at] = spans.collect();
-            boxes.image[at] = size(image);
-        }
-        boxes
+            (spans.collect(), image, 1)
+        })
     }
 
     /// Parts of one size, whose beginnings are listed for each dimension.
     pub(super) fn starting(starts: &[Vec<i64>], kernel: &[i64], image: &[i64]) -> Self {
-        let mut boxes =
-            Self { spans: [vec![WHOLE], vec![WHOLE], vec![WHOLE]], image: [1; 3], step: [1; 3], divisor: None };
-        for (dim, starts) in starts.iter().enumerate() {
-            let at = 3 - kernel.len() + dim;
-            let span = |&start: &i64| Span { start: size(start), end: size(start + kernel[dim]), counts: kernel[dim] };
-            boxes.spans[at] = starts.iter().map(span).collect();
-            boxes.image[at] = size(image[dim]);
-        }
-        boxes
+        Self::of(kernel.len(), |dim| {
+            let span =
+                |&start: &i64| Span { start: usized(start), end: usized(start + kernel[dim]), counts: kernel[dim] };
+            (starts[dim].iter().map(span).collect(), image[dim], 1)
+        })
     }
 
     /// The same parts with what averages are divided by: a given number, or as many elements as there are.

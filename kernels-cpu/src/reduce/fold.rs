@@ -83,47 +83,44 @@ impl<F: Fold> Loops for F {
         // SAFETY: the caller says that there are so many totals.
         let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::Total>(), columns) };
         let mut lanes = [const { MaybeUninit::<F::Lane>::uninit() }; COLUMNS];
-        vectorised(
-            #[inline(always)]
-            || {
-                let lanes = &mut lanes[..columns];
-                for from in (0..count).step_by(DEPTH) {
-                    let end = count.min(from + DEPTH);
-                    let row = |i: usize| {
-                        let at = rows.wrapping_offset(stride * isize::try_from(i).unwrap_or(0));
-                        // SAFETY: the caller says that there are `count` rows of `columns` elements.
-                        unsafe { std::slice::from_raw_parts(at.cast::<F::In>(), columns) }
-                    };
-                    for lane in &mut *lanes {
-                        lane.write(self.lane());
-                    }
-                    let mut i = from;
-                    while i + 4 <= end {
-                        let four = [row(i), row(i + 1), row(i + 2), row(i + 3)];
-                        for (j, lane) in lanes.iter_mut().enumerate() {
-                            // SAFETY: lanes were begun above, and rows are as long as lanes are many.
-                            unsafe {
-                                let with = self.add(lane.assume_init(), *four[0].get_unchecked(j));
-                                let with = self.add(with, *four[1].get_unchecked(j));
-                                let with = self.add(with, *four[2].get_unchecked(j));
-                                lane.write(self.add(with, *four[3].get_unchecked(j)));
-                            }
-                        }
-                        i += 4;
-                    }
-                    for i in i..end {
-                        for (lane, &value) in lanes.iter_mut().zip(row(i)) {
-                            // SAFETY: as above.
-                            unsafe { lane.write(self.add(lane.assume_init(), value)) };
+        vectorised!({
+            let lanes = &mut lanes[..columns];
+            for from in (0..count).step_by(DEPTH) {
+                let end = count.min(from + DEPTH);
+                let row = |i: usize| {
+                    let at = rows.wrapping_offset(stride * isize::try_from(i).unwrap_or(0));
+                    // SAFETY: the caller says that there are `count` rows of `columns` elements.
+                    unsafe { std::slice::from_raw_parts(at.cast::<F::In>(), columns) }
+                };
+                for lane in &mut *lanes {
+                    lane.write(self.lane());
+                }
+                let mut i = from;
+                while i + 4 <= end {
+                    let four = [row(i), row(i + 1), row(i + 2), row(i + 3)];
+                    for (j, lane) in lanes.iter_mut().enumerate() {
+                        // SAFETY: lanes were begun above, and rows are as long as lanes are many.
+                        unsafe {
+                            let with = self.add(lane.assume_init(), *four[0].get_unchecked(j));
+                            let with = self.add(with, *four[1].get_unchecked(j));
+                            let with = self.add(with, *four[2].get_unchecked(j));
+                            lane.write(self.add(with, *four[3].get_unchecked(j)));
                         }
                     }
-                    for (total, lane) in totals.iter_mut().zip(&*lanes) {
+                    i += 4;
+                }
+                for i in i..end {
+                    for (lane, &value) in lanes.iter_mut().zip(row(i)) {
                         // SAFETY: as above.
-                        *total = self.merge(*total, self.total(unsafe { lane.assume_init() }));
+                        unsafe { lane.write(self.add(lane.assume_init(), value)) };
                     }
                 }
-            },
-        );
+                for (total, lane) in totals.iter_mut().zip(&*lanes) {
+                    // SAFETY: as above.
+                    *total = self.merge(*total, self.total(unsafe { lane.assume_init() }));
+                }
+            }
+        });
     }
 
     unsafe fn merge(&self, totals: *mut u8, others: *const u8, count: usize) {
@@ -144,33 +141,30 @@ impl<F: Fold> Loops for F {
 
 /// Folds a run in `N` lanes.
 fn side_by_side<F: Fold, const N: usize>(fold: &F, total: F::Total, values: &[F::In]) -> F::Total {
-    vectorised(
-        #[inline(always)]
-        || {
-            let mut total = total;
-            for block in values.chunks(N * DEPTH) {
-                let mut lanes = [fold.lane(); N];
-                let (wide, rest) = block.as_chunks::<N>();
-                for values in wide {
-                    ahead::for_reading(values.as_ptr().cast::<u8>().wrapping_add(AHEAD), size_of_val(values));
-                    for (lane, &value) in lanes.iter_mut().zip(values) {
-                        *lane = fold.add(*lane, value);
-                    }
-                }
-                for (lane, &value) in lanes.iter_mut().zip(rest) {
+    vectorised!({
+        let mut total = total;
+        for block in values.chunks(N * DEPTH) {
+            let mut lanes = [fold.lane(); N];
+            let (wide, rest) = block.as_chunks::<N>();
+            for values in wide {
+                ahead::for_reading(values.as_ptr().cast::<u8>().wrapping_add(AHEAD), size_of_val(values));
+                for (lane, &value) in lanes.iter_mut().zip(values) {
                     *lane = fold.add(*lane, value);
                 }
-                let mut width = N / 2;
-                while width > 0 {
-                    let (low, high) = lanes.split_at_mut(width);
-                    for (a, b) in low.iter_mut().zip(high) {
-                        *a = fold.join(*a, *b);
-                    }
-                    width /= 2;
-                }
-                total = fold.merge(total, fold.total(lanes[0]));
             }
-            total
-        },
-    )
+            for (lane, &value) in lanes.iter_mut().zip(rest) {
+                *lane = fold.add(*lane, value);
+            }
+            let mut width = N / 2;
+            while width > 0 {
+                let (low, high) = lanes.split_at_mut(width);
+                for (a, b) in low.iter_mut().zip(high) {
+                    *a = fold.join(*a, *b);
+                }
+                width /= 2;
+            }
+            total = fold.merge(total, fold.total(lanes[0]));
+        }
+        total
+    })
 }

@@ -7,6 +7,7 @@
 use dispatch_runtime::{Element, Operand, Operands};
 use smallvec::SmallVec;
 
+use super::signed;
 use crate::convert::{Convert, conversion};
 use crate::pool;
 
@@ -229,9 +230,4 @@ fn walk(sizes: &[usize], lanes: &[Lane], inputs: usize, f: &(dyn Fn(usize, &[*mu
             first += neighbours;
         }
     });
-}
-
-/// Sizes and places are inside of a block of memory, and so fit.
-fn signed(count: usize) -> isize {
-    isize::try_from(count).unwrap_or(isize::MAX)
 }

@@ -8,8 +8,9 @@ use dispatch_runtime::Operand;
 use smallvec::SmallVec;
 
 use super::fold::{COLUMNS, Loops};
+use super::signed;
 use crate::convert::{Convert, conversion};
-use crate::pool;
+use crate::pool::{self, Lines};
 
 /// How many elements are worth a thread.
 const GRAIN: usize = 32 * 1024;
@@ -165,16 +166,14 @@ impl Walk<'_> {
             step = step.next_multiple_of(COLUMNS);
         }
         let parts = size.div_ceil(step);
-        let rooms: Vec<std::sync::Mutex<Option<Room>>> =
-            (0..units * parts).map(|_| std::sync::Mutex::default()).collect();
-        pool::each(units * parts, |i| {
+        let mut rooms: Vec<Option<Room>> = (0..units * parts).map(|_| None).collect();
+        Lines::new(&mut rooms, 1).each(1, |i, to| {
             let mut room = Room::new(self);
             let start = i % parts * step;
             self.unit(i / parts, (longest, start..size.min(start + step)), &mut room);
-            *rooms[i].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(room);
+            to[0] = Some(room);
         });
-        let mut rooms =
-            rooms.into_iter().map(|room| room.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner));
+        let mut rooms = rooms.into_iter();
         for unit in 0..units {
             let mut parts = rooms.by_ref().take(parts).flatten();
             let Some(mut first) = parts.next() else { continue };
@@ -326,9 +325,4 @@ impl Room {
     fn block(&mut self) -> *mut u8 {
         self.block.as_mut_ptr().cast()
     }
-}
-
-/// Sizes and places are inside of a block of memory, and so fit.
-fn signed(count: usize) -> isize {
-    isize::try_from(count).unwrap_or(isize::MAX)
 }

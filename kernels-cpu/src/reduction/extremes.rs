@@ -2,6 +2,7 @@
 
 use dispatch_runtime::{Bool, Element, Operation, Reduced, Result, Spec, Tensor, op_impl, operands};
 
+use crate::inlined::inlined;
 use crate::math::vectorised;
 use crate::reduce::{Fold, computed, fold_into, kept, lines};
 
@@ -16,24 +17,18 @@ pub(crate) trait Ordered: Element + PartialOrd {
     fn is_none(self) -> bool;
 }
 
-macro_rules! ordered {
-    ($($ty:ty: $lowest:expr, $highest:expr, |$x:ident| $is_none:expr;)*) => {$(
-        impl Ordered for $ty {
-            const LOWEST: Self = $lowest;
-            const HIGHEST: Self = $highest;
+inlined! {
+    impl Ordered for f32, f64 {
+        const LOWEST: Self = Self::NEG_INFINITY;
+        const HIGHEST: Self = Self::INFINITY;
+        fn is_none(self) -> bool = self.is_nan();
+    }
 
-            #[inline(always)]
-            fn is_none(self) -> bool {
-                let $x = self;
-                $is_none
-            }
-        }
-    )*};
-}
-ordered! {
-    f32: Self::NEG_INFINITY, Self::INFINITY, |x| x.is_nan();
-    f64: Self::NEG_INFINITY, Self::INFINITY, |x| x.is_nan();
-    i64: Self::MIN, Self::MAX, |_x| false;
+    impl Ordered for i64 {
+        const LOWEST: Self = Self::MIN;
+        const HIGHEST: Self = Self::MAX;
+        fn is_none(self) -> bool = false;
+    }
 }
 
 /// The larger of two, or what is not a number.
@@ -51,41 +46,19 @@ pub(crate) fn smaller<T: Ordered>(a: T, b: T) -> T {
 /// An extreme: where it begins, and which of two it is.
 struct Extreme<T, F>(T, F);
 
-impl<T: Ordered + Sync, F: Fn(T, T) -> T + Sync> Fold for Extreme<T, F> {
-    type In = T;
-    type Lane = T;
-    type Total = T;
-    type Out = T;
-
-    #[inline(always)]
-    fn lane(&self) -> T {
-        self.0
-    }
-
-    #[inline(always)]
-    fn add(&self, lane: T, value: T) -> T {
+inlined! {
+    impl[T: Ordered + Sync, F: Fn(T, T) -> T + Sync] Fold for Extreme<T, F> {
+        type In = T;
+        type Lane = T;
+        type Total = T;
+        type Out = T;
+        fn lane(&self) -> T = self.0;
         // In this order the lane is waited for by one comparison alone.
-        (self.1)(value, lane)
-    }
-
-    #[inline(always)]
-    fn join(&self, a: T, b: T) -> T {
-        (self.1)(a, b)
-    }
-
-    #[inline(always)]
-    fn total(&self, lane: T) -> T {
-        lane
-    }
-
-    #[inline(always)]
-    fn merge(&self, a: T, b: T) -> T {
-        (self.1)(a, b)
-    }
-
-    #[inline(always)]
-    fn finish(&self, total: T) -> T {
-        total
+        fn add(&self, lane: T, value: T) -> T = (self.1)(value, lane);
+        fn join(&self, a: T, b: T) -> T = (self.1)(a, b);
+        fn total(&self, lane: T) -> T = lane;
+        fn merge(&self, a: T, b: T) -> T = (self.1)(a, b);
+        fn finish(&self, total: T) -> T = total;
     }
 }
 
@@ -97,53 +70,29 @@ fn extreme<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &Tensor, larges
     })
 }
 
-#[op_impl(aten::amax, CPU)]
-fn amax(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    extreme::<aten::amax>(plan, out, this, true)
-}
-
-#[op_impl(aten::amin, CPU)]
-fn amin(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    extreme::<aten::amin>(plan, out, this, false)
-}
-
 #[op_impl(aten::aminmax, CPU)]
 fn aminmax(plan: &Reduced, [least, most]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
     extreme::<aten::aminmax>(plan, least, this, false)?;
     extreme::<aten::aminmax>(plan, most, this, true)
 }
 
-#[op_impl(aten::max, CPU)]
-fn max(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    extreme::<aten::max>(plan, out, this, true)
-}
-
-#[op_impl(aten::min, CPU)]
-fn min(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    extreme::<aten::min>(plan, out, this, false)
-}
-
 /// The extreme element of a line and the first place where it is: found apart, because each is a packed loop.
 pub(crate) fn find<T: Ordered>(line: &[T], begin: T, choose: impl Fn(T, T) -> T) -> (T, usize) {
-    let best = vectorised(
-        #[inline(always)]
-        || {
-            let mut lanes = [begin; 16];
-            let (wide, rest) = line.as_chunks::<16>();
-            for values in wide {
-                for (lane, &value) in lanes.iter_mut().zip(values) {
-                    *lane = choose(value, *lane);
-                }
+    let best = vectorised!({
+        let mut lanes = [begin; 16];
+        let (wide, rest) = line.as_chunks::<16>();
+        for values in wide {
+            for (lane, &value) in lanes.iter_mut().zip(values) {
+                *lane = choose(value, *lane);
             }
-            let best = lanes.into_iter().fold(begin, &choose);
-            rest.iter().fold(best, |best, &value| choose(best, value))
-        },
-    );
+        }
+        let best = lanes.into_iter().fold(begin, &choose);
+        rest.iter().fold(best, |best, &value| choose(best, value))
+    });
     let is_best = |value: &T| *value == best || best.is_none() && value.is_none();
     let blocks = line.chunks(256);
-    let block = vectorised(
-        #[inline(always)]
-        || blocks.into_iter().position(|block| block.iter().fold(false, |found, value| found | is_best(value))),
+    let block = vectorised!(
+        blocks.into_iter().position(|block| block.iter().fold(false, |found, value| found | is_best(value)))
     );
     let start = block.unwrap_or(0) * 256;
     let within = line.get(start..).and_then(|rest| rest.iter().position(is_best));
@@ -169,26 +118,32 @@ fn selected<O: Operation>(
     })
 }
 
-#[op_impl(aten::max_dim, CPU)]
-fn max_dim(plan: &Reduced, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    selected::<aten::max_dim>(plan, out, this, true)
-}
-
-#[op_impl(aten::min_dim, CPU)]
-fn min_dim(plan: &Reduced, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    selected::<aten::min_dim>(plan, out, this, false)
-}
-
-#[op_impl(aten::argmax, CPU)]
-fn argmax(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+/// The places of the extremes alone.
+fn places<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
     let mut values = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
-    selected::<aten::argmax>(plan, [&mut values, out], this, true)
+    selected::<O>(plan, [&mut values, out], this, largest)
 }
 
-#[op_impl(aten::argmin, CPU)]
-fn argmin(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    let mut values = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
-    selected::<aten::argmin>(plan, [&mut values, out], this, false)
+/// Kernels of operators for the largest and for the smallest, and what does either.
+macro_rules! kernels {
+    ($($largest:ident $smallest:ident by $either:ident: $out:ty;)*) => {$(
+        #[op_impl(aten::$largest, CPU)]
+        fn $largest(plan: &Reduced, out: $out, this: &Tensor) -> Result<()> {
+            $either::<aten::$largest>(plan, out, this, true)
+        }
+
+        #[op_impl(aten::$smallest, CPU)]
+        fn $smallest(plan: &Reduced, out: $out, this: &Tensor) -> Result<()> {
+            $either::<aten::$smallest>(plan, out, this, false)
+        }
+    )*};
+}
+
+kernels! {
+    amax amin by extreme: &mut Tensor;
+    max min by extreme: &mut Tensor;
+    max_dim min_dim by selected: [&mut Tensor; 2];
+    argmax argmin by places: &mut Tensor;
 }
 
 /// Whether any element is true, or, of the negated, whether none is false.
@@ -196,69 +151,31 @@ struct Truth {
     all: bool,
 }
 
-impl Fold for Truth {
-    type In = Bool;
-    type Lane = u8;
-    type Total = u8;
-    type Out = Bool;
-
-    #[inline(always)]
-    fn lane(&self) -> u8 {
-        0
-    }
-
-    #[inline(always)]
-    fn add(&self, lane: u8, value: Bool) -> u8 {
-        lane | u8::from((value.0 != 0) != self.all)
-    }
-
-    #[inline(always)]
-    fn join(&self, a: u8, b: u8) -> u8 {
-        a | b
-    }
-
-    #[inline(always)]
-    fn total(&self, lane: u8) -> u8 {
-        lane
-    }
-
-    #[inline(always)]
-    fn merge(&self, a: u8, b: u8) -> u8 {
-        a | b
-    }
-
-    #[inline(always)]
-    fn finish(&self, total: u8) -> Bool {
-        Bool::from((total != 0) != self.all)
+inlined! {
+    impl Fold for Truth {
+        type In = Bool;
+        type Lane = u8;
+        type Total = u8;
+        type Out = Bool;
+        fn lane(&self) -> u8 = 0;
+        fn add(&self, lane: u8, value: Bool) -> u8 = lane | u8::from((value.0 != 0) != self.all);
+        fn join(&self, a: u8, b: u8) -> u8 = a | b;
+        fn total(&self, lane: u8) -> u8 = lane;
+        fn merge(&self, a: u8, b: u8) -> u8 = a | b;
+        fn finish(&self, total: u8) -> Bool = Bool::from((total != 0) != self.all);
     }
 }
 
 #[op_impl(aten::any, CPU)]
+#[op_impl(aten::any_dim, CPU)]
+#[op_impl(aten::any_dims, CPU)]
 fn any(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
     fold_into(out, this, &plan.gone, &Truth { all: false })
 }
 
-#[op_impl(aten::any_dim, CPU)]
-fn any_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.gone, &Truth { all: false })
-}
-
-#[op_impl(aten::any_dims, CPU)]
-fn any_dims(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.gone, &Truth { all: false })
-}
-
 #[op_impl(aten::all, CPU)]
-fn all(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.gone, &Truth { all: true })
-}
-
 #[op_impl(aten::all_dim, CPU)]
-fn all_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.gone, &Truth { all: true })
-}
-
 #[op_impl(aten::all_dims, CPU)]
-fn all_dims(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn all(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
     fold_into(out, this, &plan.gone, &Truth { all: true })
 }

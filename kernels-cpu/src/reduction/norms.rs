@@ -5,52 +5,34 @@ use std::marker::PhantomData;
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element, Reduced, Result, Scalar, Tensor, op_impl, operands};
 
 use super::extremes::{Ordered, larger, smaller};
-use crate::compute::Compute;
+use crate::compute::Precision;
+use crate::inlined::inlined;
 use crate::math::{Real, vectorised};
 use crate::reduce::{Fold, computed, fold_into, kept, lines};
 use crate::softmax::{self, Fraction};
 
 /// A number with a magnitude.
 trait Magnitude: Element {
-    type Real: Ordered + Compute + Real + Sync;
+    type Real: Ordered + Fraction + Into<f64>;
 
     fn magnitude(self) -> Self::Real;
-
-    fn wide(magnitude: Self::Real) -> f64;
-
-    fn narrow(total: f64) -> Self::Real;
 }
 
-macro_rules! magnitudes {
-    ($($ty:ty as $real:ty: |$x:ident| $magnitude:expr;)*) => {$(
-        impl Magnitude for $ty {
-            type Real = $real;
+inlined! {
+    impl Magnitude for f32, f64 {
+        type Real = Self;
+        fn magnitude(self) -> Self = self.abs();
+    }
 
-            #[inline(always)]
-            fn magnitude(self) -> $real {
-                let $x = self;
-                $magnitude
-            }
+    impl Magnitude for Complex32 {
+        type Real = f32;
+        fn magnitude(self) -> f32 = self.re.hypot(self.im);
+    }
 
-            #[inline(always)]
-            fn wide(magnitude: $real) -> f64 {
-                magnitude.into()
-            }
-
-            #[inline(always)]
-            #[expect(clippy::allow_attributes, reason = "only one of the types is narrower")]
-            #[allow(clippy::cast_possible_truncation, trivial_numeric_casts, reason = "rounding is what is asked for")]
-            fn narrow(total: f64) -> $real {
-                total as $real
-            }
-        }
-    )*};
-}
-magnitudes! {
-    f32 as f32: |x| x.abs();
-    f64 as f64: |x| x.abs();
-    Complex32 as f32: |x| x.re.hypot(x.im);
-    Complex64 as f64: |x| x.re.hypot(x.im);
+    impl Magnitude for Complex64 {
+        type Real = f64;
+        fn magnitude(self) -> f64 = self.re.hypot(self.im);
+    }
 }
 
 /// A norm: the order, how a magnitude is added, and how two sums are one.
@@ -63,49 +45,26 @@ struct Norm<T: Magnitude, A, J> {
     of: PhantomData<T>,
 }
 
-impl<T, A, J> Fold for Norm<T, A, J>
-where
-    T: Magnitude + Sync,
-    A: Fn(T::Real, T::Real) -> T::Real + Sync,
-    J: Fn(f64, f64) -> f64 + Sync,
-{
-    type In = T;
-    type Lane = T::Real;
-    type Total = f64;
-    type Out = T::Real;
-
-    #[inline(always)]
-    fn lane(&self) -> T::Real {
-        self.begin
-    }
-
-    #[inline(always)]
-    fn add(&self, lane: T::Real, value: T) -> T::Real {
-        (self.add)(lane, value.magnitude())
-    }
-
-    #[inline(always)]
-    fn join(&self, a: T::Real, b: T::Real) -> T::Real {
-        T::narrow((self.join)(T::wide(a), T::wide(b)))
-    }
-
-    #[inline(always)]
-    fn total(&self, lane: T::Real) -> f64 {
-        T::wide(lane)
-    }
-
-    #[inline(always)]
-    fn merge(&self, a: f64, b: f64) -> f64 {
-        (self.join)(a, b)
-    }
-
-    #[inline(always)]
-    fn finish(&self, total: f64) -> T::Real {
-        T::narrow(match self.root {
+inlined! {
+    impl[
+        T: Magnitude + Sync,
+        A: Fn(T::Real, T::Real) -> T::Real + Sync,
+        J: Fn(f64, f64) -> f64 + Sync
+    ] Fold for Norm<T, A, J> {
+        type In = T;
+        type Lane = T::Real;
+        type Total = f64;
+        type Out = T::Real;
+        fn lane(&self) -> T::Real = self.begin;
+        fn add(&self, lane: T::Real, value: T) -> T::Real = (self.add)(lane, value.magnitude());
+        fn join(&self, a: T::Real, b: T::Real) -> T::Real = T::Real::near((self.join)(a.into(), b.into()));
+        fn total(&self, lane: T::Real) -> f64 = lane.into();
+        fn merge(&self, a: f64, b: f64) -> f64 = (self.join)(a, b);
+        fn finish(&self, total: f64) -> T::Real = T::Real::near(match self.root {
             None => total,
             Some(2.0) => total.sqrt(),
             Some(order) => total.powf(order.recip()),
-        })
+        });
     }
 }
 
@@ -116,7 +75,7 @@ fn linalg_vector_norm(plan: &aten::Norm, out: &mut Tensor, this: &Tensor) -> Res
 }
 
 fn norm<T: Magnitude + Sync>(out: &mut Tensor, this: &Tensor, gone: &[bool], order: f64) -> Result<()> {
-    let (zero, one) = (T::narrow(0.0), T::narrow(1.0));
+    let (zero, one) = (T::Real::near(0.0), T::Real::near(1.0));
     let sum = |a: f64, b: f64| a + b;
     macro_rules! norm {
         ($begin:expr, $root:expr, $add:expr, $join:expr) => {
@@ -135,7 +94,7 @@ fn norm<T: Magnitude + Sync>(out: &mut Tensor, this: &Tensor, gone: &[bool], ord
         f64::INFINITY => norm!(zero, None, larger, larger::<f64>),
         f64::NEG_INFINITY => norm!(T::Real::HIGHEST, None, smaller, smaller::<f64>),
         order => {
-            let power = T::narrow(order);
+            let power = T::Real::near(order);
             norm!(zero, Some(order), move |sum: T::Real, x: T::Real| sum.plus(Real::pow(x, power)), sum)
         }
     }
@@ -172,9 +131,6 @@ fn complex_log_sum_exp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tens
 fn log_sum_exp<T: Fraction>(line: &[T]) -> T {
     let highest = softmax::highest(line);
     let shift = if Real::abs(highest) == T::HIGHEST { T::ZERO } else { highest };
-    let sum = vectorised(
-        #[inline(always)]
-        || softmax::total([line], [T::LOWEST], |[x]| Real::exp(x.minus(shift))),
-    );
+    let sum = vectorised!(softmax::total([line], [T::LOWEST], |[x]| Real::exp(x.minus(shift))));
     Real::log(sum).plus(shift)
 }

@@ -1,10 +1,13 @@
 //! Sums, means, products and counts.
 
+use std::convert::identity;
 use std::marker::PhantomData;
 
 use dispatch_runtime::{Arithmetic, Bool, Complex32, Complex64, Reduced, Result, Scalar, Tensor, op_impl};
 
+use super::extremes::Ordered;
 use crate::compute::Compute;
+use crate::inlined::inlined;
 use crate::reduce::{Fold, MOST_IN_A_LANE, computed, fold_into};
 
 /// What sums of this type are kept in.
@@ -45,177 +48,66 @@ wide! {
     Complex64 as Complex64: |x| x, |sum, count| sum / count;
 }
 
-struct Sum<T> {
+/// The sum of what `term` makes of elements, divided by a number.
+struct Sum<T, F> {
+    term: F,
     count: f64,
     of: PhantomData<T>,
 }
 
-impl<T: Wide + Sync> Fold for Sum<T> {
-    type In = T;
-    type Lane = T;
-    type Total = T::Wide;
-    type Out = T;
-
-    #[inline(always)]
-    fn lane(&self) -> T {
-        T::from_scalar(Scalar::Int(0))
-    }
-
-    #[inline(always)]
-    fn add(&self, lane: T, value: T) -> T {
-        lane.plus(value)
-    }
-
-    #[inline(always)]
-    fn join(&self, a: T, b: T) -> T {
-        a.plus(b)
-    }
-
-    #[inline(always)]
-    fn total(&self, lane: T) -> T::Wide {
-        lane.widen()
-    }
-
-    #[inline(always)]
-    fn merge(&self, a: T::Wide, b: T::Wide) -> T::Wide {
-        a.plus(b)
-    }
-
-    #[inline(always)]
-    fn finish(&self, total: T::Wide) -> T {
-        T::over(total, self.count)
-    }
-}
-
-/// What is a number; anything else counts as `NEUTRAL`.
-struct SumOfNumbers<T>(PhantomData<T>);
-
-macro_rules! sum_of_numbers {
-    ($($ty:ty)*) => {$(
-        impl Fold for SumOfNumbers<$ty> {
-            type In = $ty;
-            type Lane = $ty;
-            type Total = f64;
-            type Out = $ty;
-
-            #[inline(always)]
-            fn lane(&self) -> $ty {
-                0.0
-            }
-
-            #[inline(always)]
-            fn add(&self, lane: $ty, value: $ty) -> $ty {
-                lane + if value.is_nan() { 0.0 } else { value }
-            }
-
-            #[inline(always)]
-            fn join(&self, a: $ty, b: $ty) -> $ty {
-                a + b
-            }
-
-            #[inline(always)]
-            fn total(&self, lane: $ty) -> f64 {
-                lane.into()
-            }
-
-            #[inline(always)]
-            fn merge(&self, a: f64, b: f64) -> f64 {
-                a + b
-            }
-
-            #[inline(always)]
-            fn finish(&self, total: f64) -> $ty {
-                <$ty as Wide>::over(total, 1.0)
-            }
-        }
-    )*};
-}
-sum_of_numbers! { f32 f64 }
-
 struct Product<T>(PhantomData<T>);
-
-impl<T: Compute + Sync> Fold for Product<T> {
-    type In = T;
-    type Lane = T;
-    type Total = T;
-    type Out = T;
-
-    #[inline(always)]
-    fn lane(&self) -> T {
-        T::from_scalar(Scalar::Int(1))
-    }
-
-    #[inline(always)]
-    fn add(&self, lane: T, value: T) -> T {
-        lane.times(value)
-    }
-
-    #[inline(always)]
-    fn join(&self, a: T, b: T) -> T {
-        a.times(b)
-    }
-
-    #[inline(always)]
-    fn total(&self, lane: T) -> T {
-        lane
-    }
-
-    #[inline(always)]
-    fn merge(&self, a: T, b: T) -> T {
-        a.times(b)
-    }
-
-    #[inline(always)]
-    fn finish(&self, total: T) -> T {
-        total
-    }
-}
 
 /// Elements that are not zero. A lane counts in few bits, so that many go together.
 struct Count;
 
-impl Fold for Count {
-    type In = Bool;
-    type Lane = u16;
-    type Total = i64;
-    type Out = i64;
-
-    #[inline(always)]
-    fn lane(&self) -> u16 {
-        const { assert!(MOST_IN_A_LANE <= u16::MAX as usize) };
-        0
+inlined! {
+    impl[T: Wide + Sync, F: Fn(T) -> T + Sync] Fold for Sum<T, F> {
+        type In = T;
+        type Lane = T;
+        type Total = T::Wide;
+        type Out = T;
+        fn lane(&self) -> T = T::from_scalar(Scalar::Int(0));
+        fn add(&self, lane: T, value: T) -> T = lane.plus((self.term)(value));
+        fn join(&self, a: T, b: T) -> T = a.plus(b);
+        fn total(&self, lane: T) -> T::Wide = lane.widen();
+        fn merge(&self, a: T::Wide, b: T::Wide) -> T::Wide = a.plus(b);
+        fn finish(&self, total: T::Wide) -> T = T::over(total, self.count);
     }
 
-    #[inline(always)]
-    fn add(&self, lane: u16, value: Bool) -> u16 {
-        lane + u16::from(value.0 != 0)
+    impl[T: Compute + Sync] Fold for Product<T> {
+        type In = T;
+        type Lane = T;
+        type Total = T;
+        type Out = T;
+        fn lane(&self) -> T = T::from_scalar(Scalar::Int(1));
+        fn add(&self, lane: T, value: T) -> T = lane.times(value);
+        fn join(&self, a: T, b: T) -> T = a.times(b);
+        fn total(&self, lane: T) -> T = lane;
+        fn merge(&self, a: T, b: T) -> T = a.times(b);
+        fn finish(&self, total: T) -> T = total;
     }
 
-    #[inline(always)]
-    fn join(&self, a: u16, b: u16) -> u16 {
-        a + b
-    }
-
-    #[inline(always)]
-    fn total(&self, lane: u16) -> i64 {
-        lane.into()
-    }
-
-    #[inline(always)]
-    fn merge(&self, a: i64, b: i64) -> i64 {
-        a + b
-    }
-
-    #[inline(always)]
-    fn finish(&self, total: i64) -> i64 {
-        total
+    impl Fold for Count {
+        type In = Bool;
+        type Lane = u16;
+        type Total = i64;
+        type Out = i64;
+        fn lane(&self) -> u16 = {
+            const { assert!(MOST_IN_A_LANE <= u16::MAX as usize) };
+            0
+        };
+        fn add(&self, lane: u16, value: Bool) -> u16 = lane + u16::from(value.0 != 0);
+        fn join(&self, a: u16, b: u16) -> u16 = a + b;
+        fn total(&self, lane: u16) -> i64 = lane.into();
+        fn merge(&self, a: i64, b: i64) -> i64 = a + b;
+        fn finish(&self, total: i64) -> i64 = total;
     }
 }
 
 /// Sums over dimensions, divided by a number.
 pub(crate) fn sum_over(out: &mut Tensor, this: &Tensor, gone: &[bool], count: f64) -> Result<()> {
     computed!(aten::sum, out.dtype(), T: [f32, f64, i64, Complex32, Complex64] =>
-        fold_into(out, this, gone, &Sum::<T> { count, of: PhantomData }))
+        fold_into(out, this, gone, &Sum { term: identity::<T>, count, of: PhantomData }))
 }
 
 /// Sums all elements into a single one, divided by a number.
@@ -224,12 +116,8 @@ pub(crate) fn sum_into(out: &mut Tensor, this: &Tensor, count: f64) -> Result<()
 }
 
 #[op_impl(aten::sum, CPU)]
-fn sum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    sum_over(out, this, &plan.gone, 1.0)
-}
-
 #[op_impl(aten::sum_dim_intlist, CPU)]
-fn sum_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn sum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
     sum_over(out, this, &plan.gone, 1.0)
 }
 
@@ -239,16 +127,18 @@ fn nansum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
         return sum_over(out, this, &plan.gone, 1.0);
     }
     computed!(aten::nansum, out.dtype(), T: [f32, f64] =>
-        fold_into(out, this, &plan.gone, &SumOfNumbers::<T>(PhantomData)))
+        fold_into(out, this, &plan.gone, &Sum { term: or_zero::<T>, count: 1.0, of: PhantomData }))
+}
+
+/// The number, or zero for NaN.
+#[inline(always)]
+fn or_zero<T: Compute + Ordered>(x: T) -> T {
+    if x.is_none() { T::ZERO } else { x }
 }
 
 #[op_impl(aten::mean, CPU)]
-fn mean(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    sum_over(out, this, &plan.gone, reduced_count(this, &plan.gone))
-}
-
 #[op_impl(aten::mean_dim, CPU)]
-fn mean_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn mean(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
     sum_over(out, this, &plan.gone, reduced_count(this, &plan.gone))
 }
 
@@ -258,27 +148,15 @@ fn reduced_count(this: &Tensor, gone: &[bool]) -> f64 {
     this.sizes().iter().zip(gone).filter(|(_, gone)| **gone).map(|(&size, _)| size as f64).product()
 }
 
-fn multiply(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+#[op_impl(aten::prod, CPU)]
+#[op_impl(aten::prod_dim_int, CPU)]
+fn prod(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
     computed!(aten::prod, out.dtype(), T: [f32, f64, i64, Complex32, Complex64] =>
         fold_into(out, this, &plan.gone, &Product::<T>(PhantomData)))
 }
 
-#[op_impl(aten::prod, CPU)]
-fn prod(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    multiply(plan, out, this)
-}
-
-#[op_impl(aten::prod_dim_int, CPU)]
-fn prod_dim(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    multiply(plan, out, this)
-}
-
 #[op_impl(aten::count_nonzero, CPU)]
-fn count_nonzero(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    fold_into(out, this, &plan.gone, &Count)
-}
-
 #[op_impl(aten::count_nonzero_dim_intlist, CPU)]
-fn count_nonzero_dims(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+fn count_nonzero(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
     fold_into(out, this, &plan.gone, &Count)
 }

@@ -3,54 +3,42 @@
 use aten::Moments;
 use dispatch_runtime::{Complex32, Complex64, Element, Operation, Result, Spec, Tensor, op_impl, operands};
 
+use crate::compute::Precision;
+use crate::inlined::inlined;
 use crate::math::vectorised;
 use crate::reduce::{computed, kept, lines};
 
 /// A number whose distance from a mean is measured in double precision.
 pub(crate) trait Spread: Element {
-    /// What means are rounded to.
-    type Real: Element;
+    /// What variances are rounded to.
+    type Real: Precision + Element;
 
     /// The parts, of which a real number has one.
     fn parts(self) -> [f64; 2];
 
     /// The number with these parts.
     fn of(parts: [f64; 2]) -> Self;
-
-    /// The nearest real number.
-    fn real(value: f64) -> Self::Real;
 }
 
-macro_rules! spread {
-    ($($ty:ty as $real:ty: |$x:ident| $parts:expr, |$of:ident| $from:expr;)*) => {$(
-        #[expect(clippy::allow_attributes, reason = "some of the types lose nothing")]
-        #[allow(clippy::cast_possible_truncation, trivial_numeric_casts, reason = "rounding is what is asked for")]
-        impl Spread for $ty {
-            type Real = $real;
+inlined! {
+    impl Spread for f32, f64 {
+        type Real = Self;
+        #[allow(clippy::useless_conversion, reason = "one of the types is as wide")]
+        fn parts(self) -> [f64; 2] = [self.into(), 0.0];
+        fn of(parts: [f64; 2]) -> Self = Self::near(parts[0]);
+    }
 
-            #[inline(always)]
-            fn parts(self) -> [f64; 2] {
-                let $x = self;
-                $parts
-            }
+    impl Spread for Complex32 {
+        type Real = f32;
+        fn parts(self) -> [f64; 2] = [self.re.into(), self.im.into()];
+        fn of(parts: [f64; 2]) -> Self = Self::new(f32::near(parts[0]), f32::near(parts[1]));
+    }
 
-            #[inline(always)]
-            fn of($of: [f64; 2]) -> Self {
-                $from
-            }
-
-            #[inline(always)]
-            fn real(value: f64) -> $real {
-                value as $real
-            }
-        }
-    )*};
-}
-spread! {
-    f32 as f32: |x| [x.into(), 0.0], |of| of[0] as Self;
-    f64 as f64: |x| [x, 0.0], |of| of[0];
-    Complex32 as f32: |x| [x.re.into(), x.im.into()], |of| Self::new(of[0] as f32, of[1] as f32);
-    Complex64 as f64: |x| [x.re, x.im], |of| Self::new(of[0], of[1]);
+    impl Spread for Complex64 {
+        type Real = f64;
+        fn parts(self) -> [f64; 2] = [self.re, self.im];
+        fn of(parts: [f64; 2]) -> Self = Self::new(parts[0], parts[1]);
+    }
 }
 
 /// The mean of a line, and the sum of the squared distances from it.
@@ -65,20 +53,17 @@ pub(crate) fn spread<T: Spread>(line: &[T]) -> ([f64; 2], f64) {
 /// Adds up what `f` makes of the distances from a point, in lanes.
 #[inline(always)]
 fn each<T: Spread>(line: &[T], from: [f64; 2], f: impl Fn([f64; 2]) -> [f64; 2]) -> [f64; 2] {
-    vectorised(
-        #[inline(always)]
-        || {
-            let mut lanes = [[0.0; 2]; 16];
-            for values in line.chunks(16) {
-                for (lane, value) in lanes.iter_mut().zip(values) {
-                    let [re, im] = value.parts();
-                    let [a, b] = f([re - from[0], im - from[1]]);
-                    *lane = [lane[0] + a, lane[1] + b];
-                }
+    vectorised!({
+        let mut lanes = [[0.0; 2]; 16];
+        for values in line.chunks(16) {
+            for (lane, value) in lanes.iter_mut().zip(values) {
+                let [re, im] = value.parts();
+                let [a, b] = f([re - from[0], im - from[1]]);
+                *lane = [lane[0] + a, lane[1] + b];
             }
-            lanes.into_iter().fold([0.0; 2], |[re, im], [a, b]| [re + a, im + b])
-        },
-    )
+        }
+        lanes.into_iter().fold([0.0; 2], |[re, im], [a, b]| [re + a, im + b])
+    })
 }
 
 fn variances<O: Operation>(plan: &Moments, [var, mean]: [&mut Tensor; 2], this: &Tensor, root: bool) -> Result<()> {
@@ -90,7 +75,7 @@ fn variances<O: Operation>(plan: &Moments, [var, mean]: [&mut Tensor; 2], this: 
             #[expect(clippy::cast_precision_loss, reason = "a variance is rounded")]
             let value = squares / (line.len() as f64 - plan.correction).max(0.0);
             let value = if line.is_empty() { f64::NAN } else { value };
-            var[0] = T::real(if root { value.sqrt() } else { value });
+            var[0] = <T as Spread>::Real::near(if root { value.sqrt() } else { value });
             mean[0] = T::of(center);
         });
         Ok(())

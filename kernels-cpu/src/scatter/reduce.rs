@@ -9,7 +9,9 @@ use crate::compute::Compute;
 use crate::convert::computed_in;
 use crate::factory::fill;
 use crate::gather::put_combined;
+use crate::inlined::inlined;
 use crate::moves::{Axis, Step, combined, copy, packed};
+use crate::reduce::computed;
 
 /// What reductions do besides arithmetic.
 pub(super) trait Reducible: Compute {
@@ -21,38 +23,31 @@ pub(super) trait Reducible: Compute {
     fn shared(self, count: i64) -> Self;
 }
 
-macro_rules! reducible {
-    ($($ty:ty: $least:expr, $greatest:expr, |$a:ident, $b:ident, $n:ident| $greater:expr, $lesser:expr, $shared:expr;)*) => {$(
-        impl Reducible for $ty {
-            const LEAST: Self = $least;
-            const GREATEST: Self = $greatest;
+inlined! {
+    impl Reducible for f32, f64 {
+        const LEAST: Self = Self::NEG_INFINITY;
+        const GREATEST: Self = Self::INFINITY;
+        fn greater(self, other: Self) -> Self = if self.is_nan() || self > other { self } else { other };
+        fn lesser(self, other: Self) -> Self = if self.is_nan() || self < other { self } else { other };
+        fn shared(self, count: i64) -> Self = self / Self::from_scalar(count.into());
+    }
 
-            #[inline(always)]
-            fn greater(self, $b: Self) -> Self {
-                let $a = self;
-                $greater
-            }
+    impl Reducible for i64 {
+        const LEAST: Self = Self::MIN;
+        const GREATEST: Self = Self::MAX;
+        fn greater(self, other: Self) -> Self = self.max(other);
+        fn lesser(self, other: Self) -> Self = self.min(other);
+        fn shared(self, count: i64) -> Self = self.div_euclid(count);
+    }
 
-            #[inline(always)]
-            fn lesser(self, $b: Self) -> Self {
-                let $a = self;
-                $lesser
-            }
-
-            fn shared(self, $n: i64) -> Self {
-                let $a = self;
-                $shared
-            }
-        }
-    )*};
-}
-
-reducible! {
-    f32: Self::NEG_INFINITY, Self::INFINITY, |a, b, n| if a.is_nan() || a > b { a } else { b }, if a.is_nan() || a < b { a } else { b }, a / Self::from_scalar(n.into());
-    f64: Self::NEG_INFINITY, Self::INFINITY, |a, b, n| if a.is_nan() || a > b { a } else { b }, if a.is_nan() || a < b { a } else { b }, a / Self::from_scalar(n.into());
-    i64: Self::MIN, Self::MAX, |a, b, n| a.max(b), a.min(b), a.div_euclid(n);
-    Complex32: Self::ZERO, Self::ZERO, |a, b, n| a.plus(b), a.plus(b), a / Self::from_scalar(n.into());
-    Complex64: Self::ZERO, Self::ZERO, |a, b, n| a.plus(b), a.plus(b), a / Self::from_scalar(n.into());
+    // They have no order, and plans refuse to ask for one.
+    impl Reducible for Complex32, Complex64 {
+        const LEAST: Self = Self::ZERO;
+        const GREATEST: Self = Self::ZERO;
+        fn greater(self, other: Self) -> Self = self.plus(other);
+        fn lesser(self, other: Self) -> Self = self.plus(other);
+        fn shared(self, count: i64) -> Self = self / Self::from_scalar(count.into());
+    }
 }
 
 /// Which elements are made one.
@@ -100,13 +95,8 @@ pub(super) fn reduced(
         return copy(out, &sum);
     }
     copy(out, this)?;
-    match computed {
-        DType::F32 => reduce::<f32>(out, from, way, how, include),
-        DType::F64 => reduce::<f64>(out, from, way, how, include),
-        DType::C64 => reduce::<Complex32>(out, from, way, how, include),
-        DType::C128 => reduce::<Complex64>(out, from, way, how, include),
-        _ => reduce::<i64>(out, from, way, how, include),
-    }
+    computed!(aten::scatter_reduce, computed, T: [f32, f64, Complex32, Complex64, i64] =>
+        reduce::<T>(out, from, way, how, include))
 }
 
 /// Writes the sums of the elements of `this` and those of `from`, which is [`ready`], along a walk.

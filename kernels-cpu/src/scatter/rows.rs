@@ -8,9 +8,10 @@ use super::reduce::{Reducible, Way, ready, reduced, summed};
 use super::{list_of, one, rows};
 use crate::compute::Compute;
 use crate::convert::computed_in;
-use crate::index::{Lists, Negative, inside, positions, sizes_or_one};
-use crate::moves::{Axis, Step, along, copy, copy_called, packed};
+use crate::index::{Lists, Negative, inside, positions};
+use crate::moves::{Axis, Step, along, copy, packed, stretched};
 use crate::numbers::{times, usized};
+use crate::reduce::computed;
 
 #[op_impl(aten::index_copy, CPU)]
 fn index_copy(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
@@ -28,13 +29,9 @@ fn index_add(plan: &AddAt, out: &mut Tensor, this: &Tensor, index: &Tensor, sour
         ready(source)?
     } else {
         let mut scaled = packed(source, computed)?;
-        match computed {
-            DType::F32 => scale::<f32>(&mut scaled, plan.alpha)?,
-            DType::F64 => scale::<f64>(&mut scaled, plan.alpha)?,
-            DType::C64 => scale::<Complex32>(&mut scaled, plan.alpha)?,
-            DType::C128 => scale::<Complex64>(&mut scaled, plan.alpha)?,
-            _ => scale::<i64>(&mut scaled, plan.alpha)?,
-        }
+        computed!(aten::index_add, computed, T: [f32, f64, Complex32, Complex64, i64] => {
+            scale::<T>(&mut scaled, plan.alpha)
+        })?;
         scaled
     };
     let axes = rows(&scaled, plan.dim, &list, out.strides());
@@ -66,30 +63,18 @@ fn index_reduce(
 fn index_fill(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
     let list = list_of(this, *plan, index, Negative::Wraps)?;
     copy(out, this)?;
-    let axes = sizes_or_one(this).iter().enumerate().map(|(dim, &size)| {
-        let stride = out.strides().get(dim).copied().unwrap_or(1);
-        let (size, to) = if dim == *plan {
-            let count = i64::try_from(list.len()).unwrap_or(i64::MAX);
-            (count, Step::Table(list.iter().map(|position| position * stride).collect()))
-        } else {
-            (size, Step::Stride(stride))
-        };
-        Axis { size, to, from: Step::Stride(0) }
-    });
-    let axes: Vec<Axis> = axes.collect();
+    let mut axes = rows(this, *plan, &list, out.strides());
+    axes.iter_mut().for_each(|axis| axis.from = Step::Stride(0));
+    if let Some(axis) = axes.get_mut(*plan) {
+        axis.size = i64::try_from(list.len()).unwrap_or(i64::MAX);
+    }
     along(out, &one(value, this.dtype())?, &axes)
 }
 
 #[op_impl(aten::index_put, CPU)]
 fn index_put(plan: &Indexed, out: &mut Tensor, this: &Tensor, values: &Tensor, accumulate: bool) -> Result<()> {
     let spread = *values.sizes() != *plan.sizes || !values.geometry().is_contiguous();
-    let values = if spread {
-        let mut wide = Spec::contiguous(this.dtype(), &plan.sizes).on(this.device())?;
-        copy_called("values", &mut wide, values)?;
-        wide
-    } else {
-        values.clone()
-    };
+    let values = if spread { stretched("values", values, this.dtype(), &plan.sizes)? } else { values.clone() };
     let lists = Lists::of(plan)?;
     let steps = lists.steps(0..lists.count(), this.sizes(), out.strides())?;
     let axes: Vec<Axis> = steps.into_iter().map(|(size, to, from)| Axis { size, to, from }).collect();
@@ -155,7 +140,7 @@ fn embedding_dense_backward(
     let (from, to): (Vec<i64>, Vec<i64>) = known.map(|(i, row): (i64, _)| (i * width, row * width)).unzip();
     let size = i64::try_from(to.len()).unwrap_or(i64::MAX);
     let rows = Axis { size, to: Step::Table(to), from: Step::Table(from) };
-    let columns = Axis { size: width, to: Step::Stride(1), from: Step::Stride(1) };
+    let columns = Axis::strided(width, 1, 1);
     summed(out, &one(Scalar::Int(0), computed)?, &grads, &[rows, columns])
 }
 

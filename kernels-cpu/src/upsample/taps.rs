@@ -51,12 +51,14 @@ impl<T: Compute> Taps<T> {
         to: i64,
         scale: Option<f64>,
     ) -> Result<Self, OutOfMemory> {
-        let round = Rounding { single: single || matches!(way, Way::Nearest | Way::Exact) };
+        // Positions are computed in the precision that PyTorch computes them in, as the nearest element depends on it.
+        let single = single || matches!(way, Way::Nearest | Way::Exact);
+        let round = |x: f64| if single { f64::from(x as f32) } else { x };
         let step = match scale.filter(|&scale| scale > 0.0) {
-            _ if align_corners && to > 1 => round.of((from - 1) as f64 / (to - 1) as f64),
+            _ if align_corners && to > 1 => round((from - 1) as f64 / (to - 1) as f64),
             _ if align_corners => 0.0,
-            Some(scale) => round.of(1.0 / scale),
-            None => round.of(from as f64 / to as f64),
+            Some(scale) => round(1.0 / scale),
+            None => round(from as f64 / to as f64),
         };
         let last = from - 1;
         let each = match way {
@@ -73,13 +75,13 @@ impl<T: Compute> Taps<T> {
                 weighted.push((at.clamp(0, last) as usize, T::from_scalar(Scalar::Float(weight))));
             };
             let middle = if align_corners {
-                round.of(step * place as f64)
+                round(step * place as f64)
             } else {
-                round.of(round.of(step * round.of(place as f64 + 0.5)) - 0.5)
+                round(round(step * round(place as f64 + 0.5)) - 0.5)
             };
             match way {
-                Way::Nearest => push(round.of(place as f64 * step).floor() as i64, 1.0),
-                Way::Exact => push(round.of(round.of(place as f64 + 0.5) * step).floor() as i64, 1.0),
+                Way::Nearest => push(round(place as f64 * step).floor() as i64, 1.0),
+                Way::Exact => push(round(round(place as f64 + 0.5) * step).floor() as i64, 1.0),
                 Way::Linear if from == to => {
                     push(place, 1.0);
                     push(place, 0.0);
@@ -87,13 +89,13 @@ impl<T: Compute> Taps<T> {
                 Way::Linear => {
                     let middle = middle.max(0.0);
                     let at = (middle as i64).min(last);
-                    let right = round.of(middle - at as f64).clamp(0.0, 1.0);
-                    push(at, round.of(1.0 - right));
+                    let right = round(middle - at as f64).clamp(0.0, 1.0);
+                    push(at, round(1.0 - right));
                     push(at + i64::from(at < last), right);
                 }
                 Way::Cubic => {
                     let at = middle.floor();
-                    let right = round.of(middle - at).clamp(0.0, 1.0);
+                    let right = round(middle - at).clamp(0.0, 1.0);
                     for (offset, (weight, _)) in (-1..).zip(curve(right)) {
                         push((at as i64).saturating_add(offset), weight);
                     }
@@ -163,16 +165,4 @@ fn smooth(place: i64, step: f64, from: i64, reach: f64, weight: impl Fn(f64) -> 
     let weights: Vec<f64> = (first..end).map(|at| weight(((at as f64 - middle + 0.5) / wide).abs())).collect();
     let total: f64 = weights.iter().sum();
     (first..end).zip(weights).for_each(|(at, weight)| push(at, if total == 0.0 { weight } else { weight / total }));
-}
-
-/// Positions are computed in the precision that PyTorch computes them in, as the nearest element depends on it.
-struct Rounding {
-    single: bool,
-}
-
-impl Rounding {
-    #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
-    fn of(&self, x: f64) -> f64 {
-        if self.single { f64::from(x as f32) } else { x }
-    }
 }

@@ -16,6 +16,7 @@ use pulp::{Arch, Simd, WithSimd};
 use crate::compute::{Compute, Field, Fraction, Ordered};
 use crate::convert::{rounded_to_bf16, rounded_to_f16};
 use crate::elementwise::row::Loop;
+use crate::inlined::inlined;
 use crate::math::Real;
 
 /// Functions of elements and numbers that runs know, and which of what they take can be the elements in registers.
@@ -160,24 +161,21 @@ trait Held {
     fn rounded(x: Self::Number) -> Self::Number;
 }
 
-macro_rules! held {
-    ($($ty:ty: $number:ty, $rounded:expr;)*) => {$(
-        impl Held for $ty {
-            type Number = $number;
+inlined! {
+    impl Held for f32, f64 {
+        type Number = Self;
+        fn rounded(x: Self) -> Self = x;
+    }
 
-            #[inline(always)]
-            fn rounded(x: $number) -> $number {
-                $rounded(x)
-            }
-        }
-    )*};
-}
+    impl Held for bf16 {
+        type Number = f32;
+        fn rounded(x: f32) -> f32 = rounded_to_bf16(x);
+    }
 
-held! {
-    f32: f32, std::convert::identity;
-    f64: f64, std::convert::identity;
-    bf16: f32, rounded_to_bf16;
-    f16: f32, rounded_to_f16;
+    impl Held for f16 {
+        type Number = f32;
+        fn rounded(x: f32) -> f32 = rounded_to_f16(x);
+    }
 }
 
 /// How many vectors are in a block: enough to hide how long an operation takes, few enough to leave registers for operands.
