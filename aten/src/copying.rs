@@ -127,20 +127,20 @@ pub fn type_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 /// `value` in every place.
 #[op_def(
     "fill.Scalar(Tensor self, Scalar value) -> Tensor",
-    shape = pointwise, dtype = first, inplace, out = "Scalar_out", body = CompositeExplicitAutograd
+    shape = pointwise, dtype = first, check = crate::check_filling("value", value, this.dtype(), this.geometry().count()),
+    inplace, out = "Scalar_out", body = CompositeExplicitAutograd
 )]
 pub fn fill_scalar(this: &Tensor, value: Scalar) -> Result<Tensor> {
-    crate::check_filling("value", value, this.dtype(), this.geometry().count())?;
     filled(this, &Tensor::number(value))
 }
 
 /// `value`, a single element, in every place.
 #[op_def(
     "fill.Tensor(Tensor self, Tensor value) -> Tensor",
-    shape = pointwise(this), dtype = first, inplace, out = "Tensor_out", body = CompositeExplicitAutograd
+    shape = pointwise(this), dtype = first, check = check_single(value), inplace, out = "Tensor_out",
+    body = CompositeExplicitAutograd
 )]
 pub fn fill(this: &Tensor, value: &Tensor) -> Result<Tensor> {
-    check_single(value)?;
     filled(this, value)
 }
 
@@ -168,11 +168,7 @@ pub fn check_copy(this: &Tensor, src: &Tensor) -> Result<(), BadArgument> {
 }
 
 /// Whether a tensor that is to fill another has one element and no dimensions.
-///
-/// # Errors
-///
-/// Where it has dimensions.
-pub fn check_single(value: &Tensor) -> Result<(), BadArgument> {
+pub(crate) fn check_single(value: &Tensor) -> Result<(), BadArgument> {
     match value.geometry().rank() {
         0 => Ok(()),
         rank => Err(BadArgument::rank("value", rank, "none, as it fills every place")),

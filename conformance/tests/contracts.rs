@@ -9,7 +9,7 @@ use dispatch_runtime::{Key, Operator, Provenance, Shape};
 use {kernels_cpu as _, kernels_cuda as _};
 
 /// What kernels name besides operators and the types of plans.
-const OTHERS: [(&str, &str); 18] = [
+const OTHERS: [(&str, &str); 16] = [
     ("Between", "a field of `Sampling`"),
     ("Beside", "a field of `Sampling`"),
     ("Border", "a field of `Bordered`"),
@@ -22,8 +22,6 @@ const OTHERS: [(&str, &str); 18] = [
     ("GROUP", "the numbers that one block of the random stream gives"),
     ("PIECE", "the numbers that one block of the random stream gives"),
     ("check_copy", "`copy_` moves between devices, so its arguments are on several"),
-    ("check_filling", "`fill_`, beside `copy_`"),
-    ("check_single", "`fill_`, beside `copy_`"),
     ("element_count", "a product of sizes"),
     ("kept_scale", "a test of random numbers"),
     ("number_in", "a number as a dtype has it"),

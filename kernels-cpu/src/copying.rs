@@ -1,6 +1,6 @@
 //! Copies between tensors of the CPU, and what fills one.
 
-use dispatch_runtime::{DType, Device, Layout, MemoryFormat, Operands, Result, Scalar, Tensor, op_impl};
+use dispatch_runtime::{DType, Device, Layout, MemoryFormat, Operands, Pointwise, Result, Scalar, Tensor, op_impl};
 
 use crate::elementwise::{Bound, fusible, transfer};
 
@@ -17,21 +17,19 @@ fusible! {
     }
 }
 
-#[op_impl(aten::fill__scalar, CPU)]
-fn fill_scalar_(this: &mut Tensor, value: Scalar) -> Result<()> {
-    aten::check_filling("value", value, this.dtype(), this.geometry().count())?;
-    written(this, &Tensor::number(value), "value")
+#[op_impl(aten::fill_scalar, CPU, in_place, strided, converts)]
+fn fill_scalar(_plan: &Pointwise, out: &mut Tensor, value: Scalar) -> Result<()> {
+    written(out, &Tensor::number(value), "value")
 }
 
-#[op_impl(aten::fill_, CPU)]
-fn fill_(this: &mut Tensor, value: &Tensor) -> Result<()> {
-    aten::check_single(value)?;
-    written(this, value, "value")
+#[op_impl(aten::fill, CPU, in_place, strided, converts)]
+fn fill(_plan: &Pointwise, out: &mut Tensor, value: &Tensor) -> Result<()> {
+    written(out, value, "value")
 }
 
-#[op_impl(aten::zero_, CPU)]
-fn zero_(this: &mut Tensor) -> Result<()> {
-    written(this, &Tensor::number(0.into()), "self")
+#[op_impl(aten::zero, CPU, in_place, strided, converts)]
+fn zero(_plan: &Pointwise, out: &mut Tensor) -> Result<()> {
+    written(out, &Tensor::number(0.into()), "self")
 }
 
 fn written(this: &mut Tensor, src: &Tensor, name: &'static str) -> Result<()> {

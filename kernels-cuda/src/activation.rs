@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use aten::{Change, Gelu, Halves};
+use dispatch_runtime::Promotion;
 
 use crate::elementwise::{Bound, Loops, fresh, into, part_into};
 use crate::prelude::*;

@@ -4,7 +4,7 @@
 use std::ptr::NonNull;
 
 use dispatch_runtime::{
-    AccessError, DType, Device, Geometry, Held, MemoryFormat, Result, Scalar, Spec, Storage, Tensor, op_impl,
+    AccessError, DType, Device, Geometry, Held, MemoryFormat, Pointwise, Result, Scalar, Spec, Storage, Tensor, op_impl,
 };
 
 use crate::elementwise::{DTYPES, Loops, check_written, is_common, transferred};
@@ -57,22 +57,19 @@ fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
     transfer(this, src, non_blocking)
 }
 
-#[op_impl(aten::fill__scalar, CUDA)]
-fn fill_scalar_(this: &mut Tensor, value: Scalar) -> Result<()> {
-    aten::check_filling("value", value, this.dtype(), this.geometry().count())?;
-    fill_(this, &Tensor::number(value))
+#[op_impl(aten::fill_scalar, CUDA, in_place, strided, converts)]
+fn fill_scalar(_plan: &Pointwise, out: &mut Tensor, value: Scalar) -> Result<()> {
+    write(out, &Tensor::number(value))
 }
 
-#[op_impl(aten::fill_, CUDA)]
-fn fill_(this: &mut Tensor, value: &Tensor) -> Result<()> {
-    aten::check_single(value)?;
-    let _writing = check_written(&["value"], "self", this, &[value])?;
-    write(this, value)
+#[op_impl(aten::fill, CUDA, in_place, strided, converts)]
+fn fill(_plan: &Pointwise, out: &mut Tensor, value: &Tensor) -> Result<()> {
+    write(out, value)
 }
 
-#[op_impl(aten::zero_, CUDA)]
-fn zero_(this: &mut Tensor) -> Result<()> {
-    fill_scalar_(this, 0.into())
+#[op_impl(aten::zero, CUDA, in_place, strided, converts)]
+fn zero(_plan: &Pointwise, out: &mut Tensor) -> Result<()> {
+    write(out, &Tensor::number(0.into()))
 }
 
 #[op_impl(aten::alias_copy, CUDA)]

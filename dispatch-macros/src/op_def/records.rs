@@ -46,8 +46,16 @@ pub(super) fn composite(
     function.body.as_ref()?;
     let (name, body) = (&function.signature.ident, body_name(definition));
     let result = quote!(#runtime::__private::Returns::<#name, #output>::returned(#body(#(#names),*)));
-    // A plan says in the operator's own words what a part of the composite would say in its own.
-    let result = if definition.plan && !definition.types.iter().any(RustType::is_written) {
+    let reads_only = !definition.types.iter().any(RustType::is_written);
+    let result = if definition.is_planned() && body_key.is_some() && reads_only {
+        quote! {
+            match #name::plan(#(#names),*) {
+                ::core::result::Result::Err(__plain) => ::core::result::Result::Err(#runtime::__private::failed::<#name>(__plain)),
+                ::core::result::Result::Ok(_) => #result,
+            }
+        }
+    } else if definition.is_planned() && reads_only {
+        // A plan says in the operator's own words what a part of the composite would say in its own.
         quote! {
             match #result {
                 ::core::result::Result::Ok(__result) => ::core::result::Result::Ok(__result),
