@@ -32,7 +32,13 @@ pub fn glu_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(glu_backward)]
 fn glu_backward_plan(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Plan<Halves>> {
+    check_devices([("self", this), ("grad_output", grad_output)])?;
     let halves = halves("self", this, dim)?;
+    if grad_output.dtype() != this.dtype() {
+        return Err(
+            BadArgument::dtype("grad_output", grad_output.dtype(), format!("{}, as `self` is", this.dtype())).into()
+        );
+    }
     if grad_output.sizes() != halves.gated.sizes() {
         let expected = format!("{:?}, the sizes of the result", halves.gated.sizes());
         return Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected).into());
@@ -55,9 +61,6 @@ pub struct Change {
 #[op_plan(glu_jvp)]
 fn glu_jvp_plan(glu: &Tensor, x: &Tensor, dx: &Tensor, dim: i64) -> Result<Plan<Change>> {
     check_devices([("x", x), ("glu", glu), ("dx", dx)])?;
-    if !x.dtype().is_floating() {
-        return Err(BadArgument::dtype("x", x.dtype(), "floating").into());
-    }
     let Halves { gated, gate } = halves("x", x, dim)?;
     let fitting = [("glu", glu, gated.sizes(), "half of the sizes of `x`"), ("dx", dx, x.sizes(), "the sizes of `x`")];
     for (name, tensor, sizes, whose) in fitting {
@@ -72,6 +75,9 @@ fn glu_jvp_plan(glu: &Tensor, x: &Tensor, dx: &Tensor, dim: i64) -> Result<Plan<
 }
 
 fn halves(name: &'static str, this: &Tensor, dim: i64) -> Result<Halves> {
+    if !this.dtype().is_floating() {
+        return Err(BadArgument::dtype(name, this.dtype(), "floating").into());
+    }
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     let Some(&size) = this.sizes().get(at) else {
         return Err(BadArgument::rank(name, 0, "at least 1").into());
