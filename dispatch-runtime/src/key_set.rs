@@ -101,7 +101,7 @@ impl KeySet {
 
     /// What is left once `key` has had its turn: every layer strictly below it, on any backend. Below an alias key is below the
     /// lowest layer that it touches.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn below(self, key: Key) -> Self {
         let layers = key.layer_bits();

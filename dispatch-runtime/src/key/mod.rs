@@ -253,7 +253,7 @@ impl Key {
     }
 
     /// The bits of every layer that this key touches, for aliases too, without any backend.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn layer_bits(self) -> u64 {
         match self.0 {
             Repr::Alias(alias) => alias.layer_bits(),
