@@ -23,8 +23,15 @@ fn kernels_that_the_readme_names_are_where_it_says() {
         };
         let text = fs::read_to_string(root.join(file)).unwrap();
         let from = line.parse::<usize>().unwrap() - 1;
-        // An attribute, and the name on the line after it.
-        let found = text.lines().skip(from).take(2).any(|line| line.contains(kernel));
+        // An attribute, and the name on the line after it; or a table, with a row of this name.
+        let mut item = text.lines().skip(from).take_while(|line| *line != "}");
+        let is_table = text.lines().nth(from).is_some_and(|line| line.ends_with("! {"));
+        let row = format!("    {kernel}");
+        let found = if is_table {
+            item.any(|line| line.starts_with(&row))
+        } else {
+            item.take(2).any(|line| line.contains(kernel))
+        };
         assert!(found, "README.md: `{kernel}` is not at {place}");
         count += 1;
     }
