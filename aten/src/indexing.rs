@@ -359,7 +359,7 @@ pub fn index_add(_: ...) -> Result<Tensor>;
 pub struct AddAt {
     /// The dimension that the positions are of.
     pub dim: usize,
-    /// What is added is multiplied by this number, which the dtype holds.
+    /// The factor of the source. The dtype holds it.
     pub alpha: Scalar,
 }
 

@@ -59,7 +59,8 @@ fn histograms_of_more_bins_than_memory_holds_are_refused() -> Result<()> {
     let points = Tensor::from([[0.5_f32, 0.5], [0.25, 1.0]]);
     for bins in [&[MANY, MANY][..], &[i64::MAX, 1], &[1, i64::MAX], &[MANY, 1]] {
         let refused = refused(aten::_histogramdd_from_bin_cts(&points, bins, None, None, false));
-        assert!(refused.contains(" bytes of "), "{bins:?}: {refused}");
+        let expected = ["bytes of memory", "are no place in memory"];
+        assert!(expected.iter().any(|words| refused.contains(words)), "{bins:?}: {refused}");
     }
     assert!(aten::histogramdd_int_bins(&points, i64::MAX, None, None, false).is_err());
     assert!(aten::histogramdd_int_bins(&meta(DType::F32, &[2, MANY]), 3, None, None, false).is_err());
