@@ -20,8 +20,8 @@ fn scale(this: &mut Tensor, by: Scalar) -> Result<()> {
     Ok(())
 }
 
-/// One body for `shares`, `shares_` and `shares.out`.
-#[op_impl(myops::shares, CPU)]
+/// One body for `shares`, `shares_` and `shares.out`. It reads all elements before it writes one, so `out` may be `this`.
+#[op_impl(myops::shares, CPU, in_place)]
 fn shares(plan: &myops::Lines, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let from = this.to_vec::<f32>()?;
     let mut to = out.write::<f32>()?;
