@@ -293,8 +293,13 @@ impl Tensor {
         if geometry.is_canonical() && geometry.offset() == 0 {
             Self::allocate(dtype, geometry, self.device())
         } else {
-            Self::allocate(dtype, &Geometry::contiguous(geometry.sizes()), self.device())
+            self.fresh_side_by_side(dtype)
         }
+    }
+
+    #[cold]
+    fn fresh_side_by_side(&self, dtype: DType) -> Result<Self> {
+        Self::allocate(dtype, &Geometry::contiguous(self.sizes()), self.device())
     }
 
     /// A tensor whose elements are whatever its memory holds.
@@ -304,20 +309,25 @@ impl Tensor {
             Some(bytes @ 1..) if geometry.is_canonical() && geometry.offset() == 0 => bytes,
             _ => strided_bytes(dtype, geometry)?,
         };
-        // Of these two there is one each, whatever its number.
+        // There is one CPU, whatever its number.
         if device.backend() == Device::CPU.backend() {
-            Ok(Self::over(Storage::recycled(bytes)?, dtype, geometry, Device::CPU))
-        } else if device.backend() == Device::META.backend() {
-            geometry.bytes(dtype).ok_or_else(|| OutOfStorage::nowhere(dtype, geometry))?;
-            Ok(Self::over(Storage::meta(bytes), dtype, geometry, Device::META))
-        } else {
-            let storage = device.available_memory()?.allocate(device, bytes)?;
-            let found = storage.device();
-            if found.backend() != device.backend() || storage.size() < bytes {
-                return Err(ErrorKind::WrongStorage { device, size: bytes, found, available: storage.size() }.into());
-            }
-            Ok(Self::over(storage, dtype, geometry, found))
+            return Ok(Self::over(Storage::recycled(bytes)?, dtype, geometry, Device::CPU));
         }
+        Self::allocate_elsewhere(dtype, geometry, device, bytes)
+    }
+
+    #[inline(never)]
+    fn allocate_elsewhere(dtype: DType, geometry: &Geometry, device: Device, bytes: usize) -> Result<Self> {
+        if device.backend() == Device::META.backend() {
+            geometry.bytes(dtype).ok_or_else(|| OutOfStorage::nowhere(dtype, geometry))?;
+            return Ok(Self::over(Storage::meta(bytes), dtype, geometry, Device::META));
+        }
+        let storage = device.available_memory()?.allocate(device, bytes)?;
+        let found = storage.device();
+        if found.backend() != device.backend() || storage.size() < bytes {
+            return Err(ErrorKind::WrongStorage { device, size: bytes, found, available: storage.size() }.into());
+        }
+        Ok(Self::over(storage, dtype, geometry, found))
     }
 }
 

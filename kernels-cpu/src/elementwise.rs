@@ -16,7 +16,7 @@ mod transfer;
 mod transpose;
 
 use dispatch_runtime::{
-    DType, Element, ErrorKind, Operand, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
+    DType, Element, Error, ErrorKind, Operand, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
 };
 
 pub(crate) use lanes::Lanes;
@@ -31,7 +31,7 @@ pub(crate) type Loops<'a, const N: usize> = &'a dyn Fn(DType, &mut Lanes<'_, N>)
 /// Computes a fresh tensor.
 #[inline]
 pub(crate) fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
-    Rule::of::<O>().fresh(inputs, loops)
+    Rule::of::<O, O>().fresh(inputs, loops)
 }
 
 /// Computes a fresh tensor for an operator whose result is made of it; the inputs are its first tensors.
@@ -50,7 +50,7 @@ pub(crate) fn part_into<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<()> {
-    Rule { dtype, names: names::<O>(), dtypes: &[], form: O::operator }.into("out", out, inputs, loops)
+    Rule { dtype, names: names::<O>(), dtypes: &[], form: O::operator }.write_into("out", out, inputs, loops)
 }
 
 /// Computes into a tensor of the caller's.
@@ -60,7 +60,7 @@ pub(crate) fn into<O: Operation, const N: usize>(
     inputs: [&Tensor; N],
     loops: Loops<'_, N>,
 ) -> Result<()> {
-    Rule::of::<O>().into(name, out, inputs, loops)
+    Rule::of::<O, O>().write_into(name, out, inputs, loops)
 }
 
 /// Computes into one of the inputs, which stands for each that is `None`, for the form `F` of the operator.
@@ -70,10 +70,9 @@ pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
     inputs: [Option<&Tensor>; N],
     loops: Loops<'_, N>,
 ) -> Result<()> {
-    Rule { form: F::operator, ..Rule::of::<O>() }.in_place(this, inputs, loops)
+    Rule::of::<O, F>().in_place(this, inputs, loops)
 }
 
-#[derive(Clone, Copy)]
 struct Rule {
     dtype: Promotion,
     /// The names of the operands.
@@ -85,18 +84,18 @@ struct Rule {
 }
 
 impl Rule {
+    /// That of an operator, for one of its forms.
     #[inline(always)]
-    fn of<O: Operation>() -> Self {
-        let (dtype, dtypes) = const {
-            match O::SHAPE {
-                Some(Shape::Pointwise { dtype, dtypes, .. }) => (dtype, dtypes),
-                _ => panic!("an elementwise kernel serves an operator with `shape = pointwise`"),
-            }
-        };
-        Self { dtype, names: names::<O>(), dtypes, form: O::operator }
+    fn of<O: Operation, F: Operation>() -> &'static Self {
+        const {
+            let Some(Shape::Pointwise { dtype, dtypes, .. }) = O::SHAPE else {
+                panic!("an elementwise kernel serves an operator with `shape = pointwise`");
+            };
+            &Self { dtype, names: names::<O>(), dtypes, form: F::operator }
+        }
     }
 
-    fn fresh<const N: usize>(self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
+    fn fresh<const N: usize>(&self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
         let (computed, alike) = self.look_at(&inputs);
         let dtype = self.dtype.gives(computed);
         let mut out =
@@ -108,48 +107,35 @@ impl Rule {
         Ok(out)
     }
 
-    fn into<const N: usize>(
-        self,
+    fn write_into<const N: usize>(
+        &self,
         name: &'static str,
         out: &mut Tensor,
         inputs: [&Tensor; N],
         loops: Loops<'_, N>,
     ) -> Result<()> {
-        let (computed, alike) = self.look_at(&inputs);
-        let alike = alike && is_like(out, inputs[0]);
-        if alike && self.dtype.gives(computed) == out.dtype() {
-            // SAFETY: all of them were looked at.
-            return unsafe { self.written(name, out, inputs, computed, alike, loops) };
-        }
+        let (computed, mut alike) = self.look_at(&inputs);
+        let dtype = self.dtype.gives(computed);
         // One that is made anew takes the place of `out` once it is written: a call that is refused changes nothing.
-        let mut fitted = out.clone();
-        self.spec(&inputs, self.dtype.gives(computed))?.fit(name, &mut fitted)?;
-        let alike = alike && is_like(&fitted, inputs[0]);
+        let mut fitted = None;
+        if !(alike && is_like(out, inputs[0]) && dtype == out.dtype()) {
+            let other = self.fitted(name, out, &inputs, dtype)?;
+            alike &= is_like(&other, inputs[0]);
+            fitted = Some(other);
+        }
+        let written = fitted.as_mut().unwrap_or(out);
+        let operands = Operands::take(&[name], [written], self.names, inputs)?;
         // SAFETY: all of them were looked at.
-        unsafe { self.written(name, &mut fitted, inputs, computed, alike, loops) }?;
-        *out = fitted;
+        unsafe { self.run(&operands, computed, alike, loops) }?;
+        drop(operands);
+        if let Some(fitted) = fitted {
+            *out = fitted;
+        }
         Ok(())
     }
 
-    /// # Safety
-    ///
-    /// As [`Lanes::new`], of the result and the inputs.
-    unsafe fn written<const N: usize>(
-        self,
-        name: &'static str,
-        out: &mut Tensor,
-        inputs: [&Tensor; N],
-        computed: DType,
-        alike: bool,
-        loops: Loops<'_, N>,
-    ) -> Result<()> {
-        let operands = Operands::take(&[name], [out], self.names, inputs)?;
-        // SAFETY: as the caller says.
-        unsafe { self.run(&operands, computed, alike, loops) }
-    }
-
     fn in_place<const N: usize>(
-        self,
+        &self,
         this: &mut Tensor,
         inputs: [Option<&Tensor>; N],
         loops: Loops<'_, N>,
@@ -159,7 +145,7 @@ impl Rule {
         let (computed, alike) = self.look_at(&all);
         let alike = alike && is_like(this, all[0]);
         if !(alike && self.dtype.gives(computed) == this.dtype()) {
-            self.spec(&all, self.dtype.gives(computed))?.fit("self", &mut this.clone())?;
+            self.fitted("self", this, &all, self.dtype.gives(computed))?;
         }
         let operands = Operands::in_place("self", this, self.names, |this| inputs.map(|input| input.unwrap_or(this)))?;
         // SAFETY: all of them were looked at.
@@ -168,19 +154,39 @@ impl Rule {
 
     /// The dtype to compute in, and whether the inputs are all of one dtype, side by side, and of the same sizes.
     #[inline(always)]
-    fn look_at<const N: usize>(self, inputs: &[&Tensor; N]) -> (DType, bool) {
+    fn look_at<const N: usize>(&self, inputs: &[&Tensor; N]) -> (DType, bool) {
         let first = inputs[0];
         let alike = first.geometry().is_contiguous()
             && !first.is_number()
             && inputs[1..].iter().all(|input| input.dtype() == first.dtype() && is_like(input, first));
         let computed = match self.dtype {
             Promotion::Common | Promotion::Real | Promotion::Bool if alike => first.dtype(),
-            dtype => dtype.computes_in(inputs),
+            _ => self.promoted(inputs),
         };
         (computed, alike)
     }
 
-    fn spec(self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
+    // These are out of line to keep registers free for operands that are alike.
+    #[inline(never)]
+    fn promoted(&self, inputs: &[&Tensor]) -> DType {
+        self.dtype.computes_in(inputs)
+    }
+
+    /// A handle to `out`, fitted to the result.
+    #[inline(never)]
+    fn fitted(&self, name: &'static str, out: &Tensor, inputs: &[&Tensor], dtype: DType) -> Result<Tensor> {
+        let mut fitted = out.clone();
+        self.spec(inputs, dtype)?.fit(name, &mut fitted)?;
+        Ok(fitted)
+    }
+
+    #[cold]
+    fn unsupported(&self, dtype: DType, supported: &'static [DType]) -> Error {
+        let supported = if self.dtypes.is_empty() { supported } else { self.dtypes };
+        ErrorKind::UnsupportedDType { operator: (self.form)().name(), argument: "self", dtype, supported }.into()
+    }
+
+    fn spec(&self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
         Spec::pointwise(inputs, dtype).map_err(|error| {
             let name = self.names.get(error.operand).copied().unwrap_or_default();
             error.of(name).into()
@@ -190,8 +196,9 @@ impl Rule {
     /// # Safety
     ///
     /// As [`Lanes::new`].
+    #[inline(always)]
     unsafe fn run<const N: usize>(
-        self,
+        &self,
         operands: &Operands<'_, 1, N>,
         computed: DType,
         alike: bool,
@@ -205,14 +212,7 @@ impl Rule {
         if are_few(computed, operands.read().iter().map(Operand::dtype)) && run(FEW).is_ok() {
             return Ok(());
         }
-        match run(crate::convert::computed_in(computed)) {
-            Ok(()) => Ok(()),
-            Err(supported) => {
-                let supported = if self.dtypes.is_empty() { supported } else { self.dtypes };
-                let operator = (self.form)().name();
-                Err(ErrorKind::UnsupportedDType { operator, argument: "self", dtype: computed, supported }.into())
-            }
-        }
+        run(crate::convert::computed_in(computed)).map_err(|supported| self.unsupported(computed, supported))
     }
 }
 

@@ -84,9 +84,9 @@ impl<T> Shared<T> {
         unsafe { &raw mut (*self.inner.as_ptr()).value }
     }
 
-    /// The value, with `bytes` more behind it that hold anything.
+    /// The value, made in its place, with `bytes` more behind it that hold anything.
     #[inline(always)]
-    pub(super) fn with_tail(value: T, bytes: usize) -> Result<Self, OutOfMemory> {
+    pub(super) fn with_tail(value: impl FnOnce() -> T, bytes: usize) -> Result<Self, OutOfMemory> {
         const {
             assert!(
                 size_of::<Inner<T>>() == ALIGNMENT,
@@ -100,7 +100,7 @@ impl<T> Shared<T> {
         unsafe {
             (&raw mut (*inner.as_ptr()).handles).write(AtomicUsize::new(1));
             (&raw mut (*inner.as_ptr()).class).write(class);
-            (&raw mut (*inner.as_ptr()).value).write(value);
+            (&raw mut (*inner.as_ptr()).value).write(value());
         }
         Ok(Self { inner })
     }
@@ -294,7 +294,7 @@ mod tests {
         for _ in 0..40 {
             drop(Shared::new([0xab_u8; 300]));
         }
-        let all: Vec<Shared<u8>> = (0..100).map(|_| Shared::with_tail(7, 300).unwrap()).collect();
+        let all: Vec<Shared<u8>> = (0..100).map(|_| Shared::with_tail(|| 7, 300).unwrap()).collect();
         for shared in &all {
             // SAFETY: there are that many bytes, which no other handle reaches, and a block starts zeroed.
             let tail = unsafe { std::slice::from_raw_parts(shared.tail().as_ptr(), 300) };
@@ -305,12 +305,12 @@ mod tests {
     #[test]
     fn the_tail_is_aligned_and_as_large_as_asked_for() {
         for bytes in [0, 1, 100, 100_000] {
-            let shared = Shared::with_tail(7_u8, bytes).unwrap();
+            let shared = Shared::with_tail(|| 7_u8, bytes).unwrap();
             assert_eq!(shared.tail().addr().get() % 64, 0);
             // SAFETY: there are that many bytes, and nobody else reaches them.
             unsafe { shared.tail().write_bytes(0xff, bytes) };
             assert_eq!(*shared, 7);
         }
-        assert!(Shared::with_tail((), usize::MAX).is_err());
+        assert!(Shared::with_tail(|| (), usize::MAX).is_err());
     }
 }

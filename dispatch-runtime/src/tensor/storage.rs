@@ -177,7 +177,7 @@ impl Storage {
     /// ```
     #[inline]
     pub fn recycled(size: usize) -> Result<Self, OutOfMemory> {
-        Shared::with_tail(Body::over(Memory::Host(size)), size).map(Self)
+        Shared::with_tail(|| Body::over(Memory::Host(size)), size).map(Self)
     }
 
     /// What `size` bytes of memory would be, for tensors that only have a shape.

@@ -148,7 +148,7 @@ pub(crate) struct Bound {
 impl Bound {
     /// The loop that a fresh result of `O` is computed by; none where it has none for these dtypes.
     pub(crate) fn of<O: Operation, const N: usize>(inputs: [&Tensor; N], loops: Loops<'_, N>) -> Option<Self> {
-        Rule::of::<O>().bound(inputs, loops)
+        Rule::of::<O, O>().bound(inputs, loops)
     }
 
     /// Elements in another dtype.
@@ -161,7 +161,7 @@ impl Bound {
 }
 
 impl Rule {
-    fn bound<const N: usize>(self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Option<Bound> {
+    fn bound<const N: usize>(&self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Option<Bound> {
         let common = self.dtype.computes_in(&inputs);
         let dtype = self.dtype.gives(common);
         let row = |computed| {
