@@ -13,7 +13,10 @@ pub fn relu(_: ...) -> Result<Tensor>;
 pub fn leaky_relu(_: ...) -> Result<Tensor>;
 
 /// `self * P(X <= self)` for normal `X`, or its approximation by `tanh`
-#[op_def(r#"gelu(Tensor self, *, str approximate="none") -> Tensor"#, shape = pointwise, dtypes(floating), inplace, out = "out")]
+#[op_def(
+    r#"gelu(Tensor self, *, str approximate="none") -> Tensor"#,
+    shape = pointwise, dtypes(floating), check = check_approximate(approximate), inplace, out = "out"
+)]
 pub fn gelu(this: &Tensor, approximate: &str) -> Result<Tensor>;
 
 /// `self * sigmoid(self)`
@@ -127,31 +130,10 @@ fn log_sigmoid_forward_meta(this: &Tensor) -> Result<(Tensor, Tensor)> {
     Ok((spec.clone().on(Device::META)?, spec.on(Device::META)?))
 }
 
-/// What `approximate` says of `gelu`.
-///
-/// ```
-/// assert_eq!(aten::Gelu::of("tanh").unwrap(), aten::Gelu::Tanh);
-/// assert!(aten::Gelu::of("sigmoid").is_err());
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Gelu {
-    /// By the error function.
-    Exact,
-    /// By a hyperbolic tangent that is near it.
-    Tanh,
-}
-
-impl Gelu {
-    /// What a word means.
-    ///
-    /// # Errors
-    ///
-    /// Where it means nothing.
-    pub fn of(approximate: &str) -> Result<Self, BadArgument> {
-        match approximate {
-            "none" => Ok(Self::Exact),
-            "tanh" => Ok(Self::Tanh),
-            other => Err(BadArgument::value("approximate", format!("{other:?}"), "\"none\" or \"tanh\"")),
-        }
+/// Makes sure that `approximate` is a word of `gelu`.
+pub(crate) fn check_approximate(approximate: &str) -> Result<(), BadArgument> {
+    match approximate {
+        "none" | "tanh" => Ok(()),
+        other => Err(BadArgument::value("approximate", format!("{other:?}"), "\"none\" or \"tanh\"")),
     }
 }

@@ -8,12 +8,6 @@ use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, wrap_dim};
 
 use crate::{check_devices, matmul, mul_scalar, to_dtype, transpose_int};
 
-/// What `_fused_sdp_choice` gives where attention is composed of other operators.
-pub const COMPOSED: i64 = 0;
-
-/// What `_fused_sdp_choice` gives where a backend's blocked kernel runs.
-pub const BLOCKED: i64 = 1;
-
 /// Attention, a block of keys at a time, and the logarithm of the sums that softmax divided by.
 #[op_def(
     "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)",
@@ -25,6 +19,30 @@ pub fn _scaled_dot_product_flash_attention_for_cpu(_: ...) -> Result<(Tensor, Te
 pub struct Attention {
     /// The factor of the products of queries and keys.
     pub scale: f64,
+}
+
+impl Attention {
+    /// The answer of `_fused_sdp_choice` if attention is composed of other operators.
+    pub const COMPOSED: i64 = 0;
+    /// The answer of `_fused_sdp_choice` if a backend's blocked kernel runs.
+    pub const BLOCKED: i64 = 1;
+
+    /// Whether blocked kernels take these arguments.
+    #[must_use]
+    pub fn fits(
+        query: &Tensor,
+        key: &Tensor,
+        value: &Tensor,
+        attn_mask: Option<&Tensor>,
+        dropout_p: f64,
+        enable_gqa: bool,
+    ) -> bool {
+        // A mask of truths becomes one that is added; its sizes stay.
+        let mask = attn_mask.filter(|mask| mask.dtype() != DType::Bool);
+        attention_specs(query, key, value, dropout_p, mask).is_ok()
+            && attn_mask.is_none_or(|mask| check_attention_mask(mask, query, key).is_ok() && !mask.requires_grad())
+            && (enable_gqa || query.sizes()[1] == key.sizes()[1])
+    }
 }
 
 #[op_plan(_scaled_dot_product_flash_attention_for_cpu)]
@@ -118,23 +136,6 @@ fn attention_specs(
     Ok([as_nested(query), dense(summed_in(query.dtype()), &[items, heads, rows], [1, 2, 0])])
 }
 
-/// Whether blocked kernels take this, for those who implement `_fused_sdp_choice`.
-#[must_use]
-pub fn attention_fits(
-    query: &Tensor,
-    key: &Tensor,
-    value: &Tensor,
-    attn_mask: Option<&Tensor>,
-    dropout_p: f64,
-    enable_gqa: bool,
-) -> bool {
-    // A mask of truths becomes one that is added; its sizes stay.
-    let mask = attn_mask.filter(|mask| mask.dtype() != DType::Bool);
-    attention_specs(query, key, value, dropout_p, mask).is_ok()
-        && attn_mask.is_none_or(|mask| check_attention_mask(mask, query, key).is_ok() && !mask.requires_grad())
-        && (enable_gqa || query.sizes()[1] == key.sizes()[1])
-}
-
 /// The dtype that products of elements of this one are added up in.
 fn summed_in(dtype: DType) -> DType {
     if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
@@ -184,7 +185,7 @@ fn dense(dtype: DType, sizes: &[i64], inner_to_outer: impl IntoIterator<Item = u
     body = CompositeExplicitAutograd
 )]
 pub fn _fused_sdp_choice(_: ...) -> Result<i64> {
-    Ok(COMPOSED)
+    Ok(Attention::COMPOSED)
 }
 
 /// Attention: every query's average of the values, weighted by the softmax of its products with the keys.
@@ -196,7 +197,7 @@ pub fn scaled_dot_product_attention(_: ...) -> Result<Tensor> {
     let way = _fused_sdp_choice(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)?;
     let mask = attn_mask.map(|mask| additive(mask, query.dtype())).transpose()?;
     let mask = mask.as_ref();
-    Ok(if way == BLOCKED {
+    Ok(if way == Attention::BLOCKED {
         _scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p, is_causal, mask, scale)?.0
     } else {
         _scaled_dot_product_attention_math(query, key, value, mask, dropout_p, is_causal, None, scale, enable_gqa)?.0

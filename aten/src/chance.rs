@@ -1,9 +1,7 @@
 //! Tensors filled with random numbers.
 //!
 //! A kernel reserves blocks of the generator's stream, and every number is a function of its place there, so that a call gives the same
-//! numbers on every backend and with any number of threads. Blocks are used in groups of 64, a group for every 256 elements that take
-//! a word each and for every 128 that take two. Element `i` of a group takes word `i / 64` of the group's block `i % 64`, or the words
-//! `2 * (i / 64)` and the next one, the first being the lower half. Elements are counted as the tensor's sizes have it, whatever its strides are.
+//! numbers on every backend and with any number of threads: see [`Generator::GROUP`](dispatch_runtime::Generator::GROUP).
 
 mod coin;
 mod continuous;
@@ -27,9 +25,6 @@ pub use integer_factory::*;
 pub use integers::*;
 pub use normals::*;
 pub use shaped::*;
-
-/// Blocks that are used together.
-pub const GROUP: usize = 64;
 
 /// Whether an operator draws random numbers: it takes a generator, or is the overload of one that does.
 ///

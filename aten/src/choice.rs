@@ -56,7 +56,7 @@ pub fn masked_fill__scalar(this: &mut Tensor, mask: &Tensor, value: Scalar) -> R
 
 /// A number for the elements of a tensor: a fraction is true, and not the false that it is once it is cut off.
 fn number_for(this: &Tensor, value: Scalar) -> Tensor {
-    Tensor::number(if this.dtype() == DType::Bool { crate::number_in(DType::Bool, value) } else { value })
+    Tensor::number(if this.dtype() == DType::Bool { value.cast(DType::Bool) } else { value })
 }
 
 /// 0 for negative numbers, 1 for positive ones, and `values` for 0
@@ -89,7 +89,7 @@ pub fn check_masked_fill(this: &Tensor, mask: &Tensor, value: &Tensor) -> Result
     crate::check_single(value)?;
     // Nobody waits for one that is elsewhere: its dtype alone decides.
     if value.device() == Device::CPU && (value.is_number() || this.dtype() != DType::Bool) {
-        return Ok(crate::number_of(value)?.check_fits("value", this.dtype())?);
+        return Ok(value.to_scalar()?.check_fits("value", this.dtype())?);
     }
     if !value.dtype().can_cast(this.dtype()) {
         let expected = format!("one that {} can hold, as `self` is", this.dtype());

@@ -1,10 +1,10 @@
 //! Products of tensors of any rank, composed of those of matrices.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, broadcast, wrap_dim};
+use dispatch_runtime::{BadArgument, Dims, broadcast, element_count, wrap_dim};
 
 use crate::shape::view_strides;
-use crate::{bmm, dot, element_count, expand, mm, mv, permute, reshape, sum_dim_intlist, unsqueeze};
+use crate::{bmm, dot, expand, mm, mv, permute, reshape, sum_dim_intlist, unsqueeze};
 
 /// The product of the matrices in the last two dimensions; a tensor of one dimension is a row on the left and a column on the right.
 #[op_def("matmul(Tensor self, Tensor other) -> Tensor", out = "out")]

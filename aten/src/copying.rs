@@ -8,10 +8,9 @@ use crate::pinning::room_beside;
 /// Copies the elements of `src`, converted and broadcast.
 #[op_def(
     "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
-    operator = Assign, body = CompositeExplicitAutograd
+    plan, operator = Assign, body = CompositeExplicitAutograd
 )]
 pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
-    check_copy(this, src)?;
     if this.device() == Device::CPU && src.device() == Device::CPU {
         return Err("no crate of this program copies on the CPU; link one that does: `use kernels_cpu as _;`".into());
     }
@@ -37,7 +36,6 @@ pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> 
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn copy(_: ...) -> Result<Tensor> {
-    check_copy(this, src)?;
     let mut copied = like(this, this.dtype(), None)?.on(this.device())?;
     copy_(&mut copied, src, non_blocking)?;
     Ok(copied)
@@ -153,18 +151,19 @@ pub fn zero(this: &Tensor) -> Result<Tensor> {
     filled(this, &Tensor::number(0.into()))
 }
 
-/// Whether `src` can be copied to `this`: its sizes stretch to those of `this`.
-///
-/// # Errors
-///
-/// Where they do not.
-pub fn check_copy(this: &Tensor, src: &Tensor) -> Result<(), BadArgument> {
+#[op_plan(copy_)]
+fn copy_plan(this: &Tensor, src: &Tensor) -> Result<Plan<(), 0>, BadArgument> {
+    if src.device() == Device::META && this.device() != Device::META {
+        let problem = Problem::Device { found: src.device(), expected: this.device() };
+        return Err(BadArgument::new("src", problem));
+    }
     let fits = this.sizes() == src.sizes()
         || broadcast([this.sizes(), src.sizes()]).is_ok_and(|sizes| sizes[..] == *this.sizes());
-    if fits {
-        return Ok(());
+    if !fits {
+        let expected = format!("sizes that broadcast to {:?}, those of `self`", this.sizes());
+        return Err(BadArgument::sizes("src", src.sizes(), expected));
     }
-    Err(BadArgument::sizes("src", src.sizes(), format!("sizes that broadcast to {:?}, those of `self`", this.sizes())))
+    Ok(Plan::checked(()))
 }
 
 /// Whether a tensor that is to fill another has one element and no dimensions.
@@ -173,17 +172,6 @@ pub(crate) fn check_single(value: &Tensor) -> Result<(), BadArgument> {
         0 => Ok(()),
         rank => Err(BadArgument::rank("value", rank, "none, as it fills every place")),
     }
-}
-
-#[op_meta(copy_)]
-fn copy_meta(this: &mut Tensor, src: &Tensor, _non_blocking: bool) -> Result<()> {
-    if this.device() != Device::META {
-        let problem = Problem::Device { found: src.device(), expected: this.device() };
-        return Err(BadArgument::new("src", problem).into());
-    }
-    check_copy(this, src)?;
-    this.storage().bump_version();
-    Ok(())
 }
 
 /// Whether writing every element writes every byte.

@@ -5,9 +5,9 @@
 //! counted from the last.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims};
+use dispatch_runtime::{BadArgument, Dims, element_count};
 
-use crate::{bmm, diagonal, element_count, mul, permute, reshape, squeeze_dim, sum_dim_intlist};
+use crate::{bmm, diagonal, mul, permute, reshape, squeeze_dim, sum_dim_intlist};
 
 /// The sum of the products of elements with equal letters: `ij,jk->ik` is the matrix product.
 ///

@@ -212,5 +212,5 @@ fn base_grid(like: &Tensor, size: &[i64], align_corners: bool) -> Result<Tensor>
     }
     columns.push(full(&wide, 1.into(), options.0, options.1, options.2, options.3)?);
     let width = i64::try_from(columns.len()).unwrap_or(0);
-    reshape(&cat(&columns, -1)?, &[size[0], crate::element_count(places), width])
+    reshape(&cat(&columns, -1)?, &[size[0], dispatch_runtime::element_count(places), width])
 }

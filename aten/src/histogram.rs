@@ -3,11 +3,11 @@
 //! All of these are sums of weights at places, and a place is found among the edges of each coordinate's bins. A bin has its lower edge and
 //! not the upper one, but for the last, which has both.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, element_count};
 
 use crate::limits::room;
-use crate::{Methods, check_devices, element_count, linspace, searchsorted};
+use crate::{Methods, check_devices, linspace, searchsorted};
 
 /// How many elements there are in each of so many equal bins of a range, or of the elements' own; and the edges of the bins
 #[op_def(

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, ErrorKind, Problem, Spec, broadcast, wrap_dim};
 
-use crate::{Reduce, ReduceAt, is_complex_number, number_in};
+use crate::{Reduce, ReduceAt, is_complex_number};
 
 /// Refuses what is no list of positions.
 pub(crate) fn check_index(argument: &'static str, index: &Tensor) -> Result<(), BadArgument> {
@@ -373,7 +373,7 @@ fn index_add_plan(
 ) -> Result<Plan<AddAt>, BadArgument> {
     let Plan { value: dim, outputs } = with_source(this, dim, index, source)?;
     alpha.check_fits("alpha", this.dtype())?;
-    Ok(Plan { value: AddAt { dim, alpha: number_in(this.dtype(), alpha) }, outputs })
+    Ok(Plan { value: AddAt { dim, alpha: alpha.cast(this.dtype()) }, outputs })
 }
 
 /// The tensor and the positions of `source` at these positions of a dimension, reduced.

@@ -156,7 +156,6 @@ pub use search::*;
 pub use segments::*;
 pub use select::*;
 pub use sequence::*;
-pub use shape::element_count;
 pub use shuffles::*;
 pub use softmax::*;
 pub use special::*;

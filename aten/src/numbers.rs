@@ -3,58 +3,7 @@
 //! Each check is for the operators whose arguments it has; [`Scalar::fits`] is the rule.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{AccessError, BadArgument, Bool, Complex32, Complex64, Element, Scalar, bf16, f16};
-
-/// The number that a tensor without dimensions is, if its memory is the CPU's.
-///
-/// ```
-/// use dispatch_runtime::{Scalar, Tensor};
-/// assert_eq!(aten::number_of(&Tensor::number(2.into()))?, Scalar::Int(2));
-/// # Ok::<(), dispatch_runtime::AccessError>(())
-/// ```
-///
-/// # Errors
-///
-/// Returns [`AccessError`] if the elements cannot be read.
-pub fn number_of(tensor: &Tensor) -> Result<Scalar, AccessError> {
-    fn first<T: Element>(tensor: &Tensor) -> Result<T, AccessError> {
-        // A tensor without dimensions has one element.
-        tensor.read::<T>()?.first().copied().ok_or(AccessError::InUse)
-    }
-    Ok(match tensor.dtype() {
-        DType::U8 => Scalar::Int(first::<u8>(tensor)?.into()),
-        DType::I8 => Scalar::Int(first::<i8>(tensor)?.into()),
-        DType::I16 => Scalar::Int(first::<i16>(tensor)?.into()),
-        DType::I32 => Scalar::Int(first::<i32>(tensor)?.into()),
-        DType::I64 => Scalar::Int(first::<i64>(tensor)?),
-        DType::F16 => Scalar::Float(first::<f16>(tensor)?.to_f64()),
-        DType::BF16 => Scalar::Float(first::<bf16>(tensor)?.to_f64()),
-        DType::F32 => Scalar::Float(first::<f32>(tensor)?.into()),
-        DType::F64 => Scalar::Float(first::<f64>(tensor)?),
-        DType::Bool => Scalar::Bool(first::<Bool>(tensor)?.into()),
-        DType::C64 => {
-            let value = first::<Complex32>(tensor)?;
-            Scalar::Complex(Complex64::new(value.re.into(), value.im.into()))
-        }
-        DType::C128 => Scalar::Complex(first::<Complex64>(tensor)?),
-    })
-}
-
-/// The number as an element of the dtype has it: without its fraction if the dtype is integral, and 0 or 1 if it is bool.
-///
-/// ```
-/// use dispatch_runtime::{DType, Scalar};
-/// assert_eq!(aten::number_in(DType::I64, Scalar::Float(-1.5)), Scalar::Int(-1));
-/// assert_eq!(aten::number_in(DType::Bool, Scalar::Float(-1.5)), Scalar::Int(1));
-/// ```
-#[must_use]
-pub fn number_in(dtype: DType, number: Scalar) -> Scalar {
-    match dtype {
-        DType::Bool => Scalar::Int(i64::from(number.to_f64() != Some(0.0))),
-        dtype if dtype.is_integral() => Scalar::Int(crate::sequence::integer(number)),
-        _ => number,
-    }
-}
+use dispatch_runtime::{BadArgument, Scalar};
 
 /// Refuses numbers that a dtype does not hold.
 ///
@@ -148,7 +97,7 @@ pub fn check_hardtanh(this: &Tensor, min_val: Scalar, max_val: Scalar) -> Result
     let bound = |argument, number: Scalar| match number {
         Scalar::Float(_) | Scalar::Complex(_) if this.dtype().is_integral() => {
             number.check_fits(argument, DType::I64)?;
-            Ok(Scalar::Int(crate::sequence::integer(number)))
+            Ok(Scalar::Int(number.integer()))
         }
         other => Ok::<_, BadArgument>(other),
     };

@@ -4,7 +4,7 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use crate::prelude::*;
-use crate::sequence::{counted_in, integer};
+use crate::sequence::counted_in;
 
 /// The numbers from `start` up to `end`, `step` apart.
 #[op_def(
@@ -21,7 +21,7 @@ pub fn range_step(_: ...) -> Result<Tensor> {
     let counted = counted_in(dtype);
     crate::check_numbers(counted, [("start", start), ("end", end), ("step", step)])?;
     let [from, to, by] = [start, end, step].map(|number| match counted {
-        DType::I64 => Scalar::Int(integer(number)),
+        DType::I64 => Scalar::Int(number.integer()),
         _ => Scalar::Float(rounded(number, counted)),
     });
     let (span, by_real) = match (from, to) {
@@ -35,7 +35,7 @@ pub fn range_step(_: ...) -> Result<Tensor> {
         return Err(BadArgument::value("end", end, format!("on the side of {start} to which {step} leads")).into());
     }
     let computed = if counted == DType::I64 { DType::I64 } else { DType::F64 };
-    let count = Scalar::Int(integer((span / by_real).floor().into()).saturating_add(1));
+    let count = Scalar::Int(Scalar::from((span / by_real).floor()).integer().saturating_add(1));
     let places = crate::arange(count, Some(computed), layout, device, pin_memory)?;
     places.mul_scalar(by)?.add_scalar(from, 1)?.to(dtype)
 }

@@ -28,7 +28,7 @@ fn arange_plan(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -
         return Err(BadArgument::value("end", end, format!("on the side of {start} to which {step} leads")).into());
     }
     let count = if whole && dtype == DType::I64 {
-        let (from, to, by) = (integer(start), integer(end), integer(step));
+        let (from, to, by) = (start.integer(), end.integer(), step.integer());
         let (span, by) = (i128::from(to) - i128::from(from), i128::from(by));
         i64::try_from((span + by - by.signum()) / by).unwrap_or(i64::MAX)
     } else {
@@ -48,15 +48,6 @@ pub(crate) fn counted_in(dtype: DType) -> DType {
         DType::F16 | DType::BF16 => DType::F32,
         dtype if dtype.is_floating() => DType::F64,
         _ => DType::I64,
-    }
-}
-
-/// The whole part.
-pub(crate) fn integer(number: Scalar) -> i64 {
-    match number {
-        Scalar::Int(number) => number,
-        #[expect(clippy::cast_possible_truncation, reason = "the whole part is what is asked for")]
-        other => other.to_f64().unwrap_or(0.0) as i64,
     }
 }
 

@@ -2,18 +2,6 @@
 
 use dispatch_runtime::{BadArgument, Dims, Geometry, Result, Tensor};
 
-/// How many elements a tensor of these sizes has, or as many as can be counted.
-///
-/// ```
-/// assert_eq!(aten::element_count(&[2, 3, 4]), 24);
-/// assert_eq!(aten::element_count(&[i64::MAX, 2, 0]), 0);
-/// assert_eq!(aten::element_count(&[i64::MAX, 2]), i64::MAX);
-/// ```
-#[must_use]
-pub fn element_count(sizes: &[i64]) -> i64 {
-    sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size))
-}
-
 /// Another walk through the tensor's memory.
 pub(crate) fn restrided(this: &Tensor, size: &[i64], stride: &[i64], offset: i64) -> Result<Tensor> {
     if let Some(size) = size.iter().find(|&&size| size < 0) {

@@ -189,6 +189,11 @@ impl Generator {
         }
     }
 
+    /// How many blocks of the stream kernels use together: a group for every 256 elements that take a word each, and for every 128 that
+    /// take two. Element `i` of a group takes word `i / 64` of the group's block `i % 64`, or the words `2 * (i / 64)` and the next one, of
+    /// which the first is the lower half. Elements are counted in the order of the tensor's sizes, whatever its strides are.
+    pub const GROUP: usize = 64;
+
     /// The next `count` blocks of the stream, for the caller alone: the seed, and the first block's number.
     #[expect(clippy::must_use_candidate, reason = "it also passes over what is not wanted")]
     pub fn reserve(&self, count: u64) -> (u64, u64) {

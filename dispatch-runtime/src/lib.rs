@@ -146,7 +146,7 @@ pub use spec::{OperandError, Order, Promotion, Spec, broadcast, broadcast_stride
 pub use stack::Stack;
 pub use tensor::{
     AccessError, Buffer, Dims, Elements, ElementsMut, Geometry, Held, HostBuffer, Marks, Nested, Operand, Operands,
-    OutOfMemory, OutOfStorage, Ragged, Read, Row, Shared, Storage, Tensor, Unique, Write,
+    OutOfMemory, OutOfStorage, Ragged, Read, Row, Shared, Storage, Tensor, Unique, Write, element_count,
 };
 pub use value::{Object, Value, Values};
 pub use verify::{Finding, verify};

@@ -48,6 +48,36 @@ impl Scalar {
         }
     }
 
+    /// The whole part.
+    ///
+    /// ```
+    /// assert_eq!(dispatch_runtime::Scalar::from(-1.5).integer(), -1);
+    /// ```
+    #[must_use]
+    pub fn integer(self) -> i64 {
+        match self {
+            Self::Int(number) => number,
+            #[expect(clippy::cast_possible_truncation, reason = "the whole part is what is asked for")]
+            other => other.to_f64().unwrap_or(0.0) as i64,
+        }
+    }
+
+    /// The number as an element of the dtype has it: without its fraction if the dtype is integral, and 0 or 1 if it is bool.
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Scalar};
+    /// assert_eq!(Scalar::Float(-1.5).cast(DType::I64), Scalar::Int(-1));
+    /// assert_eq!(Scalar::Float(-1.5).cast(DType::Bool), Scalar::Int(1));
+    /// ```
+    #[must_use]
+    pub fn cast(self, dtype: DType) -> Self {
+        match dtype {
+            DType::Bool => Self::Int(i64::from(self.to_f64() != Some(0.0))),
+            dtype if dtype.is_integral() => Self::Int(self.integer()),
+            _ => self,
+        }
+    }
+
     /// Whether operators convert the number to this dtype. What is out of range is refused, and so are an imaginary part that a real dtype
     /// lacks, and NaN and infinities that an integer lacks. A fraction is cut off. An unsigned integer also stands for negative integers
     /// down to its largest, which wrap, and bool for any number.

@@ -8,6 +8,7 @@ mod backward;
 mod forward;
 mod side;
 
+use aten::Attention;
 use dispatch_runtime::prelude::*;
 
 use crate::gemm::Entry;
@@ -29,8 +30,8 @@ fn choice(
     _: Option<f64>,
     enable_gqa: bool,
 ) -> i64 {
-    let fits = aten::attention_fits(query, key, value, attn_mask, dropout_p, enable_gqa);
-    if fits { aten::BLOCKED } else { aten::COMPOSED }
+    let fits = Attention::fits(query, key, value, attn_mask, dropout_p, enable_gqa);
+    if fits { Attention::BLOCKED } else { Attention::COMPOSED }
 }
 
 /// How many queries a block has.

@@ -14,13 +14,13 @@ mod shaped;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Operands, Problem, Spec, philox};
 
-use aten::GROUP;
-
 use crate::convert::conversion;
 use crate::elementwise::transfer;
 use crate::math::vectorised;
 use crate::moves::Start;
 use crate::pool::over;
+
+const GROUP: usize = Generator::GROUP;
 
 /// The words of a group of blocks: the first of each block, the second of each, and so on.
 pub(crate) type Words = [[u32; GROUP]; 4];

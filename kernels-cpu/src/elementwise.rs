@@ -328,7 +328,7 @@ macro_rules! line {
             }
         };
     };
-    (@loops $types:tt [] $operands:tt [by $loops:block]) => { $loops };
+    (@loops $types:tt [] $operands:tt [by $loops:block]) => { Ok($loops) };
     (@loops [$($ty:ty),+] [$($kept:literal)?] $operands:tt $body:tt) => {
         Ok(move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, _>| {
             $(lanes.keeps($kept);)?

@@ -163,12 +163,12 @@ impl<'a> Lists<'a> {
 
     /// How many positions there are.
     pub(crate) fn count(&self) -> usize {
-        usized(aten::element_count(&self.indexed.index_sizes))
+        usized(dispatch_runtime::element_count(&self.indexed.index_sizes))
     }
 
     /// How many elements lie side by side from what one position picks to what the next does.
     fn width(&self) -> i64 {
-        aten::element_count(&self.indexed.sizes[self.indexed.at + self.indexed.index_sizes.len()..])
+        dispatch_runtime::element_count(&self.indexed.sizes[self.indexed.at + self.indexed.index_sizes.len()..])
     }
 }
 

@@ -11,7 +11,7 @@ elementwise! {
     bitwise_and [few] => |[a, b]| a & b;
     bitwise_or [few] => |[a, b]| a | b;
     bitwise_xor [few] => |[a, b]| a ^ b;
-    bitwise_not => by { Ok(inverting(this)) };
+    bitwise_not => by { inverting(this) };
     bitwise_left_shift => |[a, b]| shifted_left(a, b);
     bitwise_right_shift => |[a, b]| shifted_right(a, b);
     logical_and [few] => |[a, b]| Bool::from(a.holds() & b.holds());

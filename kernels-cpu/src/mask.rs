@@ -134,7 +134,7 @@ impl<'a> Picked<'a> {
     /// Their positions in a dimension.
     pub(crate) fn positions(&self, dim: usize, out: &mut [i64]) -> Result<()> {
         let sizes = &self.sizes;
-        let stride = usized(aten::element_count(&sizes[dim + 1..]));
+        let stride = usized(dispatch_runtime::element_count(&sizes[dim + 1..]));
         let size = usized(sizes[dim]);
         self.write(out, |places, out| {
             // Neighbours are likely to have the same, or to be one further.

@@ -109,7 +109,7 @@ fn addr(
     alpha: Scalar,
 ) -> Result<()> {
     if out.dtype() == DType::Bool {
-        let truth = |factor| aten::number_in(DType::Bool, factor);
+        let truth = |factor: Scalar| factor.cast(DType::Bool);
         return outer::<i64>(out, this, [vec1, vec2], truth(beta), truth(alpha));
     }
     computed!(addr "self", out.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {

@@ -17,9 +17,9 @@ elementwise! {
     trunc => |[x]| x.to_zero();
     round => |[x]| x.to_nearest();
     frac => |[x]| x - Real::trunc(x);
-    abs => by { Ok(abs_loops()) };
-    round_decimals => by { Ok(round_loops(decimals)) };
-    nan_to_num => by { Ok(nan_to_num_loops(this.dtype(), nan, posinf, neginf)) };
+    abs => by { abs_loops() };
+    round_decimals => by { round_loops(decimals) };
+    nan_to_num => by { nan_to_num_loops(this.dtype(), nan, posinf, neginf) };
 }
 
 fn abs_loops() -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {

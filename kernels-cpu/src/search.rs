@@ -108,5 +108,5 @@ fn local_scalar_dense(this: &Tensor) -> Result<Scalar> {
     }
     // One place, whatever is beside it.
     let first = Geometry::strided(&[], &[], this.geometry().offset()).unwrap_or_else(|| this.geometry().clone());
-    Ok(aten::number_of(&this.restride(first)?)?)
+    Ok(this.restride(first)?.to_scalar()?)
 }

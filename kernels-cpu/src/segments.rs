@@ -46,7 +46,7 @@ fn ranges(segments: &Segments<'_>, data: &Tensor, partial: bool) -> Result<Vec<R
 
 /// How many elements lie behind each other in one row.
 fn width(segments: &Segments<'_>, data: &Tensor) -> usize {
-    usized(aten::element_count(&data.sizes()[segments.axis + 1..]))
+    usized(dispatch_runtime::element_count(&data.sizes()[segments.axis + 1..]))
 }
 
 #[op_impl(aten::segment_reduce, CPU)]

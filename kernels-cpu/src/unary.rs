@@ -11,13 +11,13 @@ use crate::math::Real;
 /// The loop of a function of real and of complex numbers.
 macro_rules! analytic {
     ($real:expr, $complex:expr $(, cheap $cheap:ident)?) => {
-        Ok(|dtype, lanes: &mut Lanes<'_, 1>| match dtype {
+        |dtype, lanes: &mut Lanes<'_, 1>| match dtype {
             DType::C64 | DType::C128 => {
                 complex(dtype, lanes, $complex);
                 Ok(())
             }
             _ => analytic!(@real $real $(, $cheap)?)(dtype, lanes).map_err(|_| ANALYTIC),
-        })
+        }
     };
     (@real $real:expr) => { loops!([f32 f64] |[x]| $real(x)) };
     (@real $real:expr, $cheap:ident) => { loops!([f32 f64] cheap $cheap) };
@@ -67,8 +67,8 @@ elementwise! {
     digamma => |[x]| Real::digamma(x);
     deg2rad => |[x]| scaled(x, PI / 180.0);
     rad2deg => |[x]| scaled(x, 180.0 / PI);
-    logit => by { Ok(logit_loops(eps)) };
-    polygamma => by { Ok(polygamma_loops(n)) };
+    logit => by { logit_loops(eps) };
+    polygamma => by { polygamma_loops(n) };
 }
 
 fn polygamma_loops(order: i64) -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {

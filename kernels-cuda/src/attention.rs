@@ -104,7 +104,7 @@ fn choice(
     _: Option<f64>,
     enable_gqa: bool,
 ) -> i64 {
-    let fits = aten::attention_fits(query, key, value, attn_mask, dropout_p, enable_gqa)
+    let fits = Attention::fits(query, key, value, attn_mask, dropout_p, enable_gqa)
         && Width::of(query).is_ok_and(|width| {
             let columns = u32::try_from(query.sizes()[3]).unwrap_or(u32::MAX);
             // The gradients share the most, and come later, where there is no choice any more.
@@ -113,7 +113,7 @@ fn choice(
             let needed = Flash::of(query).map_or_else(plain, |flash| flash.shared());
             Launch::on(query).is_ok_and(|launch| needed <= launch.shared())
         });
-    if fits { aten::BLOCKED } else { aten::COMPOSED }
+    if fits { Attention::BLOCKED } else { Attention::COMPOSED }
 }
 
 parameters! {

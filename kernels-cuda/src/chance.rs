@@ -4,7 +4,7 @@
 mod draws;
 mod shaped;
 
-use aten::{GROUP, Integers};
+use aten::Integers;
 
 use crate::copying::stretched;
 use crate::elementwise::DTYPES;
@@ -75,7 +75,7 @@ fn filled(
 
 /// How many blocks of a stream so many elements take, if a block has this many.
 fn blocks(count: i64, rows: i64) -> i64 {
-    let group = i64::try_from(GROUP).unwrap_or(1);
+    let group = i64::try_from(Generator::GROUP).unwrap_or(1);
     count.unsigned_abs().div_ceil((rows * group).unsigned_abs()).cast_signed() * group
 }
 

@@ -48,8 +48,7 @@ struct Operator {
 crate::known!(COPY.kernel);
 
 #[op_impl(aten::copy_, CUDA)]
-fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
-    aten::check_copy(this, src)?;
+fn copy_(_plan: &(), this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
     if this.device().key() == Device::CPU.key() {
         return download(this, src, non_blocking);
     }

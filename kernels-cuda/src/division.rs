@@ -77,7 +77,7 @@ const WHOLE: [DType; 6] = [DType::I64, DType::I32, DType::I16, DType::I8, DType:
 /// Finds out integers that are to be divided by zero in `computed`: a number at once, an element when the device is next waited for.
 pub(crate) fn check(divisor: &Tensor, computed: DType) -> Result<()> {
     if is_single(divisor) {
-        return match narrowed(aten::number_of(divisor)?, computed) {
+        return match narrowed(divisor.to_scalar()?, computed) {
             Scalar::Int(0) | Scalar::Bool(false) => Err(BadArgument::new("other", Problem::DivisionByZero).into()),
             _ => Ok(()),
         };

@@ -250,7 +250,7 @@ impl<const N: usize> Operands<N> {
         for (k, input) in inputs.iter().enumerate() {
             operands.dtypes[k] = input.dtype() as u8;
             if is_single(input) {
-                let number = aten::number_of(input)?;
+                let number = input.to_scalar()?;
                 let is_kept = computed.is_floating() && loops.marks.contains(&Mark::Keeps(k));
                 operands.single[k] = encoded(if is_kept { number } else { narrowed(number, computed) }, class);
                 operands.singles |= 1 << k;

@@ -21,8 +21,8 @@ elementwise!(unsafe {
     softshrink_backward => |grad, x| "return x >= -lambd && x <= lambd ? C(0) : grad;";
     softplus_backward => |grad, x| "return x * beta > threshold ? grad : grad * sigmoid(x * beta);";
     gelu_backward => by { approximated(approximate, &GELU, &GELU_BY_TANH) };
-    logit_backward => by { Ok(logit(eps)) };
-    elu_backward => by { Ok(elu([alpha, scale, input_scale], is_result)) };
+    logit_backward => by { logit(eps) };
+    elu_backward => by { elu([alpha, scale, input_scale], is_result) };
     log_sigmoid_backward => |grad, x| "return grad * sigmoid(-x);";
     native_dropout_backward => |grad, mask| "return grad * mask * scale;";
 });

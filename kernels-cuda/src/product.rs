@@ -94,7 +94,7 @@ fn addr(
     if out.dtype() == DType::Bool {
         // What is true counts as one, and any sum of ones is true.
         let mut counted = Spec::contiguous(DType::U8, out.sizes()).on(out.device())?;
-        let truth = |factor| aten::number_in(DType::Bool, factor);
+        let truth = |factor: Scalar| factor.cast(DType::Bool);
         outer(&mut counted, this, [vec1, vec2], truth(beta), truth(alpha))?;
         return write(out, &counted);
     }

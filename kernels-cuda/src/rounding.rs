@@ -17,8 +17,8 @@ elementwise!(unsafe {
     ceil => |x| "return rounded_up(x);";
     trunc => |x| "return rounded_to_zero(x);";
     round => |x| "return rounded_to_nearest(x);";
-    round_decimals => by { Ok(rounded(decimals)) };
-    nan_to_num => by { Ok(NAN_TO_NUM.with(&stands(this.dtype(), nan, posinf, neginf))) };
+    round_decimals => by { rounded(decimals) };
+    nan_to_num => by { NAN_TO_NUM.with(&stands(this.dtype(), nan, posinf, neginf)) };
     frac => |x| "return x - trunc(x);";
 });
 

@@ -55,7 +55,7 @@ fn scatter_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tens
 
 #[op_impl(aten::scatter_value_reduce, CUDA)]
 fn scatter_value_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
-    let source = Source::Number(aten::number_in(this.dtype(), value));
+    let source = Source::Number(value.cast(this.dtype()));
     let lists = indexed(index, plan.dim, site!("aten::scatter.value_reduce", "index"));
     Way::of(this, index.sizes(), &lists)?.combine(out, this, &source, this.dtype(), plan.reduce, true)
 }
@@ -142,7 +142,7 @@ fn index_put(plan: &Indexed, out: &mut Tensor, this: &Tensor, values: &Tensor, a
         return accumulated(launch, out, plan, &to, lists, values);
     }
     let source = if is_single(values) {
-        Source::Number(aten::number_of(values)?)
+        Source::Number(values.to_scalar()?)
     } else {
         Source::Elements(Side::of(launch, values, sizes)?)
     };

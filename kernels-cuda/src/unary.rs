@@ -36,8 +36,8 @@ elementwise!(unsafe {
     sinc => |x| "C turn = x * C(3.141592653589793); return x == C(0) ? C(1) : sin(turn) / turn;";
     deg2rad => |x| "return x * C(0.017453292519943295);";
     rad2deg => |x| "return x * C(57.29577951308232);";
-    logit => by { Ok(ends(eps)) };
-    polygamma => by { Ok(POLYGAMMA.with(&[n.into()])) };
+    logit => by { ends(eps) };
+    polygamma => by { POLYGAMMA.with(&[n.into()]) };
 });
 
 loops!(unsafe {

@@ -1,14 +1,11 @@
 //! Positions drawn by their weights.
 //!
 //! With replacement, a position is where an evenly distributed number, times the sum of the weights, falls among their running sums in double
-//! precision: those of pieces of [`PIECE`] weights, each on top of the sum of the pieces before. Without, positions come in the order of
+//! precision: those of pieces of [`Draws::PIECE`] weights, each on top of the sum of the pieces before. Without, positions come in the order of
 //! exponentially distributed numbers, one for each weight and divided by it.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
-
-/// Weights that are added up one after the other.
-pub const PIECE: usize = 256;
 
 /// Positions of the last dimension, each as likely as its weight says; one is drawn once, or any number of times with replacement.
 #[op_def(
@@ -18,8 +15,16 @@ pub const PIECE: usize = 256;
 )]
 pub fn multinomial(_: ...) -> Result<Tensor>;
 
+/// Positions by weights.
+pub struct Draws;
+
+impl Draws {
+    /// How many weights are added one after the other.
+    pub const PIECE: usize = 256;
+}
+
 #[op_plan(multinomial)]
-fn multinomial_plan(this: &Tensor, num_samples: i64, replacement: bool) -> Result<Plan<()>, BadArgument> {
+fn multinomial_plan(this: &Tensor, num_samples: i64, replacement: bool) -> Result<Plan<Draws>, BadArgument> {
     if !this.dtype().is_floating() {
         return Err(BadArgument::dtype("self", this.dtype(), "floating"));
     }
@@ -40,5 +45,5 @@ fn multinomial_plan(this: &Tensor, num_samples: i64, replacement: bool) -> Resul
     }
     let mut sizes = Dims::from_slice(outer);
     sizes.push(num_samples);
-    Ok(Plan::new((), [Spec::contiguous(DType::I64, &sizes)]))
+    Ok(Plan::new(Draws, [Spec::contiguous(DType::I64, &sizes)]))
 }

@@ -28,7 +28,7 @@ macro_rules! norm_pools {
             }
             let powers = input.pow_tensor_scalar(norm_type)?;
             let means = $avg(&powers, kernel_size, stride, &[0], ceil_mode, true $(, $divisor)?)?;
-            let count = crate::element_count(&spread("kernel_size", kernel_size, $rank, 1)?);
+            let count = dispatch_runtime::element_count(&spread("kernel_size", kernel_size, $rank, 1)?);
             // Of sums below zero there is no root.
             (means.relu()? * count)?.pow_tensor_scalar(norm_type.recip())
         }

@@ -1,10 +1,10 @@
 //! Normalisation over groups of channels.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
+use dispatch_runtime::{BadArgument, Spec, element_count};
 
 use super::{check_floating, check_sizes, check_statistics, gradient_specs};
-use crate::{element_count, images_like};
+use crate::images_like;
 
 /// Normalises over groups of channels and all that is in them. Gives the mean and the reciprocal of the standard deviation too.
 #[op_def(

@@ -1,10 +1,9 @@
 //! Normalisation over the last dimensions.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Spec};
+use dispatch_runtime::{BadArgument, Dims, Spec, element_count};
 
 use super::{check_floating, check_sizes, check_statistics, gradient_specs};
-use crate::element_count;
 
 /// Normalises over the last dimensions. Gives the mean and the reciprocal of the standard deviation too.
 #[op_def(

@@ -9,9 +9,13 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
+use half::{bf16, f16};
+use num_complex::{Complex32, Complex64};
+
 use super::{Storage, Tensor};
 use crate::device::Device;
-use crate::dtype::{DType, Element};
+use crate::dtype::{Bool, DType, Element};
+use crate::scalar::Scalar;
 
 /// Why elements cannot be lent.
 ///
@@ -65,6 +69,42 @@ impl fmt::Display for AccessError {
 }
 
 impl std::error::Error for AccessError {}
+
+impl Tensor {
+    /// The number that a tensor without dimensions is, if its memory is the CPU's.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Scalar, Tensor};
+    /// assert_eq!(Tensor::number(2.into()).to_scalar(), Ok(Scalar::Int(2)));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AccessError`] if the elements cannot be read.
+    pub fn to_scalar(&self) -> Result<Scalar, AccessError> {
+        fn first<T: Element>(tensor: &Tensor) -> Result<T, AccessError> {
+            // A tensor without dimensions has one element.
+            tensor.read::<T>()?.first().copied().ok_or(AccessError::InUse)
+        }
+        Ok(match self.dtype() {
+            DType::U8 => Scalar::Int(first::<u8>(self)?.into()),
+            DType::I8 => Scalar::Int(first::<i8>(self)?.into()),
+            DType::I16 => Scalar::Int(first::<i16>(self)?.into()),
+            DType::I32 => Scalar::Int(first::<i32>(self)?.into()),
+            DType::I64 => Scalar::Int(first::<i64>(self)?),
+            DType::F16 => Scalar::Float(first::<f16>(self)?.to_f64()),
+            DType::BF16 => Scalar::Float(first::<bf16>(self)?.to_f64()),
+            DType::F32 => Scalar::Float(first::<f32>(self)?.into()),
+            DType::F64 => Scalar::Float(first::<f64>(self)?),
+            DType::Bool => Scalar::Bool(first::<Bool>(self)?.into()),
+            DType::C64 => {
+                let value = first::<Complex32>(self)?;
+                Scalar::Complex(Complex64::new(value.re.into(), value.im.into()))
+            }
+            DType::C128 => Scalar::Complex(first::<Complex64>(self)?),
+        })
+    }
+}
 
 /// Lends a tensor's elements for reading.
 pub struct Read<'a, T: Element> {

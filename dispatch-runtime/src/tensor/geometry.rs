@@ -7,6 +7,19 @@ use crate::scalar::MemoryFormat;
 /// One number per dimension, without allocation for the tensors people use.
 pub type Dims = SmallVec<[i64; 5]>;
 
+/// How many elements a tensor of these sizes has, or as many as can be counted.
+///
+/// ```
+/// use dispatch_runtime::element_count;
+/// assert_eq!(element_count(&[2, 3, 4]), 24);
+/// assert_eq!(element_count(&[i64::MAX, 2, 0]), 0);
+/// assert_eq!(element_count(&[i64::MAX, 2]), i64::MAX);
+/// ```
+#[must_use]
+pub fn element_count(sizes: &[i64]) -> i64 {
+    sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size))
+}
+
 /// Sizes, strides and offset, in elements.
 ///
 /// ```

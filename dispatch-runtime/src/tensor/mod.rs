@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 pub use access::{AccessError, Read, Write};
 pub(crate) use display::Brief;
 pub use from::{Nested, Ragged, Row};
-pub use geometry::{Dims, Geometry};
+pub use geometry::{Dims, Geometry, element_count};
 pub use held::Held;
 pub use marks::Marks;
 pub use memory::OutOfMemory;

@@ -3,9 +3,7 @@
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
-use aten::GROUP;
-
-use super::filled;
+use super::{GROUP, filled};
 use crate::math::vectorised;
 use crate::moves::stretched;
 

@@ -2,9 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use aten::GROUP;
-
-use super::{Words, filled};
+use super::{GROUP, Words, filled};
 use crate::compute::{Fraction, Precision};
 use crate::inlined::inlined;
 use crate::math::{Real, vectorised};

@@ -1,5 +1,6 @@
 //! Positions drawn by their weights.
 
+use aten::Draws;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
@@ -9,7 +10,7 @@ use crate::moves::packed;
 
 #[op_impl(aten::multinomial, CPU)]
 fn multinomial(
-    _plan: &(),
+    _plan: &Draws,
     out: &mut Tensor,
     this: &Tensor,
     num_samples: i64,
@@ -65,7 +66,7 @@ struct Sums {
 impl Sums {
     fn of(weights: &[f64]) -> Result<Self, BadArgument> {
         let (mut within, mut before, mut all) = (Vec::with_capacity(weights.len()), Vec::new(), 0.0);
-        for piece in weights.chunks(aten::PIECE) {
+        for piece in weights.chunks(Draws::PIECE) {
             let mut sum = 0.0;
             within.extend(piece.iter().map(|weight| {
                 sum += weight;
@@ -86,8 +87,8 @@ impl Sums {
         // Rounding must not lead to the end.
         let point = if point < self.all { point } else { 0.0 };
         let piece = self.before[1..].partition_point(|before| *before <= point);
-        let (first, before) = (piece * aten::PIECE, self.before[piece]);
-        let within = &self.within[first..self.within.len().min(first + aten::PIECE)];
+        let (first, before) = (piece * Draws::PIECE, self.before[piece]);
+        let within = &self.within[first..self.within.len().min(first + Draws::PIECE)];
         first + within.partition_point(|sum| before + sum <= point)
     }
 }

@@ -3,9 +3,9 @@
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
-use aten::{GROUP, Integers};
+use aten::Integers;
 
-use super::{Words, filled, on_cpu};
+use super::{GROUP, Words, filled, on_cpu};
 use crate::math::vectorised;
 
 /// Up to this many different numbers a word each is even enough.

@@ -82,7 +82,7 @@ fn backward(
     };
     let at = |i: usize| grads.get(i).or_else(|| grads.first()).copied().unwrap_or(0.0);
     // Classes are as many elements apart as places share them.
-    let apart = aten::element_count(&this.sizes()[plan.dim + 1..]);
+    let apart = dispatch_runtime::element_count(&this.sizes()[plan.dim + 1..]);
     let (apart, area) = (usized(apart), usized(apart * plan.classes));
     computed!(aten::nll_loss_backward, this.dtype(), T: [f32, f64] => {
         fill(out, |out: &mut [T]| {

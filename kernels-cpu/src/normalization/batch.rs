@@ -15,7 +15,7 @@ const SHORT: i64 = 64;
 /// The dimensions that a channel has to itself. A picture's part of a channel is a line of its own where it is worth it; a line's number
 /// ends in the channel's either way.
 fn plane_dims(input: &Tensor) -> Vec<bool> {
-    let short = aten::element_count(&input.sizes()[2..]) < SHORT;
+    let short = dispatch_runtime::element_count(&input.sizes()[2..]) < SHORT;
     (0..input.sizes().len()).map(|dim| if short { dim != 1 } else { dim > 1 }).collect()
 }
 
@@ -246,7 +246,7 @@ fn centered_by_channel<T: Fraction + Into<f64>>(
     let each = usized(both[1].geometry().count()) / means.len().max(1);
     if !dims[0] && each <= NEAR {
         let [grad_out, input] = both;
-        let area = aten::element_count(&both[1].sizes()[2..]);
+        let area = dispatch_runtime::element_count(&both[1].sizes()[2..]);
         let mut taken = operands!(write out; read grad_out, input)?;
         if let Ok(([out], [Some(grad), Some(line)])) = taken.slices::<T>() {
             return Ok(at_once([grad, line], out, [means.len(), usized(area)], |channel| means[channel], part));

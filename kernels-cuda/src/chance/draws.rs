@@ -1,6 +1,8 @@
 //! Positions drawn by their weights, as `aten` says.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
+use aten::Draws;
+
 use super::filled;
 use crate::order::Ranks;
 use crate::prelude::*;
@@ -29,7 +31,7 @@ impl Rows {
     fn of(weights: &Tensor, launch: Launch) -> Self {
         let width = weights.sizes().last().copied().unwrap_or(1).max(1);
         let count = weights.geometry().count() / width;
-        let piece = i64::try_from(aten::PIECE).unwrap_or(1);
+        let piece = i64::try_from(Draws::PIECE).unwrap_or(1);
         Self { count, width, piece, site: site!("aten::multinomial", "self"), fault: launch.faults() }
     }
 
@@ -40,7 +42,7 @@ impl Rows {
 
 #[op_impl(aten::multinomial, CUDA)]
 fn multinomial(
-    _plan: &(),
+    _plan: &Draws,
     out: &mut Tensor,
     this: &Tensor,
     num_samples: i64,

@@ -74,7 +74,7 @@ macro_rules! line {
     (@options [] $name:ident { $($argument:ident: $ty:ty),+ } $operands:tt $dtypes:tt [] [by $loops:block]) => {
         #[allow(unused_variables, clippy::unnecessary_wraps, reason = "not all look at arguments")]
         #[dispatch_runtime::op_impl(aten::$name, CUDA, engine = $crate::elementwise)]
-        fn $name($($argument: $ty),+) -> dispatch_runtime::Result<$crate::elementwise::Bound> { $loops }
+        fn $name($($argument: $ty),+) -> dispatch_runtime::Result<$crate::elementwise::Bound> { Ok($loops) }
     };
     (@options [] $name:ident { $($argument:ident: $ty:ty),+ } ($($tensor:ident),+; $($number:ident),*) [$($dtype:expr),+] $marks:tt
         [|$($element:ident),+| $body:literal]

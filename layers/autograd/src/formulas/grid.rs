@@ -113,7 +113,7 @@ impl Moved {
 /// The coordinates of a grid in the order of the dimensions, as lines of one channel.
 fn by_dimension(grid: &Tensor) -> Result<Vec<Tensor>> {
     let sizes = grid.sizes();
-    let places = aten::element_count(&sizes[1..sizes.len() - 1]);
+    let places = dispatch_runtime::element_count(&sizes[1..sizes.len() - 1]);
     grid.unbind_int(-1)?.iter().rev().map(|coordinate| coordinate.reshape(&[sizes[0], 1, places])).collect()
 }
 

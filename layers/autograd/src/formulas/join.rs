@@ -76,7 +76,7 @@ fn _chunk_cat(grad: &Tensor, tensors: &[Outline], dim: i64, num_chunks: i64) -> 
     let parts = tensors.iter().map(|tensor| {
         let at = wrap_dim("dim", dim, tensor.rank())?;
         let (outer, inner) = tensor.sizes().split_at(at);
-        let behind = aten::element_count(&inner[1..]);
+        let behind = dispatch_runtime::element_count(&inner[1..]);
         let padded = inner[0].unsigned_abs().div_ceil(num_chunks.unsigned_abs());
         let length = i64::try_from(padded).unwrap_or(i64::MAX).saturating_mul(behind);
         let place = i64::try_from(at).unwrap_or(0);

@@ -83,7 +83,7 @@ fn picked(image: &Tensor, positions: &Tensor, rank: usize) -> Result<Tensor> {
     let lines = |tensor: &Tensor| {
         let sizes = tensor.sizes();
         let mut flat = sizes[..sizes.len() - rank].to_vec();
-        flat.push(aten::element_count(&sizes[sizes.len() - rank..]));
+        flat.push(dispatch_runtime::element_count(&sizes[sizes.len() - rank..]));
         tensor.reshape(&flat)
     };
     lines(image)?.gather(-1, &lines(positions)?)?.reshape(positions.sizes())

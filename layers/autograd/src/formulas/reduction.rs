@@ -32,7 +32,7 @@ pub(super) fn restored(reduced_to: &Tensor, sizes: &[i64], dims: &[i64], keepdim
 /// How many elements each sum has.
 pub(super) fn count(sizes: &[i64], dims: &[i64]) -> Result<i64> {
     let reduced: Dims = reduced(sizes, dims)?.into_iter().map(|dim| sizes[dim]).collect();
-    Ok(aten::element_count(&reduced))
+    Ok(dispatch_runtime::element_count(&reduced))
 }
 
 pub(super) fn of_mean(grad: &Tensor, sizes: &[i64], dims: &[i64], keepdim: bool) -> Result<Tensor> {

@@ -103,7 +103,7 @@ impl Samples {
         let target = aten::to_dtype(&batch.each(target)?, DType::I64, false, false, None)?;
         let scores = aten::movedim_int(&each, dim_in_batch, -1)?;
         let classes = scores.sizes().last().copied().unwrap_or(0);
-        let count = aten::element_count(target.sizes());
+        let count = dispatch_runtime::element_count(target.sizes());
         let ignored = aten::eq_scalar(&target, ignore_index.into())?;
         let known = aten::masked_fill_scalar(&target, &ignored, 0.into())?;
         let weights = match weight {
@@ -137,7 +137,7 @@ impl Samples {
     }
 
     fn total(&self) -> Result<Tensor> {
-        let rows = aten::reshape(&self.weights, &[self.sizes[0], aten::element_count(&self.sizes[1..])])?;
+        let rows = aten::reshape(&self.weights, &[self.sizes[0], dispatch_runtime::element_count(&self.sizes[1..])])?;
         aten::sum_dim_intlist(&rows, Some(&[1]), false, None)
     }
 }
@@ -158,7 +158,7 @@ fn likelihood(
         let none = aten::zeros_like(&total, None, None, None, None, None)?;
         return Ok((Mapped::in_front(losses), Mapped::in_front(none)));
     }
-    let rows = aten::reshape(&losses, &[samples.sizes[0], aten::element_count(&samples.sizes[1..])])?;
+    let rows = aten::reshape(&losses, &[samples.sizes[0], dispatch_runtime::element_count(&samples.sizes[1..])])?;
     let sum = aten::sum_dim_intlist(&rows, Some(&[1]), false, None)?;
     let result = if reduction == MEAN { aten::div(&sum, &total)? } else { sum };
     Ok((Mapped::in_front(result), Mapped::in_front(total)))

@@ -8,7 +8,7 @@ use crate::words::behind;
 
 /// A list of places for each slice, as `gather` and `scatter` take them: one for each element beside the dimension, too.
 fn spread(batch: &Batch, index: &Mapped, sizes: &[i64], at: i64) -> Result<Tensor> {
-    let count = aten::element_count(index.first()?.sizes());
+    let count = dispatch_runtime::element_count(index.first()?.sizes());
     let at = usize::try_from(at).unwrap_or(usize::MAX);
     let mut column = vec![1; sizes.len()];
     (column[0], column[at]) = (batch.size(), count);

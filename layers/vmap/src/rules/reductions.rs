@@ -8,7 +8,7 @@ use crate::batch::{Batch, Mapped};
 /// The elements of each slice in a row.
 pub(super) fn rows(batch: &Batch, mapped: &Mapped) -> Result<Tensor> {
     let front = mapped.front()?;
-    let count = aten::element_count(&front.sizes()[1..]);
+    let count = dispatch_runtime::element_count(&front.sizes()[1..]);
     aten::reshape(&front, &[batch.size(), count])
 }
 
