@@ -126,16 +126,7 @@ fn bags_of(indices: &Tensor, offsets: &Tensor, offset2bag: &Tensor) -> Result<Te
 pub fn _embedding_bag_dense_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_embedding_bag_dense_backward)]
-fn _embedding_bag_dense_backward_plan(
-    grad: &Tensor,
-    indices: &Tensor,
-    offset2bag: &Tensor,
-    bag_size: &Tensor,
-    maximum_indices: &Tensor,
-    num_weights: i64,
-    mode: i64,
-    per_sample_weights: Option<&Tensor>,
-) -> Result<Plan<Bagging>, BadArgument> {
+fn _embedding_bag_dense_backward_plan(_: ...) -> Result<Plan<Bagging>, BadArgument> {
     let mode = Bagging::of(mode)?;
     let &[bags, width] = grad.sizes() else {
         return Err(BadArgument::rank("grad", grad.sizes().len(), "2"));
@@ -171,12 +162,7 @@ fn _embedding_bag_dense_backward_plan(
 pub fn _embedding_bag_per_sample_weights_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_embedding_bag_per_sample_weights_backward)]
-fn per_sample_weights_backward_plan(
-    grad: &Tensor,
-    weight: &Tensor,
-    indices: &Tensor,
-    mode: i64,
-) -> Result<Plan<()>, BadArgument> {
+fn per_sample_weights_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     if Bagging::of(mode)? != Bagging::Sum {
         return Err(BadArgument::value("mode", mode, "0 (sum), as only sums are weighted"));
     }
@@ -188,16 +174,7 @@ fn per_sample_weights_backward_plan(
 }
 
 #[op_impl(_embedding_bag_per_sample_weights_backward, CompositeExplicitAutograd)]
-fn per_sample_weights_backward_any(
-    _plan: &(),
-    out: &mut Tensor,
-    grad: &Tensor,
-    weight: &Tensor,
-    indices: &Tensor,
-    offsets: &Tensor,
-    offset2bag: &Tensor,
-    padding_idx: i64,
-) -> Result<()> {
+fn per_sample_weights_backward_any(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let bags = crate::index_select(grad, 0, &bags_of(indices, offsets, offset2bag)?)?;
     let rows = crate::index_select(weight, 0, indices)?;
     let each = crate::sum_dim_intlist(&crate::mul(&bags, &rows)?, Some(&[1]), false, Some(out.dtype()))?;

@@ -16,13 +16,7 @@ use crate::{clamp_min, div, eq_scalar, masked_fill_scalar, mean, squeeze_dim, su
 pub fn _ctc_loss(_: ...) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(_ctc_loss)]
-fn _ctc_loss_plan(
-    log_probs: &Tensor,
-    targets: &Tensor,
-    input_lengths: &[i64],
-    target_lengths: &[i64],
-    blank: i64,
-) -> Result<Plan<Labelling, 2>, BadArgument> {
+fn _ctc_loss_plan(_: ...) -> Result<Plan<Labelling, 2>, BadArgument> {
     let labelling = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?;
     let outputs = labelling.specs(log_probs);
     Ok(Plan::new(labelling, outputs))
@@ -50,16 +44,7 @@ pub fn _ctc_loss_tensor(_: ...) -> Result<(Tensor, Tensor)> {
 pub fn _ctc_loss_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_ctc_loss_backward)]
-fn _ctc_loss_backward_plan(
-    grad: &Tensor,
-    log_probs: &Tensor,
-    targets: &Tensor,
-    input_lengths: &[i64],
-    target_lengths: &[i64],
-    neg_log_likelihood: &Tensor,
-    log_alpha: &Tensor,
-    blank: i64,
-) -> Result<Plan<Labelling>, BadArgument> {
+fn _ctc_loss_backward_plan(_: ...) -> Result<Plan<Labelling>, BadArgument> {
     let labelling = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?;
     let [losses, alphas] = labelling.specs(log_probs);
     let results = [

@@ -34,13 +34,7 @@ fn whole(argument: &'static str, size: &[i64]) -> Result<(), BadArgument> {
 pub fn empty_memory_format(_: ...) -> Result<Tensor>;
 
 #[op_plan(empty_memory_format)]
-fn empty_plan(
-    size: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    pin_memory: Option<bool>,
-    memory_format: Option<MemoryFormat>,
-) -> Result<Plan<()>> {
+fn empty_plan(_: ...) -> Result<Plan<()>> {
     check_plain(layout, pin_memory)?;
     let dtype = dtype.unwrap_or(DType::F32);
     match memory_format {
@@ -66,13 +60,7 @@ fn in_format(size: &[i64], dtype: DType, format: MemoryFormat) -> Result<Spec, B
 pub fn empty_strided(_: ...) -> Result<Tensor>;
 
 #[op_plan(empty_strided)]
-fn empty_strided_plan(
-    size: &[i64],
-    stride: &[i64],
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    pin_memory: Option<bool>,
-) -> Result<Plan<()>, BadArgument> {
+fn empty_strided_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     check_plain(layout, pin_memory)?;
     whole("size", size)?;
     whole("stride", stride)?;
@@ -90,13 +78,7 @@ fn empty_strided_plan(
 pub fn full(_: ...) -> Result<Tensor>;
 
 #[op_plan(full)]
-fn full_plan(
-    size: &[i64],
-    fill_value: Scalar,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    pin_memory: Option<bool>,
-) -> Result<Plan<()>> {
+fn full_plan(_: ...) -> Result<Plan<()>> {
     check_plain(layout, pin_memory)?;
     whole("size", size)?;
     let natural = match fill_value {

@@ -46,44 +46,24 @@ pub struct Moments {
 }
 
 #[op_plan(var_correction)]
-fn var_plan(
-    this: &Tensor,
-    dim: Option<&[i64]>,
-    correction: Option<Scalar>,
-    keepdim: bool,
-) -> Result<Plan<Moments>, BadArgument> {
+fn var_plan(_: ...) -> Result<Plan<Moments>, BadArgument> {
     let Plan { value, outputs: [spread, _] } = moments_plan(this, dim, correction, keepdim)?;
     Ok(Plan::new(value, [spread]))
 }
 
 #[op_plan(std_correction)]
-fn std_plan(
-    this: &Tensor,
-    dim: Option<&[i64]>,
-    correction: Option<Scalar>,
-    keepdim: bool,
-) -> Result<Plan<Moments>, BadArgument> {
+fn std_plan(_: ...) -> Result<Plan<Moments>, BadArgument> {
     let Plan { value, outputs: [spread, _] } = moments_plan(this, dim, correction, keepdim)?;
     Ok(Plan::new(value, [spread]))
 }
 
 #[op_plan(var_mean_correction)]
-fn var_mean_plan(
-    this: &Tensor,
-    dim: Option<&[i64]>,
-    correction: Option<Scalar>,
-    keepdim: bool,
-) -> Result<Plan<Moments, 2>, BadArgument> {
+fn var_mean_plan(_: ...) -> Result<Plan<Moments, 2>, BadArgument> {
     moments_plan(this, dim, correction, keepdim)
 }
 
 #[op_plan(std_mean_correction)]
-fn std_mean_plan(
-    this: &Tensor,
-    dim: Option<&[i64]>,
-    correction: Option<Scalar>,
-    keepdim: bool,
-) -> Result<Plan<Moments, 2>, BadArgument> {
+fn std_mean_plan(_: ...) -> Result<Plan<Moments, 2>, BadArgument> {
     moments_plan(this, dim, correction, keepdim)
 }
 

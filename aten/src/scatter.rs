@@ -80,13 +80,7 @@ fn scatter_value_plan(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) ->
 pub fn scatter_reduce(_: ...) -> Result<Tensor>;
 
 #[op_plan(scatter_reduce)]
-fn scatter_reduce_plan(
-    this: &Tensor,
-    dim: i64,
-    index: &Tensor,
-    src: &Tensor,
-    reduce: &str,
-) -> Result<Plan<ReduceAt>, BadArgument> {
+fn scatter_reduce_plan(_: ...) -> Result<Plan<ReduceAt>, BadArgument> {
     ReduceAt::plan(this, scattered(this, dim, index, Some(src))?, reduce, ADD_OR_MULTIPLY)
 }
 
@@ -100,13 +94,7 @@ fn scatter_reduce_plan(
 pub fn scatter_value_reduce(_: ...) -> Result<Tensor>;
 
 #[op_plan(scatter_value_reduce)]
-fn scatter_value_reduce_plan(
-    this: &Tensor,
-    dim: i64,
-    index: &Tensor,
-    value: Scalar,
-    reduce: &str,
-) -> Result<Plan<ReduceAt>, BadArgument> {
+fn scatter_value_reduce_plan(_: ...) -> Result<Plan<ReduceAt>, BadArgument> {
     ReduceAt::plan(this, scatter_value_plan(this, dim, index, value)?, reduce, ADD_OR_MULTIPLY)
 }
 
@@ -129,13 +117,7 @@ fn scatter_add_plan(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Re
 pub fn scatter_reduce_two(_: ...) -> Result<Tensor>;
 
 #[op_plan(scatter_reduce_two)]
-fn scatter_reduce_two_plan(
-    this: &Tensor,
-    dim: i64,
-    index: &Tensor,
-    src: &Tensor,
-    reduce: &str,
-) -> Result<Plan<ReduceAt>, BadArgument> {
+fn scatter_reduce_two_plan(_: ...) -> Result<Plan<ReduceAt>, BadArgument> {
     let words = [
         ("sum", Reduce::Sum),
         ("prod", Reduce::Product),
@@ -184,28 +166,12 @@ fn select_scatter_any(_plan: &(), out: &mut Tensor, this: &Tensor, src: &Tensor,
 pub fn slice_scatter(_: ...) -> Result<Tensor>;
 
 #[op_plan(slice_scatter)]
-fn slice_scatter_plan(
-    this: &Tensor,
-    src: &Tensor,
-    dim: i64,
-    start: Option<i64>,
-    end: Option<i64>,
-    step: i64,
-) -> Result<Plan<()>> {
+fn slice_scatter_plan(_: ...) -> Result<Plan<()>> {
     replaced(this, &slice(this, dim, start, end, step)?, src)
 }
 
 #[op_impl(slice_scatter, CompositeExplicitAutograd)]
-fn slice_scatter_any(
-    _plan: &(),
-    out: &mut Tensor,
-    this: &Tensor,
-    src: &Tensor,
-    dim: i64,
-    start: Option<i64>,
-    end: Option<i64>,
-    step: i64,
-) -> Result<()> {
+fn slice_scatter_any(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     copy_(out, this, false)?;
     copy_(&mut slice(out, dim, start, end, step)?, src, false)
 }
@@ -224,15 +190,7 @@ fn diagonal_scatter_plan(this: &Tensor, src: &Tensor, offset: i64, dim1: i64, di
 }
 
 #[op_impl(diagonal_scatter, CompositeExplicitAutograd)]
-fn diagonal_scatter_any(
-    _plan: &(),
-    out: &mut Tensor,
-    this: &Tensor,
-    src: &Tensor,
-    offset: i64,
-    dim1: i64,
-    dim2: i64,
-) -> Result<()> {
+fn diagonal_scatter_any(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     copy_(out, this, false)?;
     copy_(&mut diagonal(out, offset, dim1, dim2)?, src, false)
 }
@@ -246,13 +204,7 @@ fn diagonal_scatter_any(
 pub fn as_strided_scatter(_: ...) -> Result<Tensor>;
 
 #[op_plan(as_strided_scatter)]
-fn as_strided_scatter_plan(
-    this: &Tensor,
-    src: &Tensor,
-    size: &[i64],
-    stride: &[i64],
-    storage_offset: Option<i64>,
-) -> Result<Plan<Geometry>> {
+fn as_strided_scatter_plan(_: ...) -> Result<Plan<Geometry>> {
     let part = as_strided(this, size, stride, storage_offset)?;
     let Plan { outputs, .. } = replaced(this, &part, src)?;
     Ok(Plan { value: part.geometry().clone(), outputs })

@@ -92,12 +92,7 @@ pub fn linspace_tensor_tensor(_: ...) -> Result<Tensor> {
 }
 
 #[op_plan(linspace_tensor_tensor)]
-fn linspace_tensor_tensor_plan(
-    start: &Tensor,
-    end: &Tensor,
-    steps: i64,
-    dtype: Option<DType>,
-) -> Result<Plan<()>, BadArgument> {
+fn linspace_tensor_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     spaced([one("start", start)?, one("end", end)?], steps, dtype)
 }
 
@@ -111,12 +106,7 @@ pub fn linspace_tensor_scalar(_: ...) -> Result<Tensor> {
 }
 
 #[op_plan(linspace_tensor_scalar)]
-fn linspace_tensor_scalar_plan(
-    start: &Tensor,
-    end: Scalar,
-    steps: i64,
-    dtype: Option<DType>,
-) -> Result<Plan<()>, BadArgument> {
+fn linspace_tensor_scalar_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     spaced([one("start", start)?, is_complex_number(end)], steps, dtype)
 }
 
@@ -130,12 +120,7 @@ pub fn linspace_scalar_tensor(_: ...) -> Result<Tensor> {
 }
 
 #[op_plan(linspace_scalar_tensor)]
-fn linspace_scalar_tensor_plan(
-    start: Scalar,
-    end: &Tensor,
-    steps: i64,
-    dtype: Option<DType>,
-) -> Result<Plan<()>, BadArgument> {
+fn linspace_scalar_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     spaced([is_complex_number(start), one("end", end)?], steps, dtype)
 }
 
@@ -162,12 +147,7 @@ pub fn logspace_tensor_tensor(_: ...) -> Result<Tensor> {
 }
 
 #[op_plan(logspace_tensor_tensor)]
-fn logspace_tensor_tensor_plan(
-    start: &Tensor,
-    end: &Tensor,
-    steps: i64,
-    dtype: Option<DType>,
-) -> Result<Plan<()>, BadArgument> {
+fn logspace_tensor_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     spaced([one("start", start)?, one("end", end)?], steps, dtype)
 }
 
@@ -181,12 +161,7 @@ pub fn logspace_tensor_scalar(_: ...) -> Result<Tensor> {
 }
 
 #[op_plan(logspace_tensor_scalar)]
-fn logspace_tensor_scalar_plan(
-    start: &Tensor,
-    end: Scalar,
-    steps: i64,
-    dtype: Option<DType>,
-) -> Result<Plan<()>, BadArgument> {
+fn logspace_tensor_scalar_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     spaced([one("start", start)?, is_complex_number(end)], steps, dtype)
 }
 
@@ -200,12 +175,7 @@ pub fn logspace_scalar_tensor(_: ...) -> Result<Tensor> {
 }
 
 #[op_plan(logspace_scalar_tensor)]
-fn logspace_scalar_tensor_plan(
-    start: Scalar,
-    end: &Tensor,
-    steps: i64,
-    dtype: Option<DType>,
-) -> Result<Plan<()>, BadArgument> {
+fn logspace_scalar_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     spaced([is_complex_number(start), one("end", end)?], steps, dtype)
 }
 

@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
-use syn::{Attribute, LitStr, Pat, Safety, Signature, Token, Variadic, Visibility};
+use syn::{Attribute, LitStr, Pat, Safety, Signature, Token, Variadic, Visibility, parse_quote};
 
 use crate::errors::Errors;
 use crate::written::as_written;
@@ -75,13 +75,10 @@ impl Function {
         self
     }
 
-    /// Takes the `_: ...` away that stands for all parameters.
+    /// Takes the `_: ...` away that stands for the arguments of the schema.
     pub(crate) fn take_elided_parameters(&mut self) -> Option<Token![...]> {
         let elided =
             |variadic: &mut Variadic| variadic.pat.as_ref().is_some_and(|(name, _)| matches!(**name, Pat::Wild(_)));
-        if !self.signature.inputs.is_empty() {
-            return None;
-        }
         self.signature.variadic.take_if(elided).map(|variadic| variadic.dots)
     }
 
@@ -131,14 +128,16 @@ impl Function {
 }
 
 /// Lints about a signature that its author did not choose. The author's own attributes come after, and win.
-pub(crate) fn signature_lints() -> TokenStream {
-    quote! {
+pub(crate) fn signature_lints() -> Attribute {
+    parse_quote! {
         #[allow(
             clippy::extra_unused_type_parameters,
+            clippy::many_single_char_names,
             clippy::needless_pass_by_ref_mut,
             clippy::needless_pass_by_value,
             clippy::ptr_arg,
             clippy::ref_option,
+            clippy::similar_names,
             clippy::too_many_arguments,
             clippy::trivially_copy_pass_by_ref,
             clippy::unnecessary_wraps

@@ -7,8 +7,11 @@ use dispatch_schema::Schema;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
-use syn::{LitInt, LitStr, Path, Signature, bracketed};
+use syn::{LitInt, LitStr, Path, Signature, Token, bracketed};
 
+use crate::function::Function;
+use crate::rust_type::RustType;
+use crate::signature::{self, rust_name};
 use crate::written::here;
 
 /// Lets an operator's macro call the macro `to` with the operator's schema, and with `what` behind it.
@@ -30,12 +33,48 @@ pub(crate) fn hand_over(operator: &Path, to: &TokenStream, what: &TokenStream) -
     }
 }
 
+/// The same for an attribute over a function. The second step writes the function if `dots` stand for its parameters.
+pub(crate) fn hand_over_function(
+    operator: &Path,
+    to: &TokenStream,
+    attribute: &TokenStream,
+    function: &Function,
+    dots: Option<Token![...]>,
+) -> TokenStream {
+    let signature = &function.signature;
+    match dots {
+        None => {
+            let call_back = hand_over(operator, to, &quote!([#attribute] [#signature]));
+            quote!(#function #call_back)
+        }
+        Some(dots) => hand_over(operator, to, &quote!([#attribute] [#signature] [#dots #function])),
+    }
+}
+
 /// What the operator's macro hands back for an attribute over a function: its `[options] [signature]`.
 pub(crate) struct Checked<Flags> {
     pub(crate) schema: Schema,
     pub(crate) contract: Contract,
     pub(crate) flags: Flags,
     pub(crate) signature: Signature,
+    /// `_: ...`, and the function that has it.
+    elided: Option<(Token![...], Function)>,
+}
+
+impl<Flags> Checked<Flags> {
+    /// Completes a signature with the arguments of the schema if `_: ...` stands for them. Gives the function that is to be written.
+    pub(crate) fn complete(&mut self, of_type: impl Fn(RustType) -> RustType) -> syn::Result<Option<Function>> {
+        let Some((dots, mut function)) = self.elided.take() else { return Ok(None) };
+        let is_argument = |name: &Ident| self.schema.arguments.iter().any(|other| rust_name(&other.name) == *name);
+        let written = signature::parameters(&function.signature).into_iter().filter_map(|parameter| parameter.name);
+        if let Some(name) = written.into_iter().find(is_argument) {
+            let message = format!("`_: ...` stands for all arguments of the schema; leave `{name}` out");
+            return Err(syn::Error::new(name.span(), message));
+        }
+        function.signature.inputs.extend(signature::inputs(&self.schema, dots, of_type));
+        self.signature = function.signature.clone();
+        Ok(Some(function))
+    }
 }
 
 impl<Flags: Parse> Parse for Checked<Flags> {
@@ -45,7 +84,14 @@ impl<Flags: Parse> Parse for Checked<Flags> {
         let (flags, signature);
         bracketed!(flags in input);
         bracketed!(signature in input);
-        Ok(Self { schema, contract, flags: flags.parse()?, signature: signature.parse()? })
+        let elided = if input.is_empty() {
+            None
+        } else {
+            let function;
+            bracketed!(function in input);
+            Some((function.parse()?, function.parse()?))
+        };
+        Ok(Self { schema, contract, flags: flags.parse()?, signature: signature.parse()?, elided })
     }
 }
 

@@ -56,7 +56,7 @@ pub fn op_def(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// else serves. After the keys: `override`, `when(condition)` and `priority = N`, `dtypes(words)` and `by = argument` over a
 /// kernel that is generic over the element type, `boxed` for a kernel that takes its arguments from the stack. A kernel whose first
 /// parameter is `plan` takes the operator's plan, its outputs and the arguments that it names, and serves every form; `in_place`,
-/// `strided` and `converts` say which outputs of a caller's it writes directly.
+/// `strided` and `converts` say which outputs of a caller's it writes directly. `_: ...` stands for all arguments of the operator.
 #[proc_macro_attribute]
 pub fn op_impl(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_impl::expand(&attribute.into(), &item.into()).into()
@@ -145,8 +145,8 @@ pub fn __not_differentiable(input: TokenStream) -> TokenStream {
     op_grad::expand_statement(input.into()).into()
 }
 
-/// Says what an operator accepts and returns: `#[op_plan(operator)]` over a function that takes the arguments it names and returns a
-/// `Plan`, or a `PlanList` for an operator that returns a list. It stands in the crate of the operator.
+/// Says what an operator accepts and returns: `#[op_plan(operator)]` over a function that takes the arguments it names, or `_: ...` for all
+/// of them, and returns a `Plan`, or a `PlanList` for an operator that returns a list. It stands in the crate of the operator.
 #[proc_macro_attribute]
 pub fn op_plan(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_plan::expand(&attribute.into(), &item.into()).into()

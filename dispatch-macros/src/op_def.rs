@@ -14,7 +14,7 @@ mod stub;
 use dispatch_schema::{Argument, OperatorName, Schema};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use syn::{Expr, ExprCall, parse_quote};
+use syn::{Expr, ExprCall};
 
 use crate::crate_path;
 use crate::duplicate;
@@ -146,11 +146,12 @@ fn check(function: &mut Function, attribute: &Attribute, errors: &mut Errors) ->
             return None;
         }
     };
-    let elided = elided.is_some();
-    if elided {
-        function.signature.inputs = signature::inputs(&schema, &crate_path::runtime());
-        // An author who does not write the parameters cannot mark one as unused.
-        function.attributes.push(parse_quote!(#[allow(unused_variables)]));
+    if let Some(dots) = elided {
+        if !function.signature.inputs.is_empty() {
+            errors.at(dots, "`_: ...` stands for all arguments of the schema; leave out the others");
+            return None;
+        }
+        function.signature.inputs.extend(signature::inputs(&schema, dots, |ty| ty));
     }
     let signature = &function.signature;
     let parameters = signature::parameters(signature);
@@ -161,7 +162,7 @@ fn check(function: &mut Function, attribute: &Attribute, errors: &mut Errors) ->
     check_schema(&schema, attribute.schema.as_ref(), &signature.ident, errors);
     check_name(&signature.ident, &schema.name, errors);
     let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
-    if elided {
+    if elided.is_some() {
         signature::check_return(signature, &schema, errors);
     } else if errors.is_empty() && signature::check_count("function", signature, &parameters, &schema, errors) {
         signature::check_names(&parameters, &schema, errors);

@@ -22,7 +22,7 @@ use crate::signature::{self, Parameter};
 use crate::written::as_written;
 
 pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
-    let function = match Function::parse_under("op_impl", item) {
+    let mut function = match Function::parse_under("op_impl", item) {
         Ok(function) => function,
         Err(item) => return item,
     };
@@ -35,20 +35,20 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
             return quote!(#errors #[allow(dead_code)] #function);
         }
     };
+    let dots = function.take_elided_parameters();
     check_alone(&function, &flags, &mut errors);
     if !errors.is_empty() {
         let function = function.with_body();
         return quote!(#errors #[allow(dead_code, unused_variables)] #function);
     }
-    let (runtime, lints) = (crate_path::runtime(), signature_lints());
+    let runtime = crate_path::runtime();
+    function.attributes.insert(0, signature_lints());
     if flags.boxed.is_some() {
         let record = boxed::record(&function.signature, &flags, &runtime);
-        return quote!(#lints #function #record);
+        return quote!(#function #record);
     }
-    let signature = &function.signature;
     let to = quote!(#runtime::__private::__kernel);
-    let call_back = hand_over::hand_over(&flags.operator, &to, &quote!([#attribute] [#signature]));
-    quote!(#lints #function #call_back)
+    hand_over::hand_over_function(&flags.operator, &to, attribute, &function, dots)
 }
 
 /// What can be said without the operator's schema.
@@ -82,13 +82,23 @@ type Checked = hand_over::Checked<Flags>;
 
 /// The second step, with the schema.
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
-    let checked = match syn::parse2::<Checked>(input) {
+    let mut checked = match syn::parse2::<Checked>(input) {
         Ok(checked) => checked,
         Err(error) => return error.to_compile_error(),
     };
+    match checked.complete(|ty| ty) {
+        Ok(function) => {
+            let kernel = expand_kernel(&checked);
+            quote!(#function #kernel)
+        }
+        Err(error) => error.to_compile_error(),
+    }
+}
+
+fn expand_kernel(checked: &Checked) -> TokenStream {
     let mut errors = Errors::default();
     if checked.flags.engine.is_some() || planned::is_planned(&checked.signature) {
-        return planned::expand(&checked);
+        return planned::expand(checked);
     }
     if let Some(word) = checked.flags.writes.first() {
         let operator = &checked.schema.name;
@@ -102,8 +112,8 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
         errors.at(key, format!("operator `{operator}` has a plan, which Meta uses; leave kernel `{kernel}` out"));
         return quote!(#errors);
     }
-    let kernel = check(&checked, &mut errors);
-    if errors.is_empty() { typed(&checked, &kernel) } else { quote!(#errors) }
+    let kernel = check(checked, &mut errors);
+    if errors.is_empty() { typed(checked, &kernel) } else { quote!(#errors) }
 }
 
 /// A kernel whose signature has the right shape; whether the types agree, the compiler says.

@@ -7,12 +7,12 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{Expr, ExprLit, GenericArgument, Lit, Path, PathArguments, ReturnType};
+use syn::{Expr, ExprLit, GenericArgument, Lit, Path, PathArguments, ReturnType, parse_quote};
 
 use crate::crate_path;
 use crate::errors::{Errors, at_end};
 use crate::function::{Function, signature_lints};
-use crate::hand_over::{self, hand_over};
+use crate::hand_over::{self, hand_over_function};
 use crate::rust_type::{RustType, returned};
 use crate::signature::{self, Parameter, named_arguments, rust_name};
 use crate::written::{as_written, here};
@@ -28,7 +28,7 @@ impl Parse for Flags {
 }
 
 pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
-    let function = match Function::parse_under("op_plan", item) {
+    let mut function = match Function::parse_under("op_plan", item) {
         Ok(function) => function,
         Err(item) => return item,
     };
@@ -47,6 +47,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
             "a plan stands in the crate that defines its operator; write `crate::` before a path of this crate",
         );
     }
+    let dots = function.take_elided_parameters();
     function.check_plain("a plan", false, &mut errors);
     if function.body.is_none() {
         errors.at(&function.signature, format!("plan `{}` has no body; write one", function.signature.ident));
@@ -55,21 +56,23 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         let function = function.with_body();
         return quote!(#errors #[allow(dead_code, unused_variables)] #function);
     };
-    let (runtime, lints, signature) = (crate_path::runtime(), signature_lints(), &function.signature);
-    let call_back =
-        hand_over(&flags.operator, &quote!(#runtime::__private::__plan), &quote!([#attribute] [#signature]));
-    quote!(#lints #[inline] #function #call_back)
+    let runtime = crate_path::runtime();
+    function.attributes.insert(0, signature_lints());
+    function.attributes.push(parse_quote!(#[inline]));
+    let to = quote!(#runtime::__private::__plan);
+    hand_over_function(&flags.operator, &to, attribute, &function, dots)
 }
 
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
-    let checked = match syn::parse2::<hand_over::Checked<Flags>>(input) {
+    let mut checked = match syn::parse2::<hand_over::Checked<Flags>>(input) {
         Ok(checked) => checked,
         Err(error) => return error.to_compile_error(),
     };
     let mut errors = Errors::default();
+    let function = checked.complete(|ty| ty.shared()).map_err(|error| errors.add(error)).ok().flatten();
     let tokens = plan(&checked, &mut errors);
     if errors.is_empty() {
-        return tokens;
+        return quote!(#function #tokens);
     }
     // A plan with mistakes still is one, or the definition would report that it has none.
     let (runtime, operator) = (crate_path::runtime(), &checked.flags.operator);
@@ -85,11 +88,11 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
             };
         }
     });
-    quote!(#errors #stub)
+    quote!(#errors #function #stub)
 }
 
 fn plan(checked: &hand_over::Checked<Flags>, errors: &mut Errors) -> TokenStream {
-    let hand_over::Checked { schema, contract, flags, signature } = checked;
+    let hand_over::Checked { schema, contract, flags, signature, .. } = checked;
     let (operator, function) = (&flags.operator, &signature.ident);
     if !contract.planned {
         let message = format!(

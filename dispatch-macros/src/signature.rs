@@ -2,10 +2,12 @@
 
 use dispatch_schema::{Argument, Schema};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident};
+use quote::{ToTokens, format_ident, quote};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::{FnArg, Pat, ReturnType, Signature, Token, Type, parse_quote};
 
+use crate::crate_path;
 use crate::errors::Errors;
 use crate::rust_type::RustType;
 use crate::written::as_written;
@@ -28,18 +30,27 @@ pub(crate) fn parameters(signature: &Signature) -> Vec<Parameter> {
         name: if let Pat::Ident(pattern) = &*typed.pat { Some(pattern.ident.clone()) } else { None },
         pattern: typed.pat.to_token_stream(),
         ty: (*typed.ty).clone(),
-        whole: typed.to_token_stream(),
+        whole: {
+            let syn::PatType { pat, colon_token, ty, .. } = typed;
+            quote!(#pat #colon_token #ty)
+        },
     };
     typed.map(parameter).collect()
 }
 
-/// The parameters that a schema asks for.
-pub(crate) fn inputs(schema: &Schema, runtime: &TokenStream) -> Punctuated<FnArg, Token![,]> {
-    let typed = |argument: &Argument| {
-        let (name, ty) = (rust_name(&argument.name), RustType::of_argument(argument)?.tokens(runtime));
-        Some::<FnArg>(parse_quote!(#name: #ty))
-    };
-    schema.arguments.iter().filter_map(typed).collect()
+/// The parameters that a schema asks for, of types that `of_type` gives, in the place of `dots`.
+pub(crate) fn inputs(
+    schema: &Schema,
+    dots: Token![...],
+    of_type: impl Fn(RustType) -> RustType,
+) -> impl Iterator<Item = FnArg> {
+    let runtime = crate_path::runtime();
+    schema.arguments.iter().filter_map(move |argument| {
+        let (mut name, ty) = (rust_name(&argument.name), of_type(RustType::of_argument(argument)?).tokens(&runtime));
+        name.set_span(dots.span());
+        // An author who does not write the parameters cannot mark one as unused.
+        Some(parse_quote!(#[allow(unused_variables)] #name: #ty))
+    })
 }
 
 /// What an argument is called in Rust. A definition refuses those that [have no name there](has_rust_name).

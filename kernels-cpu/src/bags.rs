@@ -79,16 +79,7 @@ fn counted(count: usize) -> i64 {
 
 #[op_impl(aten::_embedding_bag, CPU)]
 #[op_impl(aten::_embedding_bag_forward_only, CPU)]
-fn bagged(
-    plan: &Bagging,
-    [out, bag_of, bag_size, maximum]: [&mut Tensor; 4],
-    weight: &Tensor,
-    indices: &Tensor,
-    offsets: &Tensor,
-    per_sample_weights: Option<&Tensor>,
-    include_last_offset: bool,
-    padding_idx: i64,
-) -> Result<()> {
+fn bagged(plan: &Bagging, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _: ...) -> Result<()> {
     let mode = *plan;
     let bags = Bags::of(weight, indices, offsets, include_last_offset, padding_idx)?;
     let width = usized(weight.sizes()[1]);
@@ -187,19 +178,7 @@ impl Shown {
 }
 
 #[op_impl(aten::_embedding_bag_dense_backward, CPU)]
-fn _embedding_bag_dense_backward(
-    plan: &Bagging,
-    out: &mut Tensor,
-    grad: &Tensor,
-    indices: &Tensor,
-    offset2bag: &Tensor,
-    bag_size: &Tensor,
-    maximum_indices: &Tensor,
-    num_weights: i64,
-    scale_grad_by_freq: bool,
-    per_sample_weights: Option<&Tensor>,
-    padding_idx: i64,
-) -> Result<()> {
+fn _embedding_bag_dense_backward(plan: &Bagging, out: &mut Tensor, _: ...) -> Result<()> {
     let mode = *plan;
     let rows = list("indices", indices, num_weights)?;
     let (count, width, padding) = (usized(num_weights), usized(grad.sizes()[1]), usize::try_from(padding_idx).ok());

@@ -36,15 +36,7 @@ const AHEAD: usize = 8;
 const GRAIN: usize = 1 << 18;
 
 #[op_impl(aten::convolution, CPU)]
-fn convolution(
-    plan: &Window,
-    out: &mut Tensor,
-    input: &Tensor,
-    weight: &Tensor,
-    bias: Option<&Tensor>,
-    transposed: bool,
-    groups: i64,
-) -> Result<()> {
+fn convolution(plan: &Window, out: &mut Tensor, _: ...) -> Result<()> {
     let moves = Moves::of(plan, [input.sizes(), out.sizes()], weight, transposed, groups);
     computed!(convolution "input", input.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
         let (input, weight) = (packed::<T>(input)?, packed::<T>(weight)?);
@@ -61,16 +53,7 @@ fn convolution(
 }
 
 #[op_impl(aten::convolution_backward, CPU)]
-fn convolution_backward(
-    plan: &Window,
-    [of_input, of_weight, of_bias]: [&mut Tensor; 3],
-    grad_output: &Tensor,
-    input: &Tensor,
-    weight: &Tensor,
-    transposed: bool,
-    groups: i64,
-    output_mask: &[bool],
-) -> Result<()> {
+fn convolution_backward(plan: &Window, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
     let moves = Moves::of(plan, [input.sizes(), grad_output.sizes()], weight, transposed, groups);
     computed!(convolution_backward "grad_output", input.dtype(); T in [f32 f64 Complex32 Complex64] => {
         let (grad, input, weight) = (packed::<T>(grad_output)?, packed::<T>(input)?, packed::<T>(weight)?);

@@ -113,13 +113,7 @@ impl<'a> Sequences<'a> {
 }
 
 #[op_impl(aten::_ctc_loss, CPU)]
-fn _ctc_loss(
-    plan: &Labelling,
-    [losses, alphas]: [&mut Tensor; 2],
-    log_probs: &Tensor,
-    targets: &Tensor,
-    blank: i64,
-) -> Result<()> {
+fn _ctc_loss(plan: &Labelling, [losses, alphas]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let (sequences, width) = (Sequences::of(log_probs, targets, blank, plan)?, 2 * plan.most + 1);
     let length = usized(log_probs.sizes()[0]) * width;
     let mut ends = vec![0.0; sequences.batch];
@@ -133,17 +127,7 @@ fn _ctc_loss(
 }
 
 #[op_impl(aten::_ctc_loss_backward, CPU)]
-fn _ctc_loss_backward(
-    plan: &Labelling,
-    out: &mut Tensor,
-    grad: &Tensor,
-    log_probs: &Tensor,
-    targets: &Tensor,
-    neg_log_likelihood: &Tensor,
-    log_alpha: &Tensor,
-    blank: i64,
-    zero_infinity: bool,
-) -> Result<()> {
+fn _ctc_loss_backward(plan: &Labelling, out: &mut Tensor, _: ...) -> Result<()> {
     let sequences = Sequences::of(log_probs, targets, blank, plan)?;
     let (grads, losses, alphas) =
         (elements::<f64>(grad)?, elements::<f64>(neg_log_likelihood)?, packed::<f64>(log_alpha)?);

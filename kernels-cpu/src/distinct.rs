@@ -113,13 +113,7 @@ fn unique_dim(plan: &Slices, this: &Tensor) -> Result<Three> {
 }
 
 #[op_impl(aten::unique_consecutive, CPU)]
-fn unique_consecutive(
-    plan: &Slices,
-    this: &Tensor,
-    return_inverse: bool,
-    return_counts: bool,
-    dim: Option<i64>,
-) -> Result<Three> {
+fn unique_consecutive(plan: &Slices, _: ...) -> Result<Three> {
     // Slices come with all that is known of them in any case.
     let along = Along { dim: plan.dim, sorted: false, inverse: return_inverse || dim.is_some() };
     distinct::<aten::unique_consecutive>(this, along, return_counts || dim.is_some())

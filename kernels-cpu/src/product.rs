@@ -61,15 +61,7 @@ sums! {
 }
 
 #[op_impl(aten::addbmm, CPU)]
-fn addbmm(
-    _plan: &(),
-    out: &mut Tensor,
-    this: &Tensor,
-    batch1: &Tensor,
-    batch2: &Tensor,
-    beta: Scalar,
-    alpha: Scalar,
-) -> Result<()> {
+fn addbmm(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let operator = aten::addbmm::operator();
     let mut beta = start(out, this, beta)?;
     if batch1.geometry().count() == 0 || batch2.geometry().count() == 0 {
@@ -99,15 +91,7 @@ fn none(batch: &Tensor, inner: usize, kept: usize) -> Result<Tensor> {
 }
 
 #[op_impl(aten::addr, CPU)]
-fn addr(
-    _plan: &(),
-    out: &mut Tensor,
-    this: &Tensor,
-    vec1: &Tensor,
-    vec2: &Tensor,
-    beta: Scalar,
-    alpha: Scalar,
-) -> Result<()> {
+fn addr(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     if out.dtype() == DType::Bool {
         let truth = |factor: Scalar| factor.cast(DType::Bool);
         return outer::<i64>(out, this, [vec1, vec2], truth(beta), truth(alpha));

@@ -77,14 +77,7 @@ fn scatter_add(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, sr
 }
 
 #[op_impl(aten::scatter_reduce_two, CPU)]
-fn scatter_reduce_two(
-    plan: &ReduceAt,
-    out: &mut Tensor,
-    this: &Tensor,
-    index: &Tensor,
-    src: &Tensor,
-    include_self: bool,
-) -> Result<()> {
+fn scatter_reduce_two(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
     scattered(out, (plan.dim, plan.reduce), [this, index, src], include_self)
 }
 

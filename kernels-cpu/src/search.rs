@@ -11,13 +11,7 @@ use crate::numbers::usized;
 use crate::reduce::lines;
 
 #[op_impl(aten::searchsorted, CPU)]
-fn searchsorted(
-    plan: &bool,
-    out: &mut Tensor,
-    sorted_sequence: &Tensor,
-    this: &Tensor,
-    sorter: Option<&Tensor>,
-) -> Result<()> {
+fn searchsorted(plan: &bool, out: &mut Tensor, _: ...) -> Result<()> {
     found(out, sorted_sequence, this, *plan, sorter)
 }
 

@@ -50,13 +50,7 @@ fn width(segments: &Segments<'_>, data: &Tensor) -> usize {
 }
 
 #[op_impl(aten::segment_reduce, CPU)]
-fn segment_reduce(
-    plan: &Segments<'_>,
-    out: &mut Tensor,
-    data: &Tensor,
-    r#unsafe: bool,
-    initial: Option<Scalar>,
-) -> Result<()> {
+fn segment_reduce(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
     let (ranges, width) = (ranges(plan, data, r#unsafe)?, width(plan, data));
     computed!(segment_reduce "data", data.dtype(); T in [f32 f64] => {
         let elements = packed::<T>(data)?;
@@ -103,14 +97,7 @@ fn together<T: Fraction>(reduce: Reduce, a: T, b: T) -> T {
 }
 
 #[op_impl(aten::_segment_reduce_backward, CPU)]
-fn _segment_reduce_backward(
-    plan: &Segments<'_>,
-    out: &mut Tensor,
-    grad: &Tensor,
-    output: &Tensor,
-    data: &Tensor,
-    initial: Option<Scalar>,
-) -> Result<()> {
+fn _segment_reduce_backward(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
     let (ranges, width) = (ranges(plan, data, true)?, width(plan, data));
     computed!(_segment_reduce_backward "data", data.dtype(); T in [f32 f64] => {
         let (grad, output, elements) = (packed::<T>(grad)?, packed::<T>(output)?, packed::<T>(data)?);

@@ -94,16 +94,7 @@ fn computed(dtype: DType) -> DType {
 }
 
 #[op_impl(aten::_fused_sdp_choice, CUDA)]
-fn choice(
-    query: &Tensor,
-    key: &Tensor,
-    value: &Tensor,
-    attn_mask: Option<&Tensor>,
-    dropout_p: f64,
-    _: bool,
-    _: Option<f64>,
-    enable_gqa: bool,
-) -> i64 {
+fn choice(_: ...) -> i64 {
     let fits = Attention::fits(query, key, value, attn_mask, dropout_p, enable_gqa)
         && Width::of(query).is_ok_and(|width| {
             let columns = u32::try_from(query.sizes()[3]).unwrap_or(u32::MAX);
@@ -204,15 +195,7 @@ impl Task {
 }
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu, CUDA)]
-fn attention(
-    plan: &Attention,
-    [output, sums]: [&mut Tensor; 2],
-    query: &Tensor,
-    key: &Tensor,
-    value: &Tensor,
-    is_causal: bool,
-    attn_mask: Option<&Tensor>,
-) -> Result<()> {
+fn attention(plan: &Attention, [output, sums]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let width = Width::of(query)?;
     let launch = Launch::on(output)?;
     let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, plan.scale)?;
@@ -226,18 +209,7 @@ fn attention(
 }
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CUDA)]
-fn attention_backward(
-    plan: &Attention,
-    [grad_query, grad_key, grad_value]: [&mut Tensor; 3],
-    grad_out: &Tensor,
-    query: &Tensor,
-    key: &Tensor,
-    value: &Tensor,
-    out: &Tensor,
-    logsumexp: &Tensor,
-    is_causal: bool,
-    attn_mask: Option<&Tensor>,
-) -> Result<()> {
+fn attention_backward(plan: &Attention, [grad_query, grad_key, grad_value]: [&mut Tensor; 3], _: ...) -> Result<()> {
     let (width, dtype) = (Width::of(query)?, query.dtype());
     let launch = Launch::on(query)?;
     let meets = Spec::contiguous(logsumexp.dtype(), logsumexp.sizes()).on(query.device())?;

@@ -65,13 +65,7 @@ impl Sequences {
 }
 
 #[op_impl(aten::_ctc_loss, CUDA)]
-fn _ctc_loss(
-    plan: &Labelling,
-    [losses, alphas]: [&mut Tensor; 2],
-    log_probs: &Tensor,
-    targets: &Tensor,
-    blank: i64,
-) -> Result<()> {
+fn _ctc_loss(plan: &Labelling, [losses, alphas]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let sequences = Sequences::of("aten::_ctc_loss", log_probs, targets, blank, plan)?;
     let Sequences { launch, dtype, probs, targets, lengths, given } = &sequences;
     computed_contiguous(losses, *dtype, |losses| {
@@ -83,17 +77,7 @@ fn _ctc_loss(
 }
 
 #[op_impl(aten::_ctc_loss_backward, CUDA)]
-fn _ctc_loss_backward(
-    plan: &Labelling,
-    out: &mut Tensor,
-    grad: &Tensor,
-    log_probs: &Tensor,
-    targets: &Tensor,
-    neg_log_likelihood: &Tensor,
-    log_alpha: &Tensor,
-    blank: i64,
-    zero_infinity: bool,
-) -> Result<()> {
+fn _ctc_loss_backward(plan: &Labelling, out: &mut Tensor, _: ...) -> Result<()> {
     let sequences = Sequences::of("aten::_ctc_loss_backward", log_probs, targets, blank, plan)?;
     let Sequences { launch, dtype, probs, targets, lengths, given } = &sequences;
     let [alphas, losses, grads] = [log_alpha, neg_log_likelihood, grad].map(|tensor| packed(tensor, *dtype));

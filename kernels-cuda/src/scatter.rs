@@ -66,14 +66,7 @@ fn scatter_add(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, sr
 }
 
 #[op_impl(aten::scatter_reduce_two, CUDA)]
-fn scatter_reduce_two(
-    plan: &ReduceAt,
-    out: &mut Tensor,
-    this: &Tensor,
-    index: &Tensor,
-    src: &Tensor,
-    include_self: bool,
-) -> Result<()> {
+fn scatter_reduce_two(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
     let how = (plan.reduce, include_self);
     scattered(out, [this, index, src], plan.dim, how, site!("aten::scatter_reduce.two", "index"))
 }
@@ -110,14 +103,7 @@ fn index_add(plan: &AddAt, out: &mut Tensor, this: &Tensor, index: &Tensor, sour
 }
 
 #[op_impl(aten::index_reduce, CUDA)]
-fn index_reduce(
-    plan: &ReduceAt,
-    out: &mut Tensor,
-    this: &Tensor,
-    index: &Tensor,
-    source: &Tensor,
-    include_self: bool,
-) -> Result<()> {
+fn index_reduce(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
     let from = elements(source, source)?;
     let lists = listed(index, source.sizes().len(), plan.dim, (false, site!("aten::index_reduce", "index")));
     Way::of(this, source.sizes(), &lists)?.combine(out, this, &from, source.dtype(), plan.reduce, include_self)
@@ -176,14 +162,7 @@ fn accumulated(
 }
 
 #[op_impl(aten::put, CUDA)]
-fn put_flat(
-    _plan: &(),
-    out: &mut Tensor,
-    this: &Tensor,
-    index: &Tensor,
-    source: &Tensor,
-    accumulate: bool,
-) -> Result<()> {
+fn put_flat(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let source = packed(source, source.dtype())?;
     let source = source.restride(Geometry::contiguous(index.sizes()).at(source.geometry().offset()))?;
     let (sizes, site) = (index.sizes(), site!("aten::put", "index"));

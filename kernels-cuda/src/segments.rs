@@ -79,13 +79,7 @@ fn begin(initial: Option<Scalar>, otherwise: f64) -> f64 {
 }
 
 #[op_impl(aten::segment_reduce, CUDA)]
-fn segment_reduce(
-    plan: &Segments<'_>,
-    out: &mut Tensor,
-    data: &Tensor,
-    r#unsafe: bool,
-    initial: Option<Scalar>,
-) -> Result<()> {
+fn segment_reduce(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
     let (launch, told, dtype) = (Launch::on(out)?, Told::of(plan)?, data.dtype());
     let given = told.given(launch, plan, data, r#unsafe)?;
     let elements = packed(data, dtype)?;
@@ -103,14 +97,7 @@ fn segment_reduce(
 }
 
 #[op_impl(aten::_segment_reduce_backward, CUDA)]
-fn _segment_reduce_backward(
-    plan: &Segments<'_>,
-    out: &mut Tensor,
-    grad: &Tensor,
-    output: &Tensor,
-    data: &Tensor,
-    initial: Option<Scalar>,
-) -> Result<()> {
+fn _segment_reduce_backward(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
     let (dtype, computed) = (data.dtype(), computed_in(data.dtype()));
     let (launch, told) = (Launch::on(out)?, Told::of(plan)?);
     let given = told.given(launch, plan, data, true)?;

@@ -1,7 +1,7 @@
 //! Tensors of whole numbers at random, out of nothing and like others.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Layout, Spec};
+use dispatch_runtime::{BadArgument, Spec};
 
 use crate::factory::check_plain;
 use crate::{empty_like, empty_memory_format, random__from};
@@ -142,12 +142,7 @@ pub fn randperm(_: ...) -> Result<Tensor> {
 pub fn randperm_generator(_: ...) -> Result<Tensor>;
 
 #[op_plan(randperm_generator)]
-fn randperm_generator_plan(
-    n: i64,
-    dtype: Option<DType>,
-    layout: Option<Layout>,
-    pin_memory: Option<bool>,
-) -> Result<Plan<()>, BadArgument> {
+fn randperm_generator_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     check_plain(layout, pin_memory)?;
     if n < 0 {
         return Err(BadArgument::value("n", n, "zero or more"));

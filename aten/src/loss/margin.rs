@@ -14,14 +14,7 @@ use super::Reduction;
 pub fn multi_margin_loss(_: ...) -> Result<Tensor>;
 
 #[op_plan(multi_margin_loss)]
-fn multi_margin_loss_plan(
-    this: &Tensor,
-    target: &Tensor,
-    p: Scalar,
-    margin: Scalar,
-    weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Plan<Margins>, BadArgument> {
+fn multi_margin_loss_plan(_: ...) -> Result<Plan<Margins>, BadArgument> {
     let (margins, sizes) = Margins::of_one(this, target, [p, margin], weight, reduction)?;
     Ok(Plan::new(margins, [Spec::contiguous(this.dtype(), &sizes)]))
 }
@@ -35,15 +28,7 @@ fn multi_margin_loss_plan(
 pub fn multi_margin_loss_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(multi_margin_loss_backward)]
-fn multi_margin_loss_backward_plan(
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    p: Scalar,
-    margin: Scalar,
-    weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Plan<Margins>, BadArgument> {
+fn multi_margin_loss_backward_plan(_: ...) -> Result<Plan<Margins>, BadArgument> {
     let (margins, sizes) = Margins::of_one(this, target, [p, margin], weight, reduction)?;
     check_gradient(grad_output, &sizes)?;
     Ok(Plan::new(margins, [Spec::contiguous(this.dtype(), this.sizes())]))
@@ -64,11 +49,7 @@ pub fn multilabel_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) ->
 pub fn multilabel_margin_loss_forward(_: ...) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(multilabel_margin_loss_forward)]
-fn multilabel_margin_loss_forward_plan(
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
-) -> Result<Plan<Margins, 2>, BadArgument> {
+fn multilabel_margin_loss_forward_plan(_: ...) -> Result<Plan<Margins, 2>, BadArgument> {
     let (margins, sizes) = Margins::of_several(this, target, reduction)?;
     Ok(Plan::new(margins, [&sizes, target.sizes()].map(|sizes| Spec::contiguous(this.dtype(), sizes))))
 }
@@ -82,13 +63,7 @@ fn multilabel_margin_loss_forward_plan(
 pub fn multilabel_margin_loss_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(multilabel_margin_loss_backward)]
-fn multilabel_margin_loss_backward_plan(
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
-    is_target: &Tensor,
-) -> Result<Plan<Margins>, BadArgument> {
+fn multilabel_margin_loss_backward_plan(_: ...) -> Result<Plan<Margins>, BadArgument> {
     let (margins, sizes) = Margins::of_several(this, target, reduction)?;
     check_gradient(grad_output, &sizes)?;
     check_true("is_target", is_target, target)?;

@@ -97,12 +97,7 @@ fn mse_loss_plan(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Plan<
 }
 
 #[op_plan(smooth_l1_loss)]
-fn smooth_l1_loss_plan(
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
-    beta: f64,
-) -> Result<Plan<Reduction>, BadArgument> {
+fn smooth_l1_loss_plan(_: ...) -> Result<Plan<Reduction>, BadArgument> {
     check_width("beta", beta, 0.0)?;
     loss_plan(this, target, reduction)
 }
@@ -121,37 +116,20 @@ fn huber_loss_plan(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -
 }
 
 #[op_plan(binary_cross_entropy)]
-fn binary_cross_entropy_plan(
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Plan<Reduction>, BadArgument> {
+fn binary_cross_entropy_plan(_: ...) -> Result<Plan<Reduction>, BadArgument> {
     check_entropy(this, target, [("weight", weight)])?;
     loss_plan(this, target, reduction)
 }
 
 #[op_plan(binary_cross_entropy_with_logits)]
-fn binary_cross_entropy_with_logits_plan(
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    pos_weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Plan<Reduction>, BadArgument> {
+fn binary_cross_entropy_with_logits_plan(_: ...) -> Result<Plan<Reduction>, BadArgument> {
     check_entropy(this, target, [("weight", weight), ("pos_weight", pos_weight)])?;
     loss_plan(this, target, reduction)
 }
 
 /// The value is the factor of each element's gradient.
 #[op_plan(binary_cross_entropy_backward)]
-fn binary_cross_entropy_backward_plan(
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    reduction: i64,
-) -> Result<Plan<f64>, BadArgument> {
+fn binary_cross_entropy_backward_plan(_: ...) -> Result<Plan<f64>, BadArgument> {
     check_entropy(this, target, [("grad_output", Some(grad_output)), ("weight", weight)])?;
     Ok(Plan::new(Reduction::of(reduction)?.scale(this), [losses(this, target)?]))
 }

@@ -60,62 +60,28 @@ pub fn batch_norm(_: ...) -> Result<Tensor> {
 pub fn native_batch_norm_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
 #[op_plan(native_batch_norm)]
-fn batch_norm_plan(
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
-    running_mean: Option<&Tensor>,
-    running_var: Option<&Tensor>,
-    training: bool,
-) -> Result<Plan<(), 3>, BadArgument> {
+fn batch_norm_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
     planned(input, [weight, bias, running_mean, running_var], training)
 }
 
 #[op_plan(_native_batch_norm_legit)]
-fn batch_norm_legit_plan(
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
-    running_mean: &Tensor,
-    running_var: &Tensor,
-    training: bool,
-) -> Result<Plan<(), 3>, BadArgument> {
+fn batch_norm_legit_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
     planned(input, [weight, bias, Some(running_mean), Some(running_var)], training)
 }
 
 #[op_plan(_native_batch_norm_legit_no_stats)]
-fn batch_norm_no_stats_plan(
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
-) -> Result<Plan<(), 3>, BadArgument> {
+fn batch_norm_no_stats_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
     planned(input, [weight, bias, None, None], true)
 }
 
 #[op_plan(_batch_norm_with_update)]
-fn batch_norm_with_update_plan(
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
-    running_mean: &Tensor,
-    running_var: &Tensor,
-) -> Result<Plan<(), 4>, BadArgument> {
+fn batch_norm_with_update_plan(_: ...) -> Result<Plan<(), 4>, BadArgument> {
     let [out, mean, rstd] = planned(input, [weight, bias, Some(running_mean), Some(running_var)], true)?.outputs;
     Ok(Plan::new((), [out, mean, rstd, Spec::contiguous(DType::U8, &[0])]))
 }
 
 #[op_plan(native_batch_norm_backward)]
-fn batch_norm_backward_plan(
-    grad_out: &Tensor,
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    running_mean: Option<&Tensor>,
-    running_var: Option<&Tensor>,
-    save_mean: Option<&Tensor>,
-    save_invstd: Option<&Tensor>,
-    train: bool,
-    output_mask: &[bool],
-) -> Result<Plan<(), 3>, BadArgument> {
+fn batch_norm_backward_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
     planned(input, [weight, None, None, None], true)?;
     let channels = input.sizes()[1];
     let statistics = if train {

@@ -9,14 +9,7 @@ use super::on_cpu;
 use crate::moves::packed;
 
 #[op_impl(aten::multinomial, CPU)]
-fn multinomial(
-    _plan: &Draws,
-    out: &mut Tensor,
-    this: &Tensor,
-    num_samples: i64,
-    replacement: bool,
-    generator: Option<&Generator>,
-) -> Result<()> {
+fn multinomial(_plan: &Draws, out: &mut Tensor, _: ...) -> Result<()> {
     let generator = on_cpu(generator)?;
     let weights = packed(this, DType::F64)?;
     let weights = weights.read::<f64>()?;

@@ -36,14 +36,7 @@ fn index(likelihood: &Likelihood, this: &Tensor, picks: &[(i64, f64)]) -> Result
 
 #[op_impl(aten::nll_loss_forward, CPU)]
 #[op_impl(aten::nll_loss2d_forward, CPU)]
-fn forward(
-    plan: &Likelihood,
-    [output, total_weight]: [&mut Tensor; 2],
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    ignore_index: i64,
-) -> Result<()> {
+fn forward(plan: &Likelihood, [output, total_weight]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let picks = picks(plan, target, weight, ignore_index)?;
     let dim = i64::from(plan.dim == 1);
     let picked = if plan.classes == 0 {
@@ -64,16 +57,7 @@ fn forward(
 
 #[op_impl(aten::nll_loss_backward, CPU)]
 #[op_impl(aten::nll_loss2d_backward, CPU)]
-fn backward(
-    plan: &Likelihood,
-    out: &mut Tensor,
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    ignore_index: i64,
-    total_weight: &Tensor,
-) -> Result<()> {
+fn backward(plan: &Likelihood, out: &mut Tensor, _: ...) -> Result<()> {
     let picks = picks(plan, target, weight, ignore_index)?;
     let grads = elements::<f64>(grad_output)?;
     let scale = match plan.reduction {

@@ -98,15 +98,7 @@ fn class_of(class: i64, margins: &Margins) -> Result<usize> {
 }
 
 #[op_impl(aten::multi_margin_loss, CPU)]
-fn multi_margin_loss(
-    plan: &Margins,
-    out: &mut Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    p: Scalar,
-    margin: Scalar,
-    weight: Option<&Tensor>,
-) -> Result<()> {
+fn multi_margin_loss(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
     let one = One::of(target, p, margin, weight, plan)?;
     forward(plan, out, this, |line, row| {
         let losses = one.others(line, row).map(|(_, into)| if one.squared { into * into } else { into });
@@ -115,16 +107,7 @@ fn multi_margin_loss(
 }
 
 #[op_impl(aten::multi_margin_loss_backward, CPU)]
-fn multi_margin_loss_backward(
-    plan: &Margins,
-    out: &mut Tensor,
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    p: Scalar,
-    margin: Scalar,
-    weight: Option<&Tensor>,
-) -> Result<()> {
+fn multi_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
     let one = One::of(target, p, margin, weight, plan)?;
     backward(plan, out, grad_output, this, |line, row, out| {
         for (at, into) in one.others(line, row) {
@@ -166,14 +149,7 @@ fn multilabel_margin_loss_forward(
 }
 
 #[op_impl(aten::multilabel_margin_loss_backward, CPU)]
-fn multilabel_margin_loss_backward(
-    plan: &Margins,
-    out: &mut Tensor,
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    is_target: &Tensor,
-) -> Result<()> {
+fn multilabel_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
     let (several, is_target) = (several(target, plan)?, packed::<f64>(is_target)?);
     backward(plan, out, grad_output, this, |line, row, out| {
         for &class in &several[line] {

@@ -134,65 +134,23 @@ fn batch_norm(
 }
 
 #[op_impl(aten::_native_batch_norm_legit, CPU)]
-fn batch_norm_legit(
-    plan: &(),
-    out: [&mut Tensor; 3],
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
-    running_mean: &mut Tensor,
-    running_var: &mut Tensor,
-    training: bool,
-    momentum: f64,
-    eps: f64,
-) -> Result<()> {
+fn batch_norm_legit(plan: &(), out: [&mut Tensor; 3], _: ...) -> Result<()> {
     batch_norm(plan, out, input, weight, bias, Some(running_mean), Some(running_var), training, momentum, eps)
 }
 
 #[op_impl(aten::_native_batch_norm_legit_no_stats, CPU)]
-fn batch_norm_no_stats(
-    plan: &(),
-    out: [&mut Tensor; 3],
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
-    momentum: f64,
-    eps: f64,
-) -> Result<()> {
+fn batch_norm_no_stats(plan: &(), out: [&mut Tensor; 3], _: ...) -> Result<()> {
     batch_norm(plan, out, input, weight, bias, None, None, true, momentum, eps)
 }
 
 #[op_impl(aten::_batch_norm_with_update, CPU)]
-fn batch_norm_with_update(
-    plan: &(),
-    [out, mean, rstd, _]: [&mut Tensor; 4],
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
-    running_mean: &mut Tensor,
-    running_var: &mut Tensor,
-    momentum: f64,
-    eps: f64,
-) -> Result<()> {
+fn batch_norm_with_update(plan: &(), [out, mean, rstd, _]: [&mut Tensor; 4], _: ...) -> Result<()> {
     let running = (Some(&*running_mean), Some(&*running_var));
     batch_norm(plan, [out, mean, rstd], input, weight, bias, running.0, running.1, true, momentum, eps)
 }
 
 #[op_impl(aten::native_batch_norm_backward, CPU)]
-fn batch_norm_backward(
-    _plan: &(),
-    [of_input, of_weight, of_bias]: [&mut Tensor; 3],
-    grad_out: &Tensor,
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    running_mean: Option<&Tensor>,
-    running_var: Option<&Tensor>,
-    save_mean: Option<&Tensor>,
-    save_invstd: Option<&Tensor>,
-    train: bool,
-    eps: f64,
-    output_mask: &[bool],
-) -> Result<()> {
+fn batch_norm_backward(_plan: &(), [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
     let statistics = if train { [save_mean, save_invstd] } else { [running_mean, running_var] };
     let [mean, rstd] = known(statistics, eps, train)?;
     computed!(aten::native_batch_norm_backward, input.dtype(), T: [f32, f64] => {

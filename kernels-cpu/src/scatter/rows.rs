@@ -45,14 +45,7 @@ fn scale<T: Compute>(tensor: &mut Tensor, by: Scalar) -> Result<()> {
 }
 
 #[op_impl(aten::index_reduce, CPU)]
-fn index_reduce(
-    plan: &ReduceAt,
-    out: &mut Tensor,
-    this: &Tensor,
-    index: &Tensor,
-    source: &Tensor,
-    include_self: bool,
-) -> Result<()> {
+fn index_reduce(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
     let list = list_of(this, plan.dim, index, Negative::IsOutside)?;
     let source = ready(source)?;
     let axes = rows(&source, plan.dim, &list, out.strides());
@@ -86,14 +79,7 @@ fn index_put(plan: &Indexed, out: &mut Tensor, this: &Tensor, values: &Tensor, a
 }
 
 #[op_impl(aten::put, CPU)]
-fn put_flat(
-    _plan: &(),
-    out: &mut Tensor,
-    this: &Tensor,
-    index: &Tensor,
-    source: &Tensor,
-    accumulate: bool,
-) -> Result<()> {
+fn put_flat(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let mut list = positions(index)?;
     inside("index", &mut list, this.geometry().count(), Negative::Wraps)?;
     let axes = [Axis { size: index.geometry().count(), to: Step::Table(list), from: Step::Stride(1) }];
@@ -111,15 +97,7 @@ fn put_flat(
 }
 
 #[op_impl(aten::embedding_dense_backward, CPU)]
-fn embedding_dense_backward(
-    _plan: &(),
-    out: &mut Tensor,
-    grad_output: &Tensor,
-    indices: &Tensor,
-    num_weights: i64,
-    padding_idx: i64,
-    scale_grad_by_freq: bool,
-) -> Result<()> {
+fn embedding_dense_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let mut list = positions(indices)?;
     inside("indices", &mut list, num_weights, Negative::IsOutside)?;
     let width = grad_output.sizes().last().copied().unwrap_or(0);

@@ -41,14 +41,7 @@ impl Rows {
 }
 
 #[op_impl(aten::multinomial, CUDA)]
-fn multinomial(
-    _plan: &Draws,
-    out: &mut Tensor,
-    this: &Tensor,
-    num_samples: i64,
-    replacement: bool,
-    generator: Option<&Generator>,
-) -> Result<()> {
+fn multinomial(_plan: &Draws, out: &mut Tensor, _: ...) -> Result<()> {
     let weights = packed(this, DType::F64)?;
     if replacement {
         return again(out, &weights, num_samples, generator);

@@ -85,30 +85,13 @@ fn number(scalar: Scalar) -> f64 {
 }
 
 #[op_impl(aten::multi_margin_loss, CUDA)]
-fn multi_margin_loss(
-    plan: &Margins,
-    out: &mut Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    p: Scalar,
-    margin: Scalar,
-    weight: Option<&Tensor>,
-) -> Result<()> {
+fn multi_margin_loss(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
     let numbers = [number(p), number(margin)];
     Taken::of("aten::multi_margin_loss", [this, target], weight, numbers, false, plan)?.forward(plan, out, None)
 }
 
 #[op_impl(aten::multi_margin_loss_backward, CUDA)]
-fn multi_margin_loss_backward(
-    plan: &Margins,
-    out: &mut Tensor,
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    p: Scalar,
-    margin: Scalar,
-    weight: Option<&Tensor>,
-) -> Result<()> {
+fn multi_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
     let numbers = [number(p), number(margin)];
     let taken = Taken::of("aten::multi_margin_loss_backward", [this, target], weight, numbers, false, plan)?;
     taken.backward(plan, out, grad_output)
@@ -126,13 +109,7 @@ fn multilabel_margin_loss_forward(
 }
 
 #[op_impl(aten::multilabel_margin_loss_backward, CUDA)]
-fn multilabel_margin_loss_backward(
-    plan: &Margins,
-    out: &mut Tensor,
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-) -> Result<()> {
+fn multilabel_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
     let name = "aten::multilabel_margin_loss_backward";
     Taken::of(name, [this, target], None, [1.0, 1.0], true, plan)?.backward(plan, out, grad_output)
 }

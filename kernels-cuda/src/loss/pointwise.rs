@@ -106,41 +106,21 @@ fn check_probabilities(this: &Tensor) -> Result<()> {
 }
 
 #[op_impl(aten::binary_cross_entropy, CUDA)]
-fn binary_cross_entropy(
-    plan: &Reduction,
-    out: &mut Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-) -> Result<()> {
+fn binary_cross_entropy(plan: &Reduction, out: &mut Tensor, _: ...) -> Result<()> {
     check_probabilities(this)?;
     let weight = weights(weight, out.dtype())?;
     loss::<aten::binary_cross_entropy, _>(*plan, &ENTROPY, out, [this, target, &weight], &[])
 }
 
 #[op_impl(aten::binary_cross_entropy_backward, CUDA)]
-fn binary_cross_entropy_backward(
-    plan: &f64,
-    out: &mut Tensor,
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-) -> Result<()> {
+fn binary_cross_entropy_backward(plan: &f64, out: &mut Tensor, _: ...) -> Result<()> {
     let (grad, weight) = (weights(Some(grad_output), out.dtype())?, weights(weight, out.dtype())?);
     let (inputs, numbers) = ([&grad, this, target, &weight], [Scalar::Float(*plan)]);
     part_into::<aten::binary_cross_entropy_backward, _>(Promotion::Common, &ENTROPY_SLOPE, out, inputs, &numbers)
 }
 
 #[op_impl(aten::binary_cross_entropy_with_logits, CUDA)]
-fn binary_cross_entropy_with_logits(
-    plan: &Reduction,
-    out: &mut Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    pos_weight: Option<&Tensor>,
-) -> Result<()> {
+fn binary_cross_entropy_with_logits(plan: &Reduction, out: &mut Tensor, _: ...) -> Result<()> {
     let (weight, positive) = (weights(weight, out.dtype())?, weights(pos_weight, out.dtype())?);
     let inputs = [this, target, &weight, &positive];
     loss::<aten::binary_cross_entropy_with_logits, _>(*plan, &LOGITS, out, inputs, &[])

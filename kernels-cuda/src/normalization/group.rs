@@ -7,35 +7,13 @@ use crate::prelude::*;
 
 #[op_impl(aten::native_group_norm, CUDA)]
 #[expect(non_snake_case, reason = "the schema's")]
-fn group_norm(
-    plan: &GroupNorm,
-    out: [&mut Tensor; 3],
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
-    HxW: i64,
-    group: i64,
-    eps: f64,
-) -> Result<()> {
+fn group_norm(plan: &GroupNorm, out: [&mut Tensor; 3], _: ...) -> Result<()> {
     forward(out, input, [weight, bias], eps, [group, plan.channels, HxW])
 }
 
 #[op_impl(aten::native_group_norm_backward, CUDA)]
 #[expect(non_snake_case, reason = "the schema's")]
-fn group_norm_backward(
-    plan: &GroupNorm,
-    [of_input, of_weight, of_bias]: [&mut Tensor; 3],
-    grad_out: &Tensor,
-    input: &Tensor,
-    mean: &Tensor,
-    rstd: &Tensor,
-    weight: Option<&Tensor>,
-    N: i64,
-    C: i64,
-    HxW: i64,
-    group: i64,
-    output_mask: &[bool],
-) -> Result<()> {
+fn group_norm_backward(plan: &GroupNorm, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
     let taken = Taken::of(grad_out, input, [mean, rstd])?;
     if output_mask[0] {
         taken.input_gradient(weight, of_input, [group, plan.channels, HxW])?;

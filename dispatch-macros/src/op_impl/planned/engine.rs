@@ -12,7 +12,7 @@ use crate::rust_type::RustType;
 use crate::signature::rust_name;
 
 pub(super) fn check<'a>(checked: &'a Checked, engine: &'a Engine, errors: &mut Errors) -> Option<Body<'a>> {
-    let Checked { schema, contract, flags, signature } = checked;
+    let Checked { schema, contract, flags, signature, .. } = checked;
     let (operator, kernel) = (&schema.name, &signature.ident);
     let Some(pointwise) = &contract.pointwise else {
         let message = format!(
