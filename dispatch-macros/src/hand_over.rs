@@ -7,11 +7,11 @@ use dispatch_schema::Schema;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
-use syn::{LitInt, LitStr, Path, Signature, Token, bracketed};
+use syn::{FnArg, LitInt, LitStr, Path, Signature, Token, bracketed};
 
 use crate::function::Function;
 use crate::rust_type::RustType;
-use crate::signature::{self, rust_name};
+use crate::signature;
 use crate::written::here;
 
 /// Lets an operator's macro call the macro `to` with the operator's schema, and with `what` behind it.
@@ -38,10 +38,9 @@ pub(crate) fn hand_over_function(
     operator: &Path,
     to: &TokenStream,
     attribute: &TokenStream,
-    function: &Function,
+    (function, signature): (&Function, &Signature),
     dots: Option<Token![...]>,
 ) -> TokenStream {
-    let signature = &function.signature;
     match dots {
         None => {
             let call_back = hand_over(operator, to, &quote!([#attribute] [#signature]));
@@ -62,16 +61,22 @@ pub(crate) struct Checked<Flags> {
 }
 
 impl<Flags> Checked<Flags> {
-    /// Completes a signature with the arguments of the schema if `_: ...` stands for them. Gives the function that is to be written.
-    pub(crate) fn complete(&mut self, of_type: impl Fn(RustType) -> RustType) -> syn::Result<Option<Function>> {
+    /// Completes a signature with the arguments of the schema if `_: ...` stands for them, of types that `of_type` gives. Gives the
+    /// function that is to be written.
+    pub(crate) fn complete(
+        &mut self,
+        of_type: impl Fn(&Function, &Ident, RustType) -> Option<TokenStream>,
+    ) -> syn::Result<Option<Function>> {
         let Some((dots, mut function)) = self.elided.take() else { return Ok(None) };
-        let is_argument = |name: &Ident| self.schema.arguments.iter().any(|other| rust_name(&other.name) == *name);
-        let written = signature::parameters(&function.signature).into_iter().filter_map(|parameter| parameter.name);
-        if let Some(name) = written.into_iter().find(is_argument) {
+        let inputs: Vec<FnArg> =
+            signature::inputs(&self.schema, dots, |name, ty| of_type(&function, name, ty)).collect();
+        let mut written = signature::parameters(&function.signature).into_iter().filter_map(|parameter| parameter.name);
+        let is_twice = |name: &Ident| inputs.iter().any(|input| signature::name(input) == Some(name));
+        if let Some(name) = written.find(is_twice) {
             let message = format!("`_: ...` stands for all arguments of the schema; leave `{name}` out");
             return Err(syn::Error::new(name.span(), message));
         }
-        function.signature.inputs.extend(signature::inputs(&self.schema, dots, of_type));
+        function.signature.inputs.extend(inputs);
         self.signature = function.signature.clone();
         Ok(Some(function))
     }

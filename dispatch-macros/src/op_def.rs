@@ -151,7 +151,8 @@ fn check(function: &mut Function, attribute: &Attribute, errors: &mut Errors) ->
             errors.at(dots, "`_: ...` stands for all arguments of the schema; leave out the others");
             return None;
         }
-        function.signature.inputs.extend(signature::inputs(&schema, dots, |ty| ty));
+        let runtime = crate_path::runtime();
+        function.signature.inputs.extend(signature::inputs(&schema, dots, |_, ty| Some(ty.tokens(&runtime))));
     }
     let signature = &function.signature;
     let parameters = signature::parameters(signature);

@@ -17,7 +17,7 @@ use syn::{Path, Token, bracketed, parenthesized};
 use crate::crate_path;
 use crate::errors::{Errors, at_end};
 use crate::function::{Function, signature_lints};
-use crate::hand_over::{self, Checked, hand_over};
+use crate::hand_over::{self, Checked, hand_over, hand_over_function};
 
 /// The arguments of the attribute.
 pub(crate) struct Flags {
@@ -55,7 +55,7 @@ impl Parse for Flags {
 }
 
 pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
-    let function = match Function::parse_under("op_grad", item) {
+    let mut function = match Function::parse_under("op_grad", item) {
         Ok(function) => function,
         Err(item) => return item,
     };
@@ -67,6 +67,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
             None
         }
     };
+    let dots = function.take_elided_parameters();
     function.check_plain("a derivative", false, &mut errors);
     if function.body.is_none() {
         errors.at(&function.signature, format!("derivative `{}` has no body; write one", function.signature.ident));
@@ -75,10 +76,10 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         let function = function.with_body();
         return quote!(#errors #[allow(dead_code, unused_variables)] #function);
     };
-    let (lints, signature) = (signature_lints(), purpose::noted(&function));
     let layer = layer();
-    let call_back = hand_over(&flags.operator, &quote!(#layer::__private::__grad), &quote!([#attribute] [#signature]));
-    quote!(#lints #function #call_back)
+    function.attributes.insert(0, signature_lints());
+    let to = quote!(#layer::__private::__grad);
+    hand_over_function(&flags.operator, &to, attribute, (&function, &purpose::noted(&function)), dots)
 }
 
 /// `not_differentiable!(operator, ..)`.
@@ -102,14 +103,25 @@ fn layer() -> TokenStream {
 
 /// The second step of `#[op_grad]`.
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
-    let Checked::<Flags> { schema, flags, signature, .. } = match syn::parse2(input) {
-        Ok(checked) => checked,
+    let runtime = crate_path::runtime();
+    let completed = syn::parse2::<Checked<Flags>>(input).and_then(|mut checked| {
+        // What a derivative takes is saved, so it takes no more than it needs.
+        let function =
+            checked.complete(|function, name, ty| purpose::is_needed(name, function).then(|| ty.tokens(&runtime)))?;
+        Ok((function, checked))
+    });
+    let (function, Checked { schema, flags, mut signature, .. }) = match completed {
+        Ok(completed) => completed,
         Err(error) => return error.to_compile_error(),
     };
+    if let Some(function) = &function {
+        signature = purpose::noted(function);
+    }
     let mut errors = Errors::default();
     match check::check(&schema, &flags, &signature, &mut errors) {
         Some(derivative) if errors.is_empty() => {
-            expand::derivative(&schema, &flags.operator, &signature.ident, &derivative)
+            let derivative = expand::derivative(&schema, &flags.operator, &signature.ident, &derivative);
+            quote!(#function #derivative)
         }
         _ => errors.to_token_stream(),
     }

@@ -48,7 +48,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         return quote!(#function #record);
     }
     let to = quote!(#runtime::__private::__kernel);
-    hand_over::hand_over_function(&flags.operator, &to, attribute, &function, dots)
+    hand_over::hand_over_function(&flags.operator, &to, attribute, (&function, &function.signature), dots)
 }
 
 /// What can be said without the operator's schema.
@@ -86,7 +86,8 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
         Ok(checked) => checked,
         Err(error) => return error.to_compile_error(),
     };
-    match checked.complete(|ty| ty) {
+    let runtime = crate_path::runtime();
+    match checked.complete(|_, _, ty| Some(ty.tokens(&runtime))) {
         Ok(function) => {
             let kernel = expand_kernel(&checked);
             quote!(#function #kernel)

@@ -60,7 +60,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
     function.attributes.insert(0, signature_lints());
     function.attributes.push(parse_quote!(#[inline]));
     let to = quote!(#runtime::__private::__plan);
-    hand_over_function(&flags.operator, &to, attribute, &function, dots)
+    hand_over_function(&flags.operator, &to, attribute, (&function, &function.signature), dots)
 }
 
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
@@ -69,13 +69,15 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
         Err(error) => return error.to_compile_error(),
     };
     let mut errors = Errors::default();
-    let function = checked.complete(|ty| ty.shared()).map_err(|error| errors.add(error)).ok().flatten();
+    let runtime = crate_path::runtime();
+    let function = checked.complete(|_, _, ty| Some(ty.shared().tokens(&runtime)));
+    let function = function.map_err(|error| errors.add(error)).ok().flatten();
     let tokens = plan(&checked, &mut errors);
     if errors.is_empty() {
         return quote!(#function #tokens);
     }
     // A plan with mistakes still is one, or the definition would report that it has none.
-    let (runtime, operator) = (crate_path::runtime(), &checked.flags.operator);
+    let operator = &checked.flags.operator;
     let stub = checked.contract.planned.then(|| {
         quote! {
             const _: () = {

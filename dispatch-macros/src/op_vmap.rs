@@ -2,7 +2,7 @@
 //!
 //! As with a derivative, the operator's own macro calls the second step. What a parameter's type makes of an argument, the layer knows.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
@@ -11,7 +11,8 @@ use syn::{FnArg, Path, ReturnType, Signature, Type};
 use crate::crate_path;
 use crate::errors::{Errors, at_end};
 use crate::function::{Function, signature_lints};
-use crate::hand_over::{Checked, hand_over};
+use crate::hand_over::{Checked, hand_over_function};
+use crate::rust_type::RustType;
 use crate::signature;
 
 /// The argument of the attribute.
@@ -35,7 +36,7 @@ impl Parse for Flags {
 }
 
 pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
-    let function = match Function::parse_under("op_vmap", item) {
+    let mut function = match Function::parse_under("op_vmap", item) {
         Ok(function) => function,
         Err(item) => return item,
     };
@@ -47,6 +48,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
             None
         }
     };
+    let dots = function.take_elided_parameters();
     function.check_plain("a batch rule", false, &mut errors);
     if function.body.is_none() {
         errors.at(&function.signature, format!("batch rule `{}` has no body; write one", function.signature.ident));
@@ -55,9 +57,10 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         let function = function.with_body();
         return quote!(#errors #[allow(dead_code, unused_variables)] #function);
     };
-    let (lints, signature, layer) = (signature_lints(), &function.signature, layer());
-    let call_back = hand_over(&flags.operator, &quote!(#layer::__private::__vmap), &quote!([#attribute] [#signature]));
-    quote!(#lints #function #call_back)
+    let layer = layer();
+    function.attributes.insert(0, signature_lints());
+    let to = quote!(#layer::__private::__vmap);
+    hand_over_function(&flags.operator, &to, attribute, (&function, &function.signature), dots)
 }
 
 fn layer() -> TokenStream {
@@ -66,8 +69,21 @@ fn layer() -> TokenStream {
 
 /// The second step.
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
-    let Checked::<Flags> { schema, flags, signature, .. } = match syn::parse2(input) {
-        Ok(checked) => checked,
+    let (runtime, layer) = (crate_path::runtime(), layer());
+    // A tensor is mapped or the same for the whole batch.
+    let mapped = |_: &Function, _: &Ident, ty: RustType| {
+        Some(match ty.text() {
+            "&Tensor" | "&mut Tensor" => quote!(#layer::Mapped),
+            "Option<&Tensor>" | "Option<&mut Tensor>" => quote!(::core::option::Option<#layer::Mapped>),
+            "&[Tensor]" | "&mut [Tensor]" => quote!(::std::vec::Vec<#layer::Mapped>),
+            "&[Option<Tensor>]" => quote!(::std::vec::Vec<::core::option::Option<#layer::Mapped>>),
+            _ => ty.tokens(&runtime),
+        })
+    };
+    let completed =
+        syn::parse2::<Checked<Flags>>(input).and_then(|mut checked| Ok((checked.complete(mapped)?, checked)));
+    let (function, Checked { schema, flags, signature, .. }) = match completed {
+        Ok(completed) => completed,
         Err(error) => return error.to_compile_error(),
     };
     let (found, expected) = (signature::parameters(&signature).len(), schema.arguments.len() + 1);
@@ -79,7 +95,8 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
         );
         return syn::Error::new_spanned(&signature.inputs, message).to_compile_error();
     }
-    rule(&flags.operator, &signature)
+    let rule = rule(&flags.operator, &signature);
+    quote!(#function #rule)
 }
 
 fn parameter_type(input: &FnArg) -> Option<&Type> {

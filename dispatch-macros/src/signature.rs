@@ -7,7 +7,6 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{FnArg, Pat, ReturnType, Signature, Token, Type, parse_quote};
 
-use crate::crate_path;
 use crate::errors::Errors;
 use crate::rust_type::RustType;
 use crate::written::as_written;
@@ -38,16 +37,22 @@ pub(crate) fn parameters(signature: &Signature) -> Vec<Parameter> {
     typed.map(parameter).collect()
 }
 
+/// The name of a parameter, if it has one.
+pub(crate) fn name(input: &FnArg) -> Option<&Ident> {
+    let FnArg::Typed(typed) = input else { return None };
+    if let Pat::Ident(pattern) = &*typed.pat { Some(&pattern.ident) } else { None }
+}
+
 /// The parameters that a schema asks for, of types that `of_type` gives, in the place of `dots`.
 pub(crate) fn inputs(
     schema: &Schema,
     dots: Token![...],
-    of_type: impl Fn(RustType) -> RustType,
+    of_type: impl Fn(&Ident, RustType) -> Option<TokenStream>,
 ) -> impl Iterator<Item = FnArg> {
-    let runtime = crate_path::runtime();
     schema.arguments.iter().filter_map(move |argument| {
-        let (mut name, ty) = (rust_name(&argument.name), of_type(RustType::of_argument(argument)?).tokens(&runtime));
+        let mut name = rust_name(&argument.name);
         name.set_span(dots.span());
+        let ty = of_type(&name, RustType::of_argument(argument)?)?;
         // An author who does not write the parameters cannot mark one as unused.
         Some(parse_quote!(#[allow(unused_variables)] #name: #ty))
     })

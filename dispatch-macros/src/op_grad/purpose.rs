@@ -6,9 +6,10 @@
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{Attribute, Block, Expr, FnArg, LitInt, Pat, Signature, Stmt, parse_quote};
+use syn::{Attribute, Block, Expr, FnArg, LitInt, Signature, Stmt, parse_quote};
 
 use crate::function::Function;
+use crate::signature;
 
 /// A bit for each input that an argument is saved for.
 pub(super) const EVERY: u64 = u64::MAX;
@@ -19,9 +20,8 @@ pub(super) fn noted(function: &Function) -> Signature {
     let mut signature = function.signature.clone();
     let Some((before, gradients)) = function.body.as_ref().and_then(parts) else { return signature };
     for input in &mut signature.inputs {
-        if let FnArg::Typed(typed) = input
-            && let Pat::Ident(name) = &*typed.pat
-            && let Some(purpose) = purpose(&name.ident, &before, &gradients)
+        if let Some(purpose) = signature::name(input).and_then(|name| purpose(name, &before, &gradients))
+            && let FnArg::Typed(typed) = input
         {
             typed.attrs.push(parse_quote!(#[saved_for(#purpose)]));
         }
@@ -29,16 +29,22 @@ pub(super) fn noted(function: &Function) -> Signature {
     signature
 }
 
+/// Whether the body mentions an argument that is no parameter yet.
+pub(super) fn is_needed(name: &Ident, function: &Function) -> bool {
+    let is_written = function.signature.inputs.iter().any(|input| signature::name(input) == Some(name));
+    !is_written && function.body.as_ref().is_some_and(|body| mentions(body, name))
+}
+
 /// What was noted at the parameter of this name.
 pub(super) fn read(name: &Ident, signature: &Signature) -> u64 {
-    let typed = signature.inputs.iter().find_map(|input| match input {
-        FnArg::Typed(typed) => matches!(&*typed.pat, Pat::Ident(pattern) if pattern.ident == *name).then_some(typed),
-        FnArg::Receiver(_) => None,
-    });
     let note = |attribute: &Attribute| {
         attribute.path().is_ident(WORD).then(|| attribute.parse_args::<LitInt>().ok()?.base10_parse().ok())?
     };
-    typed.and_then(|typed| typed.attrs.iter().find_map(note)).unwrap_or(EVERY)
+    let notes = |input: &FnArg| match input {
+        FnArg::Typed(typed) if signature::name(input) == Some(name) => typed.attrs.iter().find_map(note),
+        _ => None,
+    };
+    signature.inputs.iter().find_map(notes).unwrap_or(EVERY)
 }
 
 /// A body's statements, and the gradients that it ends in.

@@ -9,18 +9,11 @@ not_differentiable!(aten::_fused_sdp_choice);
 
 /// A mask that requires gradients is never given to it: attention is composed then.
 #[op_grad(aten::_scaled_dot_product_flash_attention_for_cpu, not_differentiable(attn_mask, logsumexp))]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn _scaled_dot_product_flash_attention_for_cpu(
     grad: &Tensor,
-    query: &Tensor,
-    key: &Tensor,
-    value: &Tensor,
-    dropout_p: f64,
-    is_causal: bool,
-    attn_mask: Option<&Tensor>,
-    scale: Option<f64>,
     output: &Tensor,
     logsumexp: &Tensor,
+    _: ...
 ) -> Result<(Tensor, Tensor, Tensor)> {
     aten::_scaled_dot_product_flash_attention_for_cpu_backward(
         grad, query, key, value, output, logsumexp, dropout_p, is_causal, attn_mask, scale,

@@ -6,19 +6,7 @@ use dispatch_runtime::prelude::*;
 use crate::{Outline, op_grad};
 
 #[op_grad(aten::convolution)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
-fn convolution(
-    grad: &Tensor,
-    input: &Tensor,
-    weight: &Tensor,
-    stride: &[i64],
-    padding: &[i64],
-    dilation: &[i64],
-    transposed: bool,
-    output_padding: &[i64],
-    groups: i64,
-    needs: &[bool],
-) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
+fn convolution(grad: &Tensor, needs: &[bool], _: ...) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
     let (of_input, of_weight, of_bias) = aten::convolution_backward(
         grad,
         input,
@@ -37,21 +25,12 @@ fn convolution(
 
 /// A convolution is linear in the image and in the kernel, so its gradients are convolutions of the same kind.
 #[op_grad(aten::convolution_backward)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
 fn convolution_backward(
     grad0: Option<&Tensor>,
     grad1: Option<&Tensor>,
     grad2: Option<&Tensor>,
-    grad_output: &Tensor,
-    input: &Tensor,
-    weight: &Tensor,
-    stride: &[i64],
-    padding: &[i64],
-    dilation: &[i64],
-    transposed: bool,
-    output_padding: &[i64],
-    groups: i64,
     needs: &[bool],
+    _: ...
 ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
     let forward = |input: &Tensor, weight: &Tensor, bias: Option<&Tensor>| {
         aten::convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)

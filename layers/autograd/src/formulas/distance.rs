@@ -17,14 +17,7 @@ derivatives! {
 }
 
 #[op_grad(aten::_cdist_backward)]
-fn cdist_backward(
-    grad0: &Tensor,
-    grad: &Tensor,
-    x1: &Tensor,
-    x2: &Tensor,
-    p: f64,
-    cdist: &Tensor,
-) -> Result<(impl Gradient, impl Gradient, impl Gradient, impl Gradient)> {
+fn cdist_backward(grad0: &Tensor, _: ...) -> Result<(impl Gradient, impl Gradient, impl Gradient, impl Gradient)> {
     let apart = (x1.unsqueeze(-2)? - x2.unsqueeze(-3)?)?;
     let twice = Twice::new(&grad0.unsqueeze(-2)?, grad, &apart, cdist, p)?;
     let of_x1 = twice.apart.sum_dim_intlist(Some(&[-2]), false)?;
@@ -43,13 +36,7 @@ fn euclidean(grad: &Tensor, x1: &Tensor, x2: &Tensor, result: &Tensor) -> (impl 
 }
 
 #[op_grad(aten::_pdist_backward)]
-fn pdist_backward(
-    grad0: &Tensor,
-    grad: &Tensor,
-    this: &Tensor,
-    p: f64,
-    pdist: &Tensor,
-) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
+fn pdist_backward(grad0: &Tensor, _: ...) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
     let pairs = Tensor::arange(0..this.sizes()[0], (DType::I64, this.device()))?.combinations(2, false)?;
     let (first, second) = (pairs.select_int(1, 0)?, pairs.select_int(1, 1)?);
     let between = |rows: &Tensor| rows.index_select(0, &first)? - rows.index_select(0, &second)?;

@@ -47,26 +47,13 @@ derivatives! {
 }
 
 #[op_grad(aten::mse_loss_backward)]
-fn mse_backward(
-    grad: &Tensor,
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
-) -> (impl Gradient, impl Gradient, impl Gradient) {
+fn mse_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
     let bend = move || averaged((grad * grad_output)?, reduction)? * 2;
     (move || aten::mse_loss_backward(grad, this, target, reduction), bend, move || bend()?.neg())
 }
 
 #[op_grad(aten::smooth_l1_loss_backward)]
-fn smooth_l1_backward(
-    grad: &Tensor,
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
-    beta: f64,
-) -> (impl Gradient, impl Gradient, impl Gradient) {
+fn smooth_l1_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
     let bend = move || {
         let far = (this - target)?.abs()?.ge_scalar(beta)?;
         averaged(((grad * grad_output)? / beta)?.masked_fill_scalar(&far, 0)?, reduction)
@@ -75,14 +62,7 @@ fn smooth_l1_backward(
 }
 
 #[op_grad(aten::huber_loss_backward)]
-fn huber_backward(
-    grad: &Tensor,
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
-    delta: f64,
-) -> (impl Gradient, impl Gradient, impl Gradient) {
+fn huber_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
     let bend = move || {
         let far = (this - target)?.abs()?.gt_scalar(delta)?;
         averaged((grad * grad_output)?.masked_fill_scalar(&far, 0)?, reduction)
@@ -91,13 +71,7 @@ fn huber_backward(
 }
 
 #[op_grad(aten::soft_margin_loss_backward)]
-fn soft_margin_backward(
-    grad: &Tensor,
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    reduction: i64,
-) -> (impl Gradient, impl Gradient, impl Gradient) {
+fn soft_margin_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
     let both = move || averaged((grad * grad_output)?, reduction);
     let sigmoid = move || (-(this * target)?)?.sigmoid();
     (
@@ -112,14 +86,7 @@ fn soft_margin_backward(
 }
 
 #[op_grad(aten::binary_cross_entropy_backward)]
-fn entropy_backward(
-    grad: &Tensor,
-    grad_output: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    reduction: i64,
-) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
+fn entropy_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
     let both = move || weighted(&averaged((grad * grad_output)?, reduction)?, weight);
     // As far from zero as the gradient itself keeps away.
     let spread = move || (this * (1 - this)?)?.clamp_min(1e-12);
@@ -135,14 +102,7 @@ fn entropy_backward(
 }
 
 #[op_grad(aten::binary_cross_entropy_with_logits)]
-fn entropy_with_logits(
-    grad: &Tensor,
-    this: &Tensor,
-    target: &Tensor,
-    weight: Option<&Tensor>,
-    pos_weight: Option<&Tensor>,
-    reduction: i64,
-) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
+fn entropy_with_logits(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient, impl Gradient) {
     let all = move || weighted(&spread(grad, this, target, reduction)?, weight);
     (
         move || {

@@ -46,29 +46,14 @@ derivatives! {
 }
 
 #[op_grad(aten::var_mean_correction)]
-fn var_mean(
-    grad0: Option<&Tensor>,
-    grad1: Option<&Tensor>,
-    this: &Tensor,
-    dim: Option<&[i64]>,
-    correction: Option<Scalar>,
-    keepdim: bool,
-) -> Result<Option<Tensor>> {
+fn var_mean(grad0: Option<&Tensor>, grad1: Option<&Tensor>, _: ...) -> Result<Option<Tensor>> {
     let all = Deviations { this, dims: dim.unwrap_or_default(), correction, keepdim };
     let of_variance = grad0.map(|grad| all.of_variance(grad)).transpose()?;
     sum_of(of_variance, grad1.map(|grad| all.of_mean(grad)).transpose()?)
 }
 
 #[op_grad(aten::std_mean_correction)]
-fn std_mean(
-    grad0: Option<&Tensor>,
-    grad1: Option<&Tensor>,
-    this: &Tensor,
-    dim: Option<&[i64]>,
-    correction: Option<Scalar>,
-    keepdim: bool,
-    result0: &Tensor,
-) -> Result<Option<Tensor>> {
+fn std_mean(grad0: Option<&Tensor>, grad1: Option<&Tensor>, result0: &Tensor, _: ...) -> Result<Option<Tensor>> {
     let all = Deviations { this, dims: dim.unwrap_or_default(), correction, keepdim };
     let of_deviation = grad0.map(|grad| all.of_deviation(grad, result0)).transpose()?;
     sum_of(of_deviation, grad1.map(|grad| all.of_mean(grad)).transpose()?)
@@ -76,14 +61,7 @@ fn std_mean(
 
 #[op_grad(aten::linalg_vector_norm)]
 #[expect(clippy::float_cmp, reason = "these orders are exact")]
-fn vector_norm(
-    grad: &Tensor,
-    this: &Tensor,
-    ord: Scalar,
-    dim: Option<&[i64]>,
-    keepdim: bool,
-    result: &Tensor,
-) -> Result<Tensor> {
+fn vector_norm(grad: &Tensor, result: &Tensor, _: ...) -> Result<Tensor> {
     let dims = dim.unwrap_or_default();
     let grad = restored(grad, this.sizes(), dims, keepdim)?;
     let norm = restored(result, this.sizes(), dims, keepdim)?;

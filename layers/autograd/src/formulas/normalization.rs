@@ -10,13 +10,10 @@ use crate::{Gradient, op_grad};
 #[op_grad(aten::native_layer_norm, not_differentiable(result1, result2))]
 fn layer_norm(
     grad: &Tensor,
-    input: &Tensor,
-    normalized_shape: &[i64],
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
     result1: &Tensor,
     result2: &Tensor,
     needs: &[bool],
+    _: ...
 ) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
     let mask = mask(needs);
     let all = aten::native_layer_norm_backward(grad, input, normalized_shape, result1, result2, weight, bias, &mask)?;
@@ -28,12 +25,7 @@ fn layer_norm_backward(
     grad0: Option<&Tensor>,
     grad1: Option<&Tensor>,
     grad2: Option<&Tensor>,
-    grad_out: &Tensor,
-    input: &Tensor,
-    normalized_shape: &[i64],
-    mean: &Tensor,
-    rstd: &Tensor,
-    weight: Option<&Tensor>,
+    _: ...
 ) -> Result<(impl Gradient, impl Gradient, impl Gradient, impl Gradient)> {
     let dims: Vec<i64> = (1..).take(normalized_shape.len()).map(|back: i64| -back).collect();
     let normal = Normalized::new(input, mean, rstd, &dims)?;
@@ -47,15 +39,10 @@ fn group_norm(
     grad0: &Tensor,
     grad1: Option<&Tensor>,
     grad2: Option<&Tensor>,
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    N: i64,
-    C: i64,
-    HxW: i64,
-    group: i64,
     result1: &Tensor,
     result2: &Tensor,
     needs: &[bool],
+    _: ...
 ) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
     let mask = mask(needs);
     let all = aten::native_group_norm_backward(grad0, input, result1, result2, weight, N, C, HxW, group, &mask)?;
@@ -76,15 +63,7 @@ fn group_norm_backward(
     grad0: Option<&Tensor>,
     grad1: Option<&Tensor>,
     grad2: Option<&Tensor>,
-    grad_out: &Tensor,
-    input: &Tensor,
-    mean: &Tensor,
-    rstd: &Tensor,
-    weight: Option<&Tensor>,
-    N: i64,
-    C: i64,
-    HxW: i64,
-    group: i64,
+    _: ...
 ) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
     let groups = Groups { n: N, c: C, inner: HxW, group };
     let normal = groups.normalized(input, mean, rstd)?;

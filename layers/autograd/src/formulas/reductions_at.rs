@@ -70,17 +70,7 @@ impl At for Indexed<'_> {
 }
 
 #[op_grad(aten::index_reduce, not_differentiable(index))]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
-fn index_reduce(
-    grad: &Tensor,
-    this: &Tensor,
-    dim: i64,
-    index: &Tensor,
-    source: &Tensor,
-    reduce: &str,
-    include_self: bool,
-    result: &Tensor,
-) -> Result<(Tensor, Tensor)> {
+fn index_reduce(grad: &Tensor, result: &Tensor, _: ...) -> Result<(Tensor, Tensor)> {
     let reduction = Reduction { at: Indexed { dim, index }, name: reduce, include_self };
     reduction.gradients(grad, this, source, result)
 }

@@ -34,31 +34,13 @@ derivatives! {
 }
 
 #[op_grad(aten::scatter_reduce_two, not_differentiable(index))]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
-fn scatter_reduce(
-    grad: &Tensor,
-    this: &Tensor,
-    dim: i64,
-    index: &Tensor,
-    src: &Tensor,
-    reduce: &str,
-    include_self: bool,
-    result: &Tensor,
-) -> Result<(Tensor, Tensor)> {
+fn scatter_reduce(grad: &Tensor, result: &Tensor, _: ...) -> Result<(Tensor, Tensor)> {
     let reduction = Reduction { at: Gathered { dim, index }, name: reduce, include_self };
     reduction.gradients(grad, this, src, result)
 }
 
 #[op_grad(aten::scatter_reduce, not_differentiable(index))]
-fn scatter_by(
-    grad: &Tensor,
-    this: &Tensor,
-    dim: i64,
-    index: &Tensor,
-    src: &Tensor,
-    reduce: &str,
-    result: &Tensor,
-) -> Result<(Tensor, Tensor)> {
+fn scatter_by(grad: &Tensor, result: &Tensor, _: ...) -> Result<(Tensor, Tensor)> {
     let reduction = Reduction { at: Gathered { dim, index }, name: long_name(reduce)?, include_self: true };
     reduction.gradients(grad, this, src, result)
 }
@@ -81,13 +63,7 @@ fn gathered(grad: &Tensor, dim: i64, index: &Tensor, src: &Outline) -> Result<Te
 }
 
 #[op_grad(aten::as_strided_scatter)]
-fn as_strided_scatter(
-    grad: &Tensor,
-    this: &Outline,
-    size: &[i64],
-    stride: &[i64],
-    storage_offset: Option<i64>,
-) -> Result<(Tensor, Tensor)> {
+fn as_strided_scatter(grad: &Tensor, this: &Outline, _: ...) -> Result<(Tensor, Tensor)> {
     let offset = storage_offset.unwrap_or_else(|| this.geometry().offset());
     let geometry = Geometry::strided(size, stride, offset)
         .ok_or_else(|| BadArgument::sizes("stride", stride, "one stride for each size"))?;

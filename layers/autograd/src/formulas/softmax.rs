@@ -20,13 +20,7 @@ derivatives! {
 }
 
 #[op_grad(aten::_softmax_backward_data)]
-fn softmax_backward(
-    grad: &Tensor,
-    grad_output: &Tensor,
-    output: &Tensor,
-    dim: i64,
-    input_dtype: DType,
-) -> (impl Gradient, impl Gradient) {
+fn softmax_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient) {
     let grad = move || grad.to(output.dtype());
     (
         move || aten::_softmax_backward_data(&grad()?, output, dim, input_dtype),
@@ -39,12 +33,7 @@ fn softmax_backward(
 }
 
 #[op_grad(aten::_log_softmax_backward_data)]
-fn log_softmax_backward(
-    grad: &Tensor,
-    grad_output: &Tensor,
-    output: &Tensor,
-    dim: i64,
-) -> (impl Gradient, impl Gradient) {
+fn log_softmax_backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient) {
     let grad = move || grad.to(output.dtype());
     (
         move || {

@@ -8,18 +8,7 @@ use crate::words::{folded, taken_apart};
 
 /// One slice says for all, as elements have no part in it.
 #[op_vmap(aten::_fused_sdp_choice)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
-fn _fused_sdp_choice(
-    _: &Batch,
-    query: Mapped,
-    key: Mapped,
-    value: Mapped,
-    attn_mask: Option<Mapped>,
-    dropout_p: f64,
-    is_causal: bool,
-    scale: Option<f64>,
-    enable_gqa: bool,
-) -> Result<i64> {
+fn _fused_sdp_choice(_: &Batch, _: ...) -> Result<i64> {
     let mask = attn_mask.map(|mask| mask.first()).transpose()?;
     let (query, key, value) = (query.first()?, key.first()?, value.first()?);
     aten::_fused_sdp_choice(&query, &key, &value, mask.as_ref(), dropout_p, is_causal, scale, enable_gqa)
@@ -45,17 +34,7 @@ fn items(query: &Mapped) -> Result<i64> {
 }
 
 #[op_vmap(aten::_scaled_dot_product_flash_attention_for_cpu)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
-fn _scaled_dot_product_flash_attention_for_cpu(
-    batch: &Batch,
-    query: Mapped,
-    key: Mapped,
-    value: Mapped,
-    dropout_p: f64,
-    is_causal: bool,
-    attn_mask: Option<Mapped>,
-    scale: Option<f64>,
-) -> Result<(Mapped, Mapped)> {
+fn _scaled_dot_product_flash_attention_for_cpu(batch: &Batch, _: ...) -> Result<(Mapped, Mapped)> {
     let items = items(&query)?;
     let mask = attn_mask.map(|mask| masks(batch, &mask, items)).transpose()?;
     let [query, key, value] = [query, key, value].map(|tensor| folded(&batch.each(&tensor)?, 0));
@@ -72,20 +51,7 @@ fn _scaled_dot_product_flash_attention_for_cpu(
 }
 
 #[op_vmap(aten::_scaled_dot_product_flash_attention_for_cpu_backward)]
-#[expect(clippy::too_many_arguments, reason = "the operator has them")]
-fn _scaled_dot_product_flash_attention_for_cpu_backward(
-    batch: &Batch,
-    grad_out: Mapped,
-    query: Mapped,
-    key: Mapped,
-    value: Mapped,
-    out: Mapped,
-    logsumexp: Mapped,
-    dropout_p: f64,
-    is_causal: bool,
-    attn_mask: Option<Mapped>,
-    scale: Option<f64>,
-) -> Result<(Mapped, Mapped, Mapped)> {
+fn _scaled_dot_product_flash_attention_for_cpu_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> {
     let items = items(&query)?;
     let mask = attn_mask.map(|mask| masks(batch, &mask, items)).transpose()?;
     let all = |tensor: &Mapped| folded(&batch.each(tensor)?, 0);

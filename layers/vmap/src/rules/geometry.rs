@@ -33,27 +33,14 @@ fn of_all(batch: &Batch, this: &Mapped, size: &[i64], stride: &[i64]) -> Option<
 
 /// What all slices show of their memory is one view of the memory of all.
 #[op_vmap(aten::as_strided_copy)]
-fn as_strided_copy(
-    batch: &Batch,
-    this: Mapped,
-    size: &[i64],
-    stride: &[i64],
-    storage_offset: Option<i64>,
-) -> Result<Option<Mapped>> {
+fn as_strided_copy(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
     let Some((sizes, strides)) = of_all(batch, &this, size, stride) else { return Ok(None) };
     Ok(Some(Mapped::in_front(aten::as_strided_copy(&this.tensor, &sizes, &strides, storage_offset)?)))
 }
 
 /// The same, and what it replaces is theirs alone where they have their own.
 #[op_vmap(aten::as_strided_scatter)]
-fn as_strided_scatter(
-    batch: &Batch,
-    this: Mapped,
-    src: Mapped,
-    size: &[i64],
-    stride: &[i64],
-    storage_offset: Option<i64>,
-) -> Result<Option<Mapped>> {
+fn as_strided_scatter(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
     let Some((sizes, strides)) = of_all(batch, &this, size, stride) else { return Ok(None) };
     let tensor = aten::as_strided_scatter(&this.tensor, &batch.each(&src)?, &sizes, &strides, storage_offset)?;
     Ok(Some(Mapped { tensor, dim: this.dim }))

@@ -54,14 +54,7 @@ fn behind_ones(batch: &Batch, rank: usize, normalized_shape: &[i64]) -> Vec<i64>
 }
 
 #[op_vmap(aten::native_layer_norm)]
-fn native_layer_norm(
-    batch: &Batch,
-    input: Mapped,
-    normalized_shape: &[i64],
-    weight: Option<Mapped>,
-    bias: Option<Mapped>,
-    eps: f64,
-) -> Result<Option<(Mapped, Mapped, Mapped)>> {
+fn native_layer_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Mapped)>> {
     if input.rank() < normalized_shape.len() {
         return Ok(None);
     }
@@ -88,17 +81,7 @@ fn renorm(batch: &Batch, this: Mapped, p: Scalar, dim: i64, maxnorm: Scalar) -> 
 }
 
 #[op_vmap(aten::native_layer_norm_backward)]
-fn native_layer_norm_backward(
-    batch: &Batch,
-    grad_out: Mapped,
-    input: Mapped,
-    normalized_shape: &[i64],
-    mean: Mapped,
-    rstd: Mapped,
-    weight: Option<Mapped>,
-    bias: Option<Mapped>,
-    output_mask: &[bool],
-) -> Result<Option<(Mapped, Mapped, Mapped)>> {
+fn native_layer_norm_backward(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Mapped)>> {
     let mixed = weight.as_ref().is_some_and(|weight| weight.tensor().dtype() != input.tensor().dtype());
     let (asks_weight, asks_bias) = (output_mask[1], output_mask[2]);
     let of_none = asks_weight && weight.is_none() || asks_bias && bias.is_none();
@@ -138,17 +121,7 @@ fn native_layer_norm_backward(
 
 #[op_vmap(aten::native_group_norm)]
 #[expect(non_snake_case, reason = "the schema's names")]
-fn native_group_norm(
-    batch: &Batch,
-    input: Mapped,
-    weight: Option<Mapped>,
-    bias: Option<Mapped>,
-    N: i64,
-    C: i64,
-    HxW: i64,
-    group: i64,
-    eps: f64,
-) -> Result<(Mapped, Mapped, Mapped)> {
+fn native_group_norm(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> {
     let [weight, bias] = [weight.as_ref(), bias.as_ref()];
     let all = folded(&batch.each(&input)?, 0)?;
     let items = N.saturating_mul(batch.size());
@@ -168,17 +141,7 @@ fn native_group_norm(
 
 /// Channels are normalised each by itself: the batch is more channels.
 #[op_vmap(aten::native_batch_norm)]
-fn native_batch_norm(
-    batch: &Batch,
-    input: Mapped,
-    weight: Option<Mapped>,
-    bias: Option<Mapped>,
-    running_mean: Option<Mapped>,
-    running_var: Option<Mapped>,
-    training: bool,
-    momentum: f64,
-    eps: f64,
-) -> Result<Option<(Mapped, Mapped, Mapped)>> {
+fn native_batch_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Mapped)>> {
     // Running statistics are written to: each slice by itself.
     if training && (running_mean.is_some() || running_var.is_some()) {
         return Ok(None);
@@ -201,19 +164,7 @@ fn native_batch_norm(
 }
 
 #[op_vmap(aten::native_batch_norm_backward)]
-fn native_batch_norm_backward(
-    batch: &Batch,
-    grad_out: Mapped,
-    input: Mapped,
-    weight: Option<Mapped>,
-    running_mean: Option<Mapped>,
-    running_var: Option<Mapped>,
-    save_mean: Option<Mapped>,
-    save_invstd: Option<Mapped>,
-    train: bool,
-    eps: f64,
-    output_mask: &[bool],
-) -> Result<(Mapped, Mapped, Mapped)> {
+fn native_batch_norm_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> {
     let channels = |tensor: Option<Mapped>| tensor.map(|tensor| folded(&batch.each(&tensor)?, 0)).transpose();
     let (weight, mean, var) = (channels(weight)?, channels(running_mean)?, channels(running_var)?);
     let (save_mean, save_invstd) = (channels(save_mean)?, channels(save_invstd)?);
