@@ -36,15 +36,7 @@ macro_rules! bags {
         pub fn $name(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)>;
 
         #[op_plan($name)]
-        fn $plan(
-            weight: &Tensor,
-            indices: &Tensor,
-            offsets: &Tensor,
-            mode: i64,
-            per_sample_weights: Option<&Tensor>,
-            include_last_offset: bool,
-            padding_idx: i64,
-        ) -> Result<Plan<Bagging, 4>, BadArgument> {
+        fn $plan(_: ...) -> Result<Plan<Bagging, 4>, BadArgument> {
             let last = (include_last_offset, $counted);
             bagged([weight, indices, offsets], mode, per_sample_weights, last, padding_idx)
         }

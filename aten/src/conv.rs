@@ -17,15 +17,7 @@ macro_rules! convolutions {
     ($($rank:literal $name:ident $schema:literal $padded:ident $padded_schema:literal;)*) => {$(
         /// [`convolution`], not transposed, of images with a fixed number of dimensions; one of them may come alone.
         #[op_def($schema)]
-        pub fn $name(
-            input: &Tensor,
-            weight: &Tensor,
-            bias: Option<&Tensor>,
-            stride: &[i64],
-            padding: &[i64],
-            dilation: &[i64],
-            groups: i64,
-        ) -> Result<Tensor> {
+        pub fn $name(_: ...) -> Result<Tensor> {
             check_rank($rank, weight)?;
             with_batch(input, weight, |input| {
                 convolution(input, weight, bias, stride, padding, dilation, false, &[0], groups)
@@ -34,15 +26,7 @@ macro_rules! convolutions {
 
         /// The same with the padding that is called `valid`, which is none, or `same`, which keeps the sizes.
         #[op_def($padded_schema)]
-        pub fn $padded(
-            input: &Tensor,
-            weight: &Tensor,
-            bias: Option<&Tensor>,
-            stride: &[i64],
-            padding: &str,
-            dilation: &[i64],
-            groups: i64,
-        ) -> Result<Tensor> {
+        pub fn $padded(_: ...) -> Result<Tensor> {
             check_rank($rank, weight)?;
             with_batch(input, weight, |input| {
                 padded_by_name(input, weight, bias, stride, padding, dilation, groups)
@@ -104,17 +88,7 @@ macro_rules! transposed_convolutions {
     ($($rank:literal $name:ident $schema:literal;)*) => {$(
         /// [`convolution`], transposed, of images with a fixed number of dimensions; one of them may come alone.
         #[op_def($schema)]
-        #[expect(clippy::too_many_arguments, reason = "the schema has them")]
-        pub fn $name(
-            input: &Tensor,
-            weight: &Tensor,
-            bias: Option<&Tensor>,
-            stride: &[i64],
-            padding: &[i64],
-            output_padding: &[i64],
-            groups: i64,
-            dilation: &[i64],
-        ) -> Result<Tensor> {
+        pub fn $name(_: ...) -> Result<Tensor> {
             check_rank($rank, weight)?;
             with_batch(input, weight, |input| {
                 convolution(input, weight, bias, stride, padding, dilation, true, output_padding, groups)

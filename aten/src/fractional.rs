@@ -18,25 +18,14 @@ macro_rules! fractional_pools {
 
         const _: () = {
             #[op_plan($name)]
-            fn plan(
-                this: &Tensor,
-                kernel_size: &[i64],
-                output_size: &[i64],
-                random_samples: &Tensor,
-            ) -> Result<Plan<RandomWindows, 2>, BadArgument> {
+            fn plan(_: ...) -> Result<Plan<RandomWindows, 2>, BadArgument> {
                 let (windows, sizes) = pooled($rank, this, kernel_size, output_size)?;
                 check_samples($rank, this, random_samples)?;
                 Ok(Plan::new(windows, with_indices(Spec::contiguous(this.dtype(), &sizes))))
             }
 
             #[op_plan($backward)]
-            fn backward_plan(
-                grad_output: &Tensor,
-                this: &Tensor,
-                kernel_size: &[i64],
-                output_size: &[i64],
-                indices: &Tensor,
-            ) -> Result<Plan<RandomWindows>, BadArgument> {
+            fn backward_plan(_: ...) -> Result<Plan<RandomWindows>, BadArgument> {
                 let (windows, sizes) = pooled($rank, this, kernel_size, output_size)?;
                 check_gradient(grad_output, this, &sizes)?;
                 check_indices(this, indices, &sizes)?;

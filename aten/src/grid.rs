@@ -17,28 +17,14 @@ macro_rules! samplers {
 
         const _: () = {
             #[op_plan($name)]
-            fn plan(
-                input: &Tensor,
-                grid: &Tensor,
-                interpolation_mode: i64,
-                padding_mode: i64,
-                align_corners: bool,
-            ) -> Result<Plan<Sampling>, BadArgument> {
+            fn plan(_: ...) -> Result<Plan<Sampling>, BadArgument> {
                 let modes = (interpolation_mode, padding_mode, align_corners);
                 let (sampling, sizes) = sampled($rank, input, grid, modes)?;
                 Ok(Plan::new(sampling, [Spec::contiguous(input.dtype(), &sizes)]))
             }
 
             #[op_plan($backward)]
-            fn backward_plan(
-                grad_output: &Tensor,
-                input: &Tensor,
-                grid: &Tensor,
-                interpolation_mode: i64,
-                padding_mode: i64,
-                align_corners: bool,
-                output_mask: &[bool],
-            ) -> Result<Plan<Sampling, 2>, BadArgument> {
+            fn backward_plan(_: ...) -> Result<Plan<Sampling, 2>, BadArgument> {
                 let modes = (interpolation_mode, padding_mode, align_corners);
                 let (sampling, sizes) = sampled($rank, input, grid, modes)?;
                 crate::check_gradient_of(grad_output, ("input", input), &sizes)?;

@@ -17,42 +17,19 @@ macro_rules! max_pools {
 
         /// The largest element under the window at each of its places.
         #[op_def($composite_schema)]
-        pub fn $composite(
-            this: &Tensor,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            dilation: &[i64],
-            ceil_mode: bool,
-        ) -> Result<Tensor> {
+        pub fn $composite(_: ...) -> Result<Tensor> {
             Ok($name(this, kernel_size, stride, padding, dilation, ceil_mode)?.0)
         }
 
         const _: () = {
             #[op_plan($name)]
-            fn plan(
-                this: &Tensor,
-                kernel_size: &[i64],
-                stride: &[i64],
-                padding: &[i64],
-                dilation: &[i64],
-                ceil_mode: bool,
-            ) -> Result<Plan<Window, 2>, BadArgument> {
+            fn plan(_: ...) -> Result<Plan<Window, 2>, BadArgument> {
                 let (window, sizes) = pooled($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
                 Ok(Plan::new(window, with_indices(windowed_like($rank, this, &sizes))))
             }
 
             #[op_plan($backward)]
-            fn backward_plan(
-                grad_output: &Tensor,
-                this: &Tensor,
-                kernel_size: &[i64],
-                stride: &[i64],
-                padding: &[i64],
-                dilation: &[i64],
-                ceil_mode: bool,
-                indices: &Tensor,
-            ) -> Result<Plan<Window>, BadArgument> {
+            fn backward_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
                 let (window, sizes) = pooled($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
                 check_gradient(grad_output, this, &sizes)?;
                 check_indices(this, indices, &sizes)?;
@@ -89,29 +66,14 @@ macro_rules! avg_pools {
 
         const _: () = {
             #[op_plan($name)]
-            fn plan(
-                this: &Tensor,
-                kernel_size: &[i64],
-                stride: &[i64],
-                padding: &[i64],
-                ceil_mode: bool,
-                divisor_override: Option<i64>,
-            ) -> Result<Plan<Window>, BadArgument> {
+            fn plan(_: ...) -> Result<Plan<Window>, BadArgument> {
                 check_divisor(divisor_override)?;
                 let (window, sizes) = pooled($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
                 Ok(Plan::new(window, [pooled_like($rank, this, &sizes)]))
             }
 
             #[op_plan($backward)]
-            fn backward_plan(
-                grad_output: &Tensor,
-                this: &Tensor,
-                kernel_size: &[i64],
-                stride: &[i64],
-                padding: &[i64],
-                ceil_mode: bool,
-                divisor_override: Option<i64>,
-            ) -> Result<Plan<Window>, BadArgument> {
+            fn backward_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
                 check_divisor(divisor_override)?;
                 let (window, sizes) = pooled($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
                 check_gradient(grad_output, this, &sizes)?;
@@ -176,11 +138,7 @@ macro_rules! adaptive_pools {
             }
 
             #[op_plan($max_backward)]
-            fn max_backward_plan(
-                grad_output: &Tensor,
-                this: &Tensor,
-                indices: &Tensor,
-            ) -> Result<Plan<()>, BadArgument> {
+            fn max_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
                 check_adaptive_gradient($rank, grad_output, this)?;
                 check_indices(this, indices, grad_output.sizes())?;
                 Ok(Plan::new((), [pooled_like($rank, this, this.sizes())]))

@@ -248,14 +248,7 @@ macro_rules! cells {
     ($($cell:ident $name:ident $schema:literal;)*) => {$(
         /// One step of a recurrent layer.
         #[op_def($schema)]
-        pub fn $name(
-            input: &Tensor,
-            hx: &Tensor,
-            w_ih: &Tensor,
-            w_hh: &Tensor,
-            b_ih: Option<&Tensor>,
-            b_hh: Option<&Tensor>,
-        ) -> Result<Tensor> {
+        pub fn $name(_: ...) -> Result<Tensor> {
             let [hidden] = exactly(step(Cell::$cell, input, std::slice::from_ref(hx), [w_ih, w_hh], [b_ih, b_hh])?)?;
             Ok(hidden)
         }
@@ -272,65 +265,43 @@ cells! {
 }
 
 macro_rules! layers {
-    ($($cell:ident [$($state:tt)+] [$($result:tt)+] |$hx:ident, $ends:ident| $start:expr => $end:expr;
+    ($($cell:ident [$($result:tt)+] $start:expr => $end:expr;
         $padded:ident $padded_schema:literal $packed:ident $packed_schema:literal;)*) => {$(
         /// Recurrent layers over padded sequences: what came of each step, and the last states.
         #[op_def($padded_schema)]
-        #[expect(clippy::too_many_arguments, reason = "the schema's")]
-        pub fn $padded(
-            input: &Tensor,
-            $hx: $($state)+,
-            params: &[Tensor],
-            has_biases: bool,
-            num_layers: i64,
-            dropout: f64,
-            train: bool,
-            bidirectional: bool,
-            batch_first: bool,
-        ) -> $($result)+ {
+        pub fn $padded(_: ...) -> $($result)+ {
             let stack = Stack { cell: Cell::$cell, params, has_biases, num_layers, dropout, train, bidirectional };
-            let (output, $ends) = stack.run_padded(input, $start, batch_first)?;
-            $end(output, $ends)
+            let (output, ends) = stack.run_padded(input, $start(hx), batch_first)?;
+            $end(output, ends)
         }
 
         /// Recurrent layers over packed sequences: what came of each step, and the last states.
         #[op_def($packed_schema)]
-        #[expect(clippy::too_many_arguments, reason = "the schema's")]
-        pub fn $packed(
-            data: &Tensor,
-            batch_sizes: &Tensor,
-            $hx: $($state)+,
-            params: &[Tensor],
-            has_biases: bool,
-            num_layers: i64,
-            dropout: f64,
-            train: bool,
-            bidirectional: bool,
-        ) -> $($result)+ {
+        pub fn $packed(_: ...) -> $($result)+ {
             let stack = Stack { cell: Cell::$cell, params, has_biases, num_layers, dropout, train, bidirectional };
-            let (output, $ends) = stack.run(data, &batch_sizes_of(batch_sizes, data, $packed::operator())?, $start)?;
-            $end(output, $ends)
+            let (output, ends) = stack.run(data, &batch_sizes_of(batch_sizes, data, $packed::operator())?, $start(hx))?;
+            $end(output, ends)
         }
     )*};
 }
 
 layers! {
-    Lstm [&[Tensor]] [Result<(Tensor, Tensor, Tensor)>] |hx, ends| hx => with_two;
+    Lstm [Result<(Tensor, Tensor, Tensor)>] std::convert::identity => with_two;
     lstm_input
     "lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)"
     lstm_data
     "lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)";
-    Gru [&Tensor] [Result<(Tensor, Tensor)>] |hx, ends| std::slice::from_ref(hx) => with_one;
+    Gru [Result<(Tensor, Tensor)>] std::slice::from_ref => with_one;
     gru_input
     "gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"
     gru_data
     "gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)";
-    Tanh [&Tensor] [Result<(Tensor, Tensor)>] |hx, ends| std::slice::from_ref(hx) => with_one;
+    Tanh [Result<(Tensor, Tensor)>] std::slice::from_ref => with_one;
     rnn_tanh_input
     "rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"
     rnn_tanh_data
     "rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)";
-    Relu [&Tensor] [Result<(Tensor, Tensor)>] |hx, ends| std::slice::from_ref(hx) => with_one;
+    Relu [Result<(Tensor, Tensor)>] std::slice::from_ref => with_one;
     rnn_relu_input
     "rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"
     rnn_relu_data

@@ -76,13 +76,7 @@ maxima! {
 macro_rules! gradients_of_maxima {
     ($($rank:literal $plan:ty, $types:tt $name:ident;)*) => {$(
         #[op_impl(aten::$name, CPU)]
-        fn $name(
-            _plan: &$plan,
-            out: &mut Tensor,
-            grad_output: &Tensor,
-            this: &Tensor,
-            indices: &Tensor,
-        ) -> Result<()> {
+        fn $name(_plan: &$plan, out: &mut Tensor, _: ...) -> Result<()> {
             computed!($name "grad_output", this.dtype(); T in $types => {
                 back_to_largest::<T>($rank, grad_output, out, indices)
             })
@@ -231,12 +225,7 @@ fn places(sample: f64, last: i64, count: i64, single: bool) -> Vec<i64> {
 macro_rules! fractional_pools {
     ($($rank:literal $pool:ident;)*) => {$(
         #[op_impl(aten::$pool, CPU)]
-        fn $pool(
-            plan: &RandomWindows,
-            out: [&mut Tensor; 2],
-            this: &Tensor,
-            random_samples: &Tensor,
-        ) -> Result<()> {
+        fn $pool(plan: &RandomWindows, out: [&mut Tensor; 2], _: ...) -> Result<()> {
             let samples = crate::numbers::elements::<f64>(random_samples)?;
             let image = &this.sizes()[this.sizes().len() - $rank..];
             let starts = |results: &[i64]| starts(&samples, this.dtype() != DType::F64, [&plan.kernel, image, results]);

@@ -110,14 +110,7 @@ macro_rules! samplers {
         }
 
         #[op_impl(aten::$backward, CUDA)]
-        fn $backward(
-            plan: &Sampling,
-            out: [&mut Tensor; 2],
-            grad_output: &Tensor,
-            input: &Tensor,
-            grid: &Tensor,
-            output_mask: &[bool],
-        ) -> Result<()> {
+        fn $backward(plan: &Sampling, out: [&mut Tensor; 2], _: ...) -> Result<()> {
             check_dtype(aten::$backward::operator(), "input", input.dtype(), &FLOATING)?;
             gradients($rank, plan, out, grad_output, input, grid, output_mask)
         }

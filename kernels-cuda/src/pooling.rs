@@ -76,37 +76,20 @@ macro_rules! pools {
         }
 
         #[op_impl(aten::$max_backward, CUDA)]
-        fn $max_backward(
-            plan: &aten::Window,
-            out: &mut Tensor,
-            grad_output: &Tensor,
-            indices: &Tensor,
-        ) -> Result<()> {
+        fn $max_backward(plan: &aten::Window, out: &mut Tensor, _: ...) -> Result<()> {
             check_dtype(aten::$max_backward::operator(), "grad_output", out.dtype(), &NUMBERS)?;
             let site = site!(concat!("aten::", stringify!($max_backward)), "indices");
             to_largest($rank, grad_output, out, indices, Parts::of_window(plan), site)
         }
 
         #[op_impl(aten::$avg, CUDA)]
-        fn $avg(
-            plan: &aten::Window,
-            out: &mut Tensor,
-            this: &Tensor,
-            count_include_pad: bool,
-            divisor_override: Option<i64>,
-        ) -> Result<()> {
+        fn $avg(plan: &aten::Window, out: &mut Tensor, _: ...) -> Result<()> {
             check_dtype(aten::$avg::operator(), "self", this.dtype(), &NUMBERS)?;
             pooled("average", $rank, this, out, Parts::of_window(plan).counting(count_include_pad, divisor_override))
         }
 
         #[op_impl(aten::$avg_backward, CUDA)]
-        fn $avg_backward(
-            plan: &aten::Window,
-            out: &mut Tensor,
-            grad_output: &Tensor,
-            count_include_pad: bool,
-            divisor_override: Option<i64>,
-        ) -> Result<()> {
+        fn $avg_backward(plan: &aten::Window, out: &mut Tensor, _: ...) -> Result<()> {
             check_dtype(aten::$avg_backward::operator(), "grad_output", out.dtype(), &NUMBERS)?;
             pooled("to_all", $rank, grad_output, out, Parts::of_window(plan).counting(count_include_pad, divisor_override))
         }
@@ -148,12 +131,7 @@ pools! {
 macro_rules! fractional_pools {
     ($($rank:literal $pool:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$pool, CUDA)]
-        fn $pool(
-            plan: &RandomWindows,
-            out: [&mut Tensor; 2],
-            this: &Tensor,
-            random_samples: &Tensor,
-        ) -> Result<()> {
+        fn $pool(plan: &RandomWindows, out: [&mut Tensor; 2], _: ...) -> Result<()> {
             check_dtype(aten::$pool::operator(), "self", this.dtype(), &FLOATING)?;
             largest_at_random(this, random_samples, out, plan)
         }

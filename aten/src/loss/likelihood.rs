@@ -16,12 +16,7 @@ macro_rules! likelihoods {
         pub fn $forward(_: ...) -> Result<(Tensor, Tensor)>;
 
         #[op_plan($forward)]
-        fn $forward_plan(
-            this: &Tensor,
-            target: &Tensor,
-            weight: Option<&Tensor>,
-            reduction: i64,
-        ) -> Result<Plan<Likelihood, 2>, BadArgument> {
+        fn $forward_plan(_: ...) -> Result<Plan<Likelihood, 2>, BadArgument> {
             let (likelihood, sizes) = likelihood(this, target, weight, reduction, $kind)?;
             let spec = |sizes: &[i64]| Spec::contiguous(this.dtype(), sizes);
             Ok(Plan::new(likelihood, [spec(&sizes), spec(&[])]))
@@ -32,14 +27,7 @@ macro_rules! likelihoods {
         pub fn $backward(_: ...) -> Result<Tensor>;
 
         #[op_plan($backward)]
-        fn $backward_plan(
-            grad_output: &Tensor,
-            this: &Tensor,
-            target: &Tensor,
-            weight: Option<&Tensor>,
-            reduction: i64,
-            total_weight: &Tensor,
-        ) -> Result<Plan<Likelihood>, BadArgument> {
+        fn $backward_plan(_: ...) -> Result<Plan<Likelihood>, BadArgument> {
             let (likelihood, sizes) = likelihood(this, target, weight, reduction, $kind)?;
             let fits = match likelihood.reduction {
                 Reduction::None => grad_output.sizes() == &sizes[..],
@@ -56,13 +44,7 @@ macro_rules! likelihoods {
 
         /// `-weight[target] * self[target]` along the classes.
         #[op_def($composite_schema, out = "out")]
-        pub fn $composite(
-            this: &Tensor,
-            target: &Tensor,
-            weight: Option<&Tensor>,
-            reduction: i64,
-            ignore_index: i64,
-        ) -> Result<Tensor> {
+        pub fn $composite(_: ...) -> Result<Tensor> {
             Ok($forward(this, target, weight, reduction, ignore_index)?.0)
         }
     )*};

@@ -16,23 +16,31 @@ pub fn native_batch_norm(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 /// The same, in a schema that says that the running statistics are written.
 #[op_def(
     "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-    plan
+    body = CompositeExplicitAutograd
 )]
-pub fn _native_batch_norm_legit(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
+pub fn _native_batch_norm_legit(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
+    native_batch_norm(input, weight, bias, Some(running_mean), Some(running_var), training, momentum, eps)
+}
 
 /// The same without running statistics.
 #[op_def(
     "_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-    plan, out = "no_stats_out"(out, save_mean, save_invstd)
+    out = "no_stats_out"(out, save_mean, save_invstd), body = CompositeExplicitAutograd
 )]
-pub fn _native_batch_norm_legit_no_stats(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
+pub fn _native_batch_norm_legit_no_stats(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
+    native_batch_norm(input, weight, bias, None, None, true, momentum, eps)
+}
 
 /// Normalises each channel by its own statistics, which go into the running ones. The last result is room for a backend's notes.
 #[op_def(
     "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
-    plan
+    body = CompositeExplicitAutograd
 )]
-pub fn _batch_norm_with_update(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)>;
+pub fn _batch_norm_with_update(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
+    let running = (Some(&*running_mean), Some(&*running_var));
+    let (out, mean, rstd) = native_batch_norm(input, weight, bias, running.0, running.1, true, momentum, eps)?;
+    Ok((out, mean, rstd, Spec::contiguous(DType::U8, &[0]).on(input.device())?))
+}
 
 /// Normalises each channel by statistics of before.
 #[op_def(
@@ -62,22 +70,6 @@ pub fn native_batch_norm_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 #[op_plan(native_batch_norm)]
 fn batch_norm_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
     planned(input, [weight, bias, running_mean, running_var], training)
-}
-
-#[op_plan(_native_batch_norm_legit)]
-fn batch_norm_legit_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
-    planned(input, [weight, bias, Some(running_mean), Some(running_var)], training)
-}
-
-#[op_plan(_native_batch_norm_legit_no_stats)]
-fn batch_norm_no_stats_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
-    planned(input, [weight, bias, None, None], true)
-}
-
-#[op_plan(_batch_norm_with_update)]
-fn batch_norm_with_update_plan(_: ...) -> Result<Plan<(), 4>, BadArgument> {
-    let [out, mean, rstd] = planned(input, [weight, bias, Some(running_mean), Some(running_var)], true)?.outputs;
-    Ok(Plan::new((), [out, mean, rstd, Spec::contiguous(DType::U8, &[0])]))
 }
 
 #[op_plan(native_batch_norm_backward)]

@@ -101,36 +101,9 @@ fn moments<O: Operation>(input: &Tensor) -> Result<[Tensor; 2]> {
 }
 
 #[op_impl(aten::native_batch_norm, CUDA)]
-fn batch_norm(
-    _plan: &(),
-    out: [&mut Tensor; 3],
-    input: &Tensor,
-    weight: Option<&Tensor>,
-    bias: Option<&Tensor>,
-    running_mean: Option<&Tensor>,
-    running_var: Option<&Tensor>,
-    training: bool,
-    momentum: f64,
-    eps: f64,
-) -> Result<()> {
+fn batch_norm(_plan: &(), out: [&mut Tensor; 3], _: ...) -> Result<()> {
     let (parameters, running) = ([weight, bias], [running_mean, running_var]);
     normalized::<aten::native_batch_norm>(out, input, parameters, running, training, momentum, eps)
-}
-
-#[op_impl(aten::_native_batch_norm_legit, CUDA)]
-fn batch_norm_legit(plan: &(), out: [&mut Tensor; 3], _: ...) -> Result<()> {
-    batch_norm(plan, out, input, weight, bias, Some(running_mean), Some(running_var), training, momentum, eps)
-}
-
-#[op_impl(aten::_native_batch_norm_legit_no_stats, CUDA)]
-fn batch_norm_no_stats(plan: &(), out: [&mut Tensor; 3], _: ...) -> Result<()> {
-    batch_norm(plan, out, input, weight, bias, None, None, true, momentum, eps)
-}
-
-#[op_impl(aten::_batch_norm_with_update, CUDA)]
-fn batch_norm_with_update(plan: &(), [out, mean, rstd, _]: [&mut Tensor; 4], _: ...) -> Result<()> {
-    let running = (Some(&*running_mean), Some(&*running_var));
-    batch_norm(plan, [out, mean, rstd], input, weight, bias, running.0, running.1, true, momentum, eps)
 }
 
 #[op_impl(aten::native_batch_norm_backward, CUDA)]
