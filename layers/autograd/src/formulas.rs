@@ -4,7 +4,7 @@
 
 /// Derivatives by tables, an expression for the gradient of each input: `mul(grad, this, other) => grad * other, grad * this;`.
 ///
-/// A parameter is a tensor, unless it stands behind a `;` with its type. What is computed for one gradient is only computed if that is
+/// A parameter is a tensor, unless it stands behind a `;` with its type. `; _: ...` stands for the arguments that the row mentions. What is computed for one gradient is only computed if that is
 /// asked for.
 macro_rules! derivatives {
     ($(

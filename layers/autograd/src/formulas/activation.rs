@@ -60,9 +60,7 @@ derivatives! {
         };
     elu(grad, this; alpha: Scalar, scale: Scalar, input_scale: Scalar) =>
         aten::elu_backward(grad, alpha, scale, input_scale, false, this);
-    elu_backward(
-        grad, grad_output; alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool, self_or_result: &Tensor
-    ) =>
+    elu_backward(grad; _: ...) =>
         aten::elu_backward(grad, alpha, scale, input_scale, is_result, self_or_result),
         {
             let both = ((grad * grad_output)? * input_scale)?;

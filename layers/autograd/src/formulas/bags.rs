@@ -3,11 +3,7 @@
 use dispatch_runtime::prelude::*;
 
 derivatives! {
-    #[expect(clippy::too_many_arguments, reason = "the operator has them")]
-    _embedding_bag(
-        grad, weight, indices, offsets; scale_grad_by_freq: bool, mode: i64, sparse: bool,
-        per_sample_weights: Option<&Tensor>, padding_idx: i64, result1: &Tensor, result2: &Tensor, result3: &Tensor
-    ), not_differentiable(indices, offsets, result1, result2, result3) =>
+    _embedding_bag(grad; result1: &Tensor, result2: &Tensor, result3: &Tensor, _: ...), not_differentiable(indices, offsets, result1, result2, result3) =>
         aten::_embedding_bag_backward(
             grad,
             indices,

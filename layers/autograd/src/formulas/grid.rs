@@ -13,15 +13,7 @@ use crate::op_grad;
 macro_rules! samplers {
     ($($name:ident $backward:ident;)*) => {$(
         #[op_grad(aten::$name)]
-        fn $name(
-            grad: &Tensor,
-            input: &Tensor,
-            grid: &Tensor,
-            interpolation_mode: i64,
-            padding_mode: i64,
-            align_corners: bool,
-            needs: &[bool],
-        ) -> Result<(Option<Tensor>, Option<Tensor>)> {
+        fn $name(grad: &Tensor, needs: &[bool], _: ...) -> Result<(Option<Tensor>, Option<Tensor>)> {
             let modes = (interpolation_mode, padding_mode);
             let (of_input, of_grid) = aten::$backward(grad, input, grid, modes.0, modes.1, align_corners, needs)?;
             Ok((needs[0].then_some(of_input), needs[1].then_some(of_grid)))
@@ -31,13 +23,7 @@ macro_rules! samplers {
         fn $backward(
             grad0: Option<&Tensor>,
             grad1: Option<&Tensor>,
-            grad_output: &Tensor,
-            input: &Tensor,
-            grid: &Tensor,
-            interpolation_mode: i64,
-            padding_mode: i64,
-            align_corners: bool,
-            output_mask: &[bool],
+            _: ...
         ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
             let (mut seen, mut of_input, mut of_grid) = (None, None, None);
             if let Some(image) = grad0.filter(|_| output_mask[0]) {

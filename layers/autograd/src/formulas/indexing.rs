@@ -16,13 +16,9 @@ fn of_source(grad: &Tensor, dim: i64, index: &Tensor, source: &Outline) -> Resul
 }
 
 derivatives! {
-    embedding(
-        grad; weight: &Outline, indices: &Tensor, padding_idx: i64, scale_grad_by_freq: bool, sparse: bool
-    ), not_differentiable(indices) =>
+    embedding(grad; weight: &Outline, _: ...), not_differentiable(indices) =>
         aten::embedding_backward(grad, indices, weight.sizes()[0], padding_idx, scale_grad_by_freq, sparse);
-    embedding_dense_backward(
-        grad, indices; num_weights: i64, padding_idx: i64, scale_grad_by_freq: bool
-    ), not_differentiable(indices) => {
+    embedding_dense_backward(grad; _: ...), not_differentiable(indices) => {
         let positions = indices.reshape(&[-1])?;
         let mut rows = grad.index_select(0, &positions)?;
         if padding_idx >= 0 {

@@ -127,21 +127,13 @@ fn entropy_with_logits(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, 
 macro_rules! likelihoods {
     ($($forward:ident $backward:ident $composite:ident;)*) => {$(
         derivatives! {
-            $forward(
-                grad, this, target; weight: Option<&Tensor>, reduction: i64, ignore_index: i64, total_weight: &Tensor
-            ), not_differentiable(target, total_weight) =>
+            $forward(grad; total_weight: &Tensor, _: ...), not_differentiable(target, total_weight) =>
                 aten::$backward(grad, this, target, weight, reduction, ignore_index, total_weight),
                 unknown::<aten::$forward>();
         }
 
         #[op_grad(aten::$backward, not_differentiable(target, total_weight))]
-        fn $backward(
-            grad: &Tensor,
-            target: &Tensor,
-            weight: Option<&Tensor>,
-            reduction: i64,
-            ignore_index: i64,
-        ) -> (impl Gradient, impl Gradient, impl Gradient) {
+        fn $backward(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
             (
                 move || aten::$composite(grad, target, weight, reduction, ignore_index),
                 None::<Tensor>,
@@ -157,13 +149,9 @@ likelihoods! {
 }
 
 derivatives! {
-    multi_margin_loss(
-        grad, this, target; p: Scalar, margin: Scalar, weight: Option<&Tensor>, reduction: i64
-    ), not_differentiable(target) =>
+    multi_margin_loss(grad; _: ...), not_differentiable(target) =>
         aten::multi_margin_loss_backward(grad, this, target, p, margin, weight, reduction),
         unknown::<aten::multi_margin_loss>();
-    multilabel_margin_loss_forward(
-        grad, this, target; reduction: i64, is_target: &Tensor
-    ), not_differentiable(target, is_target) =>
+    multilabel_margin_loss_forward(grad; is_target: &Tensor, _: ...), not_differentiable(target, is_target) =>
         aten::multilabel_margin_loss_backward(grad, this, target, reduction, is_target);
 }

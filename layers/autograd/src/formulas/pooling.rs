@@ -9,11 +9,7 @@ use crate::Outline;
 
 macro_rules! max_pools {
     ($($pool:ident $backward:ident;)*) => { derivatives! {$(
-        #[expect(clippy::too_many_arguments, reason = "the operator has them")]
-        $pool(
-            grad; this: &Outline, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64],
-            ceil_mode: bool, result1: &Tensor
-        ), not_differentiable(result1) =>
+        $pool(grad; this: &Outline, result1: &Tensor, _: ...), not_differentiable(result1) =>
             aten::$backward(grad, &this.stand_in()?, kernel_size, stride, padding, dilation, ceil_mode, result1);
     )*} };
 }
@@ -25,18 +21,11 @@ max_pools! {
 
 macro_rules! avg_pools {
     ($($pool:ident $backward:ident;)*) => { derivatives! {$(
-        #[expect(clippy::too_many_arguments, reason = "the operator has them")]
-        $pool(
-            grad; this: &Outline, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool,
-            count_include_pad: bool, divisor_override: Option<i64>
-        ) => {
+        $pool(grad; this: &Outline, _: ...) => {
             let image = this.stand_in()?;
             aten::$backward(grad, &image, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
         };
-        $backward(
-            grad; kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool,
-            divisor_override: Option<i64>
-        ), not_differentiable(this) =>
+        $backward(grad; _: ...), not_differentiable(this) =>
             aten::$pool(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override);
     )*} };
 }

@@ -13,9 +13,7 @@ derivatives! {
     scatter_value(grad; dim: i64, index: &Tensor), not_differentiable(index) => grad.scatter_value(dim, index, 0);
     scatter_add(grad; dim: i64, index: &Tensor, src: &Outline), not_differentiable(index) =>
         Ok(grad.clone()), gathered(grad, dim, index, src);
-    scatter_value_reduce(
-        grad, this; dim: i64, index: &Tensor, value: Scalar, reduce: &str, result: &Tensor
-    ), not_differentiable(index) => {
+    scatter_value_reduce(grad; result: &Tensor, _: ...), not_differentiable(index) => {
         let reduction = Reduction { at: Gathered { dim, index }, name: long_name(reduce)?, include_self: true };
         let src = Tensor::full(index.sizes(), value, (this.dtype(), this.device()))?;
         Ok(reduction.gradients(grad, this, &src, result)?.0)

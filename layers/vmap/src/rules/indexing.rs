@@ -167,13 +167,7 @@ macro_rules! by_indices {
         }
 
         #[op_vmap(aten::$put)]
-        fn $put(
-            batch: &Batch,
-            this: Mapped,
-            indices: Vec<Option<Mapped>>,
-            values: Mapped,
-            accumulate: bool,
-        ) -> Result<Option<Mapped>> {
+        fn $put(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
             put(<aten::$put as Operation>::operator(), batch, &this, indices, &values, accumulate)
         }
     )*};

@@ -199,29 +199,13 @@ fn of_one(this: &Mapped, reduction: i64) -> i64 {
 macro_rules! likelihoods {
     ($($forward:ident $backward:ident)*) => {$(
         #[op_vmap(aten::$forward)]
-        fn $forward(
-            batch: &Batch,
-            this: Mapped,
-            target: Mapped,
-            weight: Option<Mapped>,
-            reduction: i64,
-            ignore_index: i64,
-        ) -> Result<(Mapped, Mapped)> {
+        fn $forward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped)> {
             let reduction = of_one(&this, reduction);
             likelihood(batch, &this, &target, weight.as_ref(), reduction, ignore_index)
         }
 
         #[op_vmap(aten::$backward)]
-        fn $backward(
-            batch: &Batch,
-            grad_output: Mapped,
-            this: Mapped,
-            target: Mapped,
-            weight: Option<Mapped>,
-            reduction: i64,
-            ignore_index: i64,
-            total_weight: Mapped,
-        ) -> Result<Mapped> {
+        fn $backward(batch: &Batch, _: ...) -> Result<Mapped> {
             let (weight, reduction) = (weight.as_ref(), of_one(&this, reduction));
             likelihood_backward(batch, &grad_output, &this, &target, weight, reduction, ignore_index, &total_weight)
         }
