@@ -44,7 +44,7 @@ use proc_macro::TokenStream;
 /// | `dtype = float`, `dtypes(floating)`, `check = f(this)` | what a shape word does not say: the dtype of the result, the dtypes that are computed, a condition |
 /// | `data_dependent` | the sizes of results depend on elements |
 /// | `inplace`, `out = "out"` | defines the forms that write |
-/// | `calls = other(this)` | the operator is this call, and its forms are calls of the other operator's forms |
+/// | `calls = other(this)` | the operator is this call, and its forms are calls of the other operator's forms; `calls = other` has the same arguments |
 /// | `body = CompositeExplicitAutograd` | the key that the body serves, in place of `CompositeImplicitAutograd` |
 /// | `operator = Add` | `&a + &b` calls it |
 #[proc_macro_attribute]

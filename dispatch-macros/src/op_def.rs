@@ -14,7 +14,7 @@ mod stub;
 use dispatch_schema::{Argument, OperatorName, Schema};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use syn::{Expr, ExprCall};
+use syn::{Expr, ExprCall, parse_quote};
 
 use crate::crate_path;
 use crate::duplicate;
@@ -107,7 +107,14 @@ impl Checked {
         let runtime = crate_path::runtime();
         let (claim, data_dependent) = (attribute.claim, attribute.data_dependent.is_some());
         let (plan, check) = (attribute.plan.is_some(), attribute.check.map(|check| check.condition));
-        let (calls, body_key) = (attribute.calls, attribute.body.map(|body| body.key));
+        let call = |call: Expr| match call {
+            Expr::Call(call) => call,
+            other => {
+                let same = schema.arguments.iter().map(|argument| signature::rust_name(&argument.name));
+                parse_quote!(#other(#(#same),*))
+            }
+        };
+        let (calls, body_key) = (attribute.calls.map(call), attribute.body.map(|body| body.key));
         let function = match &calls {
             Some(call) => function.that_is(call),
             None => function,

@@ -70,140 +70,49 @@ pub trait Output: Sized {
     fn from_value(value: Value) -> Option<Self>;
 }
 
-impl<'a> Argument<'a> for &'a Tensor {
-    const KIND: &'static str = "Tensor";
+/// What is taken by reference and holds tensors, with the way to each of them.
+macro_rules! tensors {
+    ($($ty:ty, $kind:literal, $variant:ident, |$held:ident| $each:expr;)*) => {$(
+        impl<'a> Argument<'a> for $ty {
+            const KIND: &'static str = $kind;
 
-    #[inline(always)]
-    fn keys(&self) -> KeySet {
-        Tensor::keys(self)
-    }
+            #[inline(always)]
+            fn keys(&self) -> KeySet {
+                let $held = &**self;
+                $each.fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
+            }
 
-    #[inline(always)]
-    fn has_any(&self, marks: Marks) -> bool {
-        Tensor::has_any(self, marks)
-    }
+            #[inline(always)]
+            fn has_any(&self, marks: Marks) -> bool {
+                let $held = &**self;
+                $each.any(|tensor| tensor.has_any(marks))
+            }
 
-    #[inline]
-    fn to_value(&self) -> Value {
-        Value::Tensor((*self).clone())
-    }
+            #[inline]
+            fn to_value(&self) -> Value {
+                (**self).to_owned().into()
+            }
 
-    #[inline]
-    fn from_value(value: &'a mut Value) -> Option<Self> {
-        value.as_tensor()
-    }
+            #[inline]
+            fn from_value(value: &'a mut Value) -> Option<Self> {
+                if let Value::$variant(held) = value { Some(held) } else { None }
+            }
 
-    #[inline(always)]
-    fn keys_of(value: &Value) -> Option<KeySet> {
-        if let Value::Tensor(tensor) = value { Some(tensor.keys()) } else { None }
-    }
+            #[inline(always)]
+            fn keys_of(value: &Value) -> Option<KeySet> {
+                let Value::$variant($held) = value else { return None };
+                Some($each.fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys()))
+            }
+        }
+    )*};
 }
 
-impl<'a> Argument<'a> for &'a mut Tensor {
-    const KIND: &'static str = "Tensor";
-
-    #[inline(always)]
-    fn keys(&self) -> KeySet {
-        Tensor::keys(self)
-    }
-
-    #[inline(always)]
-    fn has_any(&self, marks: Marks) -> bool {
-        Tensor::has_any(self, marks)
-    }
-
-    #[inline]
-    fn to_value(&self) -> Value {
-        Value::Tensor(Tensor::clone(self))
-    }
-
-    #[inline]
-    fn from_value(value: &'a mut Value) -> Option<Self> {
-        if let Value::Tensor(tensor) = value { Some(tensor) } else { None }
-    }
-
-    #[inline(always)]
-    fn keys_of(value: &Value) -> Option<KeySet> {
-        if let Value::Tensor(tensor) = value { Some(tensor.keys()) } else { None }
-    }
-}
-
-impl<'a> Argument<'a> for &'a [Tensor] {
-    const KIND: &'static str = "Tensor[]";
-
-    #[inline]
-    fn keys(&self) -> KeySet {
-        self.iter().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
-    }
-
-    #[inline]
-    fn has_any(&self, marks: Marks) -> bool {
-        self.iter().any(|tensor| tensor.has_any(marks))
-    }
-
-    fn to_value(&self) -> Value {
-        self.to_vec().into()
-    }
-
-    fn from_value(value: &'a mut Value) -> Option<Self> {
-        if let Value::Tensors(tensors) = value { Some(tensors) } else { None }
-    }
-
-    fn keys_of(value: &Value) -> Option<KeySet> {
-        if let Value::Tensors(tensors) = value { Some(Argument::keys(&&tensors[..])) } else { None }
-    }
-}
-
-impl<'a> Argument<'a> for &'a mut [Tensor] {
-    const KIND: &'static str = "Tensor[]";
-
-    #[inline]
-    fn keys(&self) -> KeySet {
-        self.iter().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
-    }
-
-    #[inline]
-    fn has_any(&self, marks: Marks) -> bool {
-        self.iter().any(|tensor| tensor.has_any(marks))
-    }
-
-    fn to_value(&self) -> Value {
-        self.to_vec().into()
-    }
-
-    fn from_value(value: &'a mut Value) -> Option<Self> {
-        if let Value::Tensors(tensors) = value { Some(tensors) } else { None }
-    }
-
-    fn keys_of(value: &Value) -> Option<KeySet> {
-        if let Value::Tensors(tensors) = value { Some(Argument::keys(&&tensors[..])) } else { None }
-    }
-}
-
-impl<'a> Argument<'a> for &'a [Option<Tensor>] {
-    const KIND: &'static str = "Tensor?[]";
-
-    #[inline]
-    fn keys(&self) -> KeySet {
-        self.iter().flatten().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
-    }
-
-    #[inline]
-    fn has_any(&self, marks: Marks) -> bool {
-        self.iter().flatten().any(|tensor| tensor.has_any(marks))
-    }
-
-    fn to_value(&self) -> Value {
-        self.to_vec().into()
-    }
-
-    fn from_value(value: &'a mut Value) -> Option<Self> {
-        if let Value::OptionalTensors(tensors) = value { Some(tensors) } else { None }
-    }
-
-    fn keys_of(value: &Value) -> Option<KeySet> {
-        if let Value::OptionalTensors(tensors) = value { Some(Argument::keys(&&tensors[..])) } else { None }
-    }
+tensors! {
+    &'a Tensor, "Tensor", Tensor, |tensor| std::iter::once(tensor);
+    &'a mut Tensor, "Tensor", Tensor, |tensor| std::iter::once(tensor);
+    &'a [Tensor], "Tensor[]", Tensors, |tensors| tensors.iter();
+    &'a mut [Tensor], "Tensor[]", Tensors, |tensors| tensors.iter();
+    &'a [Option<Tensor>], "Tensor?[]", OptionalTensors, |tensors| tensors.iter().flatten();
 }
 
 impl<'a> Argument<'a> for &'a Generator {

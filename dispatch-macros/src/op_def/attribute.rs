@@ -3,7 +3,7 @@
 use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Expr, ExprCall, Ident, LitStr, Token, parenthesized};
+use syn::{Expr, Ident, LitStr, Token, parenthesized};
 
 use crate::errors::Errors;
 use crate::schema_source::Source;
@@ -26,7 +26,8 @@ pub(super) struct Attribute {
     pub(super) inplace: Option<Ident>,
     pub(super) out: Option<OutForm>,
     /// The call of another operator that this one is.
-    pub(super) calls: Option<ExprCall>,
+    /// A call, or the operator that is called with the same arguments.
+    pub(super) calls: Option<Expr>,
 }
 
 /// `"dim_max"(max, max_values)`: the overload of the form that writes into tensors of the caller's, and what these are called where that is
@@ -164,7 +165,10 @@ impl Attribute {
                 }
             },
             "calls" => match Expr::parse.parse2(value) {
-                Ok(Expr::Call(call)) if matches!(&*call.func, Expr::Path(_)) => self.calls.replace(call).is_some(),
+                Ok(Expr::Call(call)) if matches!(&*call.func, Expr::Path(_)) => {
+                    self.calls.replace(Expr::Call(call)).is_some()
+                }
+                Ok(other @ Expr::Path(_)) => self.calls.replace(other).is_some(),
                 _ => return errors.at(name, "call the operator that this one is: `calls = other(this)`"),
             },
             "body" => match Expr::parse.parse2(value) {

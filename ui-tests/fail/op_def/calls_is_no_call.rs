@@ -1,6 +1,6 @@
 use dispatch_runtime::prelude::*;
 
-#[op_def("myop(Tensor self) -> Tensor", calls = other)]
+#[op_def("myop(Tensor self) -> Tensor", calls = "other")]
 fn myop(this: &Tensor) -> Result<Tensor>;
 
 fn main() {}
