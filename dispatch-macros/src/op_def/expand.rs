@@ -2,7 +2,7 @@
 
 use dispatch_schema::OperatorName;
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Expr, ExprLit, FnArg, Lit, Meta, Visibility, parse_quote};
 
 use super::{Definition, Form, records};
@@ -260,13 +260,15 @@ fn more_docs(definition: &Definition) -> Option<TokenStream> {
     Some(quote!(#[doc = #section]))
 }
 
-fn docs(attributes: &[Attribute]) -> String {
+/// The author's docs as one text. A line may be an expression, as a macro writes it.
+fn docs(attributes: &[Attribute]) -> TokenStream {
     let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
-        Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
-            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
-            _ => None,
-        },
+        Meta::NameValue(pair) if pair.path.is_ident("doc") => Some(match &pair.value {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value().trim().to_token_stream(),
+            other => other.to_token_stream(),
+        }),
         _ => None,
     });
-    lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>().join("\n")
+    let lines = lines.enumerate().map(|(i, line)| if i == 0 { line } else { quote!("\n", #line) });
+    quote!(::core::concat!(#(#lines),*))
 }
