@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, LitStr, Pat, Safety, Signature, Token, Variadic, Visibility, parse_quote};
 
-use crate::errors::Errors;
+use crate::errors::{Errors, at_end};
 use crate::written::as_written;
 
 /// A function. The body is opaque, so that a half-typed one still reaches the compiler and the editor.
@@ -60,6 +60,34 @@ impl Function {
         })
     }
 
+    /// The function under `#[attribute(options)]`, which is to be a `noun`, with the options and the `_: ...` that may stand for its
+    /// parameters. Or what to put there instead: the item as it is, with errors, of which `check` may add more.
+    pub(crate) fn with_options<Options: Parse>(
+        [attribute, noun]: [&str; 2],
+        options: &TokenStream,
+        item: &TokenStream,
+        check: impl FnOnce(&Self, &Options, &mut Errors),
+    ) -> Result<(Self, Options, Option<Token![...]>), TokenStream> {
+        let mut function = Self::parse_under(attribute, item)?;
+        let mut errors = Errors::default();
+        let read = syn::parse2::<Options>(options.clone()).map_err(|error| errors.add(at_end(error, options)));
+        let dots = function.take_elided_parameters();
+        function.check_plain(&format!("a {noun}"), &mut errors);
+        if function.body.is_none() {
+            errors.at(&function.signature, format!("{noun} `{}` has no body; write one", function.signature.ident));
+        }
+        if let Ok(options) = &read {
+            check(&function, options, &mut errors);
+        }
+        match read {
+            Ok(options) if errors.is_empty() => Ok((function, options, dots)),
+            _ => {
+                let function = function.with_body();
+                Err(quote!(#errors #[allow(dead_code, unused_variables)] #function))
+            }
+        }
+    }
+
     /// The same with a body where there is none, for what is left of a function with mistakes.
     pub(crate) fn with_body(mut self) -> Self {
         self.body.get_or_insert_with(|| {
@@ -83,7 +111,7 @@ impl Function {
     }
 
     /// Notes everything about the signature that no operator and no kernel can have.
-    pub(crate) fn check_plain(&self, what: &str, allow_generics: bool, errors: &mut Errors) {
+    pub(crate) fn check_plain(&self, what: &str, errors: &mut Errors) {
         let signature = &self.signature;
         if let Some(asyncness) = &signature.asyncness {
             errors.at(
@@ -114,9 +142,13 @@ impl Function {
         if let Some(receiver) = signature.receiver() {
             errors.at(receiver, format!("{what} is a free function and not a method; call the argument `this`"));
         }
+    }
+
+    /// Notes parameters of a generic function, but for lifetimes.
+    pub(crate) fn check_not_generic(&self, what: &str, errors: &mut Errors) {
         let mut params =
-            signature.generics.params.iter().filter(|param| !matches!(param, syn::GenericParam::Lifetime(_)));
-        if !allow_generics && let Some(param) = params.next() {
+            self.signature.generics.params.iter().filter(|param| !matches!(param, syn::GenericParam::Lifetime(_)));
+        if let Some(param) = params.next() {
             let instead = match (what, param) {
                 ("a kernel", syn::GenericParam::Type(_)) => "; say which element types it serves: `dtypes(floating)`",
                 (_, syn::GenericParam::Type(_)) => "; write the type that it has",

@@ -141,7 +141,8 @@ impl Checked {
 
 fn check(function: &mut Function, attribute: &Attribute, errors: &mut Errors) -> Option<Checked> {
     let elided = function.take_elided_parameters();
-    function.check_plain("an operator", false, errors);
+    function.check_plain("an operator", errors);
+    function.check_not_generic("an operator", errors);
     if !errors.is_empty() {
         return None;
     }

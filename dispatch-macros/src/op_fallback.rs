@@ -27,7 +27,8 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
     } else {
         syn::parse2::<Attribute>(attribute.clone()).map_err(|error| errors.add(at_end(error, attribute))).ok()
     };
-    function.check_plain("a fallback", false, &mut errors);
+    function.check_plain("a fallback", &mut errors);
+    function.check_not_generic("a fallback", &mut errors);
     if let Some(attribute) = &attribute {
         check_runtime_key(&attribute.key, &mut errors);
     }

@@ -13,7 +13,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 use crate::crate_path;
-use crate::errors::{Errors, at_end};
+use crate::errors::Errors;
 use crate::flags::{Flags, key_word, static_keys};
 use crate::function::{Function, signature_lints};
 use crate::hand_over;
@@ -22,25 +22,11 @@ use crate::signature::{self, Parameter};
 use crate::written::as_written;
 
 pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
-    let mut function = match Function::parse_under("op_impl", item) {
-        Ok(function) => function,
-        Err(item) => return item,
+    let (mut function, flags, dots) = match Function::with_options(["op_impl", "kernel"], attribute, item, check_alone)
+    {
+        Ok(read) => read,
+        Err(instead) => return instead,
     };
-    let mut errors = Errors::default();
-    let flags = match syn::parse2::<Flags>(attribute.clone()) {
-        Ok(flags) => flags,
-        Err(error) => {
-            errors.add(at_end(error, attribute));
-            let function = function.with_body();
-            return quote!(#errors #[allow(dead_code)] #function);
-        }
-    };
-    let dots = function.take_elided_parameters();
-    check_alone(&function, &flags, &mut errors);
-    if !errors.is_empty() {
-        let function = function.with_body();
-        return quote!(#errors #[allow(dead_code, unused_variables)] #function);
-    }
     let runtime = crate_path::runtime();
     function.attributes.insert(0, signature_lints());
     if flags.boxed.is_some() {
@@ -53,9 +39,8 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
 
 /// What can be said without the operator's schema.
 fn check_alone(function: &Function, flags: &Flags, errors: &mut Errors) {
-    function.check_plain("a kernel", flags.dtypes.is_some(), errors);
-    if function.body.is_none() {
-        errors.at(&function.signature, format!("kernel `{}` has no body; write one", function.signature.ident));
+    if flags.dtypes.is_none() {
+        function.check_not_generic("a kernel", errors);
     }
     if let Some(boxed) = &flags.boxed {
         if let Some(when) = &flags.when {

@@ -10,7 +10,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, GenericArgument, Lit, Path, PathArguments, ReturnType, parse_quote};
 
 use crate::crate_path;
-use crate::errors::{Errors, at_end};
+use crate::errors::Errors;
 use crate::function::{Function, signature_lints};
 use crate::hand_over::{self, hand_over_function};
 use crate::rust_type::{RustType, returned};
@@ -28,33 +28,21 @@ impl Parse for Flags {
 }
 
 pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
-    let mut function = match Function::parse_under("op_plan", item) {
-        Ok(function) => function,
-        Err(item) => return item,
+    let check = |function: &Function, flags: &Flags, errors: &mut Errors| {
+        let segments = &flags.operator.segments;
+        let is_here =
+            segments.first().is_some_and(|first| ["crate", "self", "super"].iter().any(|word| first.ident == word));
+        if segments.len() > 1 && !is_here {
+            errors.at(
+                &flags.operator,
+                "a plan stands in the crate that defines its operator; write `crate::` before a path of this crate",
+            );
+        }
+        function.check_not_generic("a plan", errors);
     };
-    let mut errors = Errors::default();
-    let flags = syn::parse2::<Flags>(attribute.clone()).map_err(|error| errors.add(at_end(error, attribute)));
-    if let Ok(flags) = &flags
-        && flags.operator.segments.len() > 1
-        && !flags
-            .operator
-            .segments
-            .first()
-            .is_some_and(|first| ["crate", "self", "super"].iter().any(|word| first.ident == word))
-    {
-        errors.at(
-            &flags.operator,
-            "a plan stands in the crate that defines its operator; write `crate::` before a path of this crate",
-        );
-    }
-    let dots = function.take_elided_parameters();
-    function.check_plain("a plan", false, &mut errors);
-    if function.body.is_none() {
-        errors.at(&function.signature, format!("plan `{}` has no body; write one", function.signature.ident));
-    }
-    let (Ok(flags), true) = (flags, errors.is_empty()) else {
-        let function = function.with_body();
-        return quote!(#errors #[allow(dead_code, unused_variables)] #function);
+    let (mut function, flags, dots) = match Function::with_options(["op_plan", "plan"], attribute, item, check) {
+        Ok(read) => read,
+        Err(instead) => return instead,
     };
     let runtime = crate_path::runtime();
     function.attributes.insert(0, signature_lints());

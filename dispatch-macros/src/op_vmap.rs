@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 use syn::{FnArg, Path, ReturnType, Signature, Type};
 
 use crate::crate_path;
-use crate::errors::{Errors, at_end};
+use crate::errors::Errors;
 use crate::function::{Function, signature_lints};
 use crate::hand_over::{Checked, hand_over_function};
 use crate::rust_type::RustType;
@@ -36,26 +36,11 @@ impl Parse for Flags {
 }
 
 pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
-    let mut function = match Function::parse_under("op_vmap", item) {
-        Ok(function) => function,
-        Err(item) => return item,
-    };
-    let mut errors = Errors::default();
-    let flags = match syn::parse2::<Flags>(attribute.clone()) {
-        Ok(flags) => Some(flags),
-        Err(error) => {
-            errors.add(at_end(error, attribute));
-            None
-        }
-    };
-    let dots = function.take_elided_parameters();
-    function.check_plain("a batch rule", false, &mut errors);
-    if function.body.is_none() {
-        errors.at(&function.signature, format!("batch rule `{}` has no body; write one", function.signature.ident));
-    }
-    let (Some(flags), true) = (flags, errors.is_empty()) else {
-        let function = function.with_body();
-        return quote!(#errors #[allow(dead_code, unused_variables)] #function);
+    let check =
+        |function: &Function, _: &Flags, errors: &mut Errors| function.check_not_generic("a batch rule", errors);
+    let (mut function, flags, dots) = match Function::with_options(["op_vmap", "batch rule"], attribute, item, check) {
+        Ok(read) => read,
+        Err(instead) => return instead,
     };
     let layer = layer();
     function.attributes.insert(0, signature_lints());
