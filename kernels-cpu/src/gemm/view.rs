@@ -124,41 +124,6 @@ impl<'a, T> Matrix<'a, T> {
         Self { data, rows, columns, row_stride, column_stride, lent: PhantomData }
     }
 
-    /// How many rows and columns it has.
-    ///
-    /// ```
-    /// # use kernels_cpu::gemm::Matrix;
-    /// assert_eq!(Matrix::new(&[0; 6], [2, 3], [3, 1]).unwrap().sizes(), [2, 3]);
-    /// ```
-    #[must_use]
-    #[inline]
-    pub const fn sizes(&self) -> [usize; 2] {
-        [self.rows, self.columns]
-    }
-
-    /// The same entries with rows for columns.
-    ///
-    /// ```
-    /// # use kernels_cpu::gemm::Matrix;
-    /// assert_eq!(Matrix::new(&[0; 6], [2, 3], [3, 1]).unwrap().transposed().sizes(), [3, 2]);
-    /// ```
-    #[must_use]
-    #[inline]
-    pub const fn transposed(self) -> Self {
-        let Self { data, rows, columns, row_stride, column_stride, lent } = self;
-        Self { data, rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride, lent }
-    }
-
-    /// Where an entry is. Wrapping, as the address may be past the end before the other index is counted in.
-    #[inline(always)]
-    pub(super) const fn at(&self, row: usize, column: usize) -> *const T {
-        self.data.wrapping_offset(
-            row.cast_signed()
-                .wrapping_mul(self.row_stride)
-                .wrapping_add(column.cast_signed().wrapping_mul(self.column_stride)),
-        )
-    }
-
     /// The block of `sizes` whose first entry is at `row` and `column`.
     pub(super) const fn block(self, row: usize, column: usize, [rows, columns]: [usize; 2]) -> Self {
         Self { data: self.at(row, column), rows, columns, ..self }
@@ -203,42 +168,54 @@ impl<'a, T> MatrixMut<'a, T> {
         let ([rows, columns], [row_stride, column_stride]) = (sizes, strides);
         Self { data, rows, columns, row_stride, column_stride, lent: PhantomData }
     }
-
-    /// How many rows and columns it has.
-    ///
-    /// ```
-    /// # use kernels_cpu::gemm::MatrixMut;
-    /// assert_eq!(MatrixMut::new(&mut [0; 6], [2, 3], [3, 1]).unwrap().sizes(), [2, 3]);
-    /// ```
-    #[must_use]
-    #[inline]
-    pub const fn sizes(&self) -> [usize; 2] {
-        [self.rows, self.columns]
-    }
-
-    /// The same entries with rows for columns.
-    ///
-    /// ```
-    /// # use kernels_cpu::gemm::MatrixMut;
-    /// assert_eq!(MatrixMut::new(&mut [0; 6], [2, 3], [3, 1]).unwrap().transposed().sizes(), [3, 2]);
-    /// ```
-    #[must_use]
-    #[inline]
-    pub const fn transposed(self) -> Self {
-        let Self { data, rows, columns, row_stride, column_stride, lent } = self;
-        Self { data, rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride, lent }
-    }
-
-    /// Where an entry is.
-    #[inline(always)]
-    pub(super) const fn at(&self, row: usize, column: usize) -> *mut T {
-        self.data.wrapping_offset(
-            row.cast_signed()
-                .wrapping_mul(self.row_stride)
-                .wrapping_add(column.cast_signed().wrapping_mul(self.column_stride)),
-        )
-    }
 }
+
+/// What both kinds of matrices tell.
+macro_rules! geometry {
+    ($matrix:ident, $pointer:ty, $data:literal) => {
+        impl<T> $matrix<'_, T> {
+            /// How many rows and columns it has.
+            ///
+            /// ```
+            #[doc = concat!("# use kernels_cpu::gemm::", stringify!($matrix), ";")]
+            #[doc = concat!("let matrix = ", stringify!($matrix), "::new(", $data, ", [2, 3], [3, 1]).unwrap();")]
+            /// assert_eq!(matrix.sizes(), [2, 3]);
+            /// ```
+            #[must_use]
+            #[inline]
+            pub const fn sizes(&self) -> [usize; 2] {
+                [self.rows, self.columns]
+            }
+
+            /// The same entries with rows for columns.
+            ///
+            /// ```
+            #[doc = concat!("# use kernels_cpu::gemm::", stringify!($matrix), ";")]
+            #[doc = concat!("let matrix = ", stringify!($matrix), "::new(", $data, ", [2, 3], [3, 1]).unwrap();")]
+            /// assert_eq!(matrix.transposed().sizes(), [3, 2]);
+            /// ```
+            #[must_use]
+            #[inline]
+            pub const fn transposed(self) -> Self {
+                let Self { data, rows, columns, row_stride, column_stride, lent } = self;
+                Self { data, rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride, lent }
+            }
+
+            /// Where an entry is. Wrapping, as the address may be past the end before the other index is counted in.
+            #[inline(always)]
+            pub(super) const fn at(&self, row: usize, column: usize) -> $pointer {
+                self.data.wrapping_offset(
+                    row.cast_signed()
+                        .wrapping_mul(self.row_stride)
+                        .wrapping_add(column.cast_signed().wrapping_mul(self.column_stride)),
+                )
+            }
+        }
+    };
+}
+
+geometry! { Matrix, *const T, "&[0; 6]" }
+geometry! { MatrixMut, *mut T, "&mut [0; 6]" }
 
 impl<'a, T> Batch<'a, T> {
     /// A view of `[matrices, rows, columns]` that starts at the first element of `data`, or none where it would leave

@@ -98,12 +98,7 @@ fn multi_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Resul
 }
 
 #[op_impl(aten::multilabel_margin_loss_forward, CUDA)]
-fn multilabel_margin_loss_forward(
-    plan: &Margins,
-    [output, is_target]: [&mut Tensor; 2],
-    this: &Tensor,
-    target: &Tensor,
-) -> Result<()> {
+fn multilabel_margin_loss_forward(plan: &Margins, [output, is_target]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let name = "aten::multilabel_margin_loss_forward";
     Taken::of(name, [this, target], None, [1.0, 1.0], true, plan)?.forward(plan, output, Some(&*is_target))
 }
