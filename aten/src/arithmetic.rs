@@ -108,11 +108,11 @@ pub fn copysign(_: ...) -> Result<Tensor>;
 pub fn copysign_scalar(_: ...) -> Result<Tensor>;
 
 /// The greatest common divisor
-#[op_def("gcd(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(integral), inplace, out = "out")]
+#[op_def("gcd(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(integral), check = check_whole(this, other), inplace, out = "out")]
 pub fn gcd(_: ...) -> Result<Tensor>;
 
 /// The least common multiple
-#[op_def("lcm(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(integral), inplace, out = "out")]
+#[op_def("lcm(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(integral), check = check_whole(this, other), inplace, out = "out")]
 pub fn lcm(_: ...) -> Result<Tensor>;
 
 /// Makes sure that `alpha` is a number of the kind that is computed.
@@ -126,6 +126,14 @@ pub fn check_alpha(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
     }
     let dtype = kind_of(this, other, alpha)?;
     Ok(alpha.check_fits("alpha", dtype)?)
+}
+
+/// Makes sure that not both are booleans.
+fn check_whole(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
+    match result_dtype([this, other]) {
+        DType::Bool => Err(BadArgument::dtype("self", DType::Bool, "an integer, if `other` is bool")),
+        _ => Ok(()),
+    }
 }
 
 /// Makes sure that the dtypes are those of PyTorch's kernel, which has no halves and no `u8`.

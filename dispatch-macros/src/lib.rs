@@ -105,7 +105,7 @@ pub fn link(input: TokenStream) -> TokenStream {
 /// Gives an operator its derivative: `#[op_grad(path::to::operator)]` over a function that takes, by name, gradients of results (`grad`)
 /// and whatever arguments and results (`result`) it needs saved, and gives the gradients of the operator's tensors. Of a tensor taken as
 /// `&Outline`, and of a list taken as `&[Outline]`, it saves no elements. A tensor that only the closure for one input mentions is saved
-/// only where that input's gradient goes somewhere.
+/// only where that input's gradient goes somewhere. `_: ...` stands for the arguments that the body mentions.
 #[proc_macro_attribute]
 pub fn op_grad(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_grad::expand(&attribute.into(), &item.into()).into()
@@ -118,7 +118,7 @@ pub fn not_differentiable(input: TokenStream) -> TokenStream {
 }
 
 /// Says how an operator is called for a whole batch at once: `#[op_vmap(path::to::operator)]` over a function that takes the batch and,
-/// in order, the operator's arguments, each tensor as a `Mapped` one, and gives the results as `Mapped` ones.
+/// in order, the operator's arguments (`_: ...` stands for them), each tensor as a `Mapped` one, and gives the results as `Mapped` ones.
 #[proc_macro_attribute]
 pub fn op_vmap(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_vmap::expand(&attribute.into(), &item.into()).into()
