@@ -102,6 +102,19 @@ mod tests {
     }
 
     #[test]
+    fn a_derivative_needs_the_arguments_that_its_body_mentions_and_does_not_take_yet() {
+        let scaled: Function = syn::parse2(quote!(
+            fn scaled(grad: &Tensor, other: &Outline) -> Result<Tensor> {
+                (grad * by)?.sum_to(other.sizes(), format!("{dim}"))
+            }
+        ))
+        .expect("it is a function");
+        let needed = |name: &str| is_needed(&format_ident!("{name}"), &scaled);
+        assert!(needed("by") && needed("dim"));
+        assert!(!needed("this") && !needed("other") && !needed("grad"));
+    }
+
+    #[test]
     fn what_is_computed_in_any_case_needs_what_it_mentions() {
         let before = quote!(
             fn before(grad: &Tensor, this: &Tensor) -> (impl Gradient, impl Gradient) {
