@@ -11,9 +11,7 @@ use crate::{empty_like, empty_memory_format, normal_, uniform_};
     body = CompositeExplicitAutograd
 )]
 pub fn rand(_: ...) -> Result<Tensor> {
-    let mut made = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
-    uniform_(&mut made, 0.0, 1.0, None)?;
-    Ok(made)
+    rand_generator(size, None, dtype, layout, device, pin_memory)
 }
 
 /// The same with numbers of this generator.
@@ -30,8 +28,7 @@ pub fn rand_generator(_: ...) -> Result<Tensor> {
 /// The same into a tensor.
 #[op_def("rand.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)")]
 pub fn rand_out(size: &[i64], out: &mut Tensor) -> Result<()> {
-    Spec::contiguous(out.dtype(), size).fit("out", out)?;
-    uniform_(out, 0.0, 1.0, None)
+    rand_generator_out(size, None, out)
 }
 
 /// The same into a tensor, with numbers of this generator.
@@ -47,9 +44,7 @@ pub fn rand_generator_out(size: &[i64], generator: Option<&Generator>, out: &mut
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn rand_like(_: ...) -> Result<Tensor> {
-    let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
-    uniform_(&mut made, 0.0, 1.0, None)?;
-    Ok(made)
+    rand_like_generator(this, None, dtype, layout, device, pin_memory, memory_format)
 }
 
 /// The same with numbers of this generator.
@@ -69,9 +64,7 @@ pub fn rand_like_generator(_: ...) -> Result<Tensor> {
     body = CompositeExplicitAutograd
 )]
 pub fn randn(_: ...) -> Result<Tensor> {
-    let mut made = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
-    normal_(&mut made, 0.0, 1.0, None)?;
-    Ok(made)
+    randn_generator(size, None, dtype, layout, device, pin_memory)
 }
 
 /// The same with numbers of this generator.
@@ -88,8 +81,7 @@ pub fn randn_generator(_: ...) -> Result<Tensor> {
 /// The same into a tensor.
 #[op_def("randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)")]
 pub fn randn_out(size: &[i64], out: &mut Tensor) -> Result<()> {
-    Spec::contiguous(out.dtype(), size).fit("out", out)?;
-    normal_(out, 0.0, 1.0, None)
+    randn_generator_out(size, None, out)
 }
 
 /// The same into a tensor, with numbers of this generator.
@@ -105,9 +97,7 @@ pub fn randn_generator_out(size: &[i64], generator: Option<&Generator>, out: &mu
     out = "out", body = CompositeExplicitAutograd
 )]
 pub fn randn_like(_: ...) -> Result<Tensor> {
-    let mut made = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
-    normal_(&mut made, 0.0, 1.0, None)?;
-    Ok(made)
+    randn_like_generator(this, None, dtype, layout, device, pin_memory, memory_format)
 }
 
 /// The same with numbers of this generator.

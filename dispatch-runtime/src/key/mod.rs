@@ -240,7 +240,7 @@ impl Key {
 
     /// The bits that this key sets in a key set: none for an alias key, for a user's key that found no free place, and
     /// for one that there is not.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn bits(self) -> u64 {
         match self.0 {
             Repr::Undefined | Repr::Alias(_) | Repr::Invalid(_) => 0,
