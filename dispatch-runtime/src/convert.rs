@@ -70,7 +70,7 @@ pub trait Output: Sized {
     fn from_value(value: Value) -> Option<Self>;
 }
 
-/// What is taken by reference and holds tensors, with the way to each of them.
+/// References to tensors and to lists of tensors. The closure iterates over the tensors.
 macro_rules! tensors {
     ($($ty:ty, $kind:literal, $variant:ident, |$held:ident| $each:expr;)*) => {$(
         impl<'a> Argument<'a> for $ty {

@@ -189,9 +189,10 @@ impl Generator {
         }
     }
 
-    /// How many blocks of the stream kernels use together: a group for every 256 elements that take a word each, and for every 128 that
-    /// take two. Element `i` of a group takes word `i / 64` of the group's block `i % 64`, or the words `2 * (i / 64)` and the next one, of
-    /// which the first is the lower half. Elements are counted in the order of the tensor's sizes, whatever its strides are.
+    /// The number of blocks in a group, the unit that kernels use. A block has four words. A group serves 256 elements of one word each, or
+    /// 128 elements of two words each. Element `i` of a group takes word `i / 64` of block `i % 64`. An element of two words takes words
+    /// `2 * (i / 64)` (the lower half) and `2 * (i / 64) + 1` of that block. Elements are numbered in row-major order of the sizes; strides
+    /// make no difference.
     pub const GROUP: usize = 64;
 
     /// The next `count` blocks of the stream, for the caller alone: the seed, and the first block's number.

@@ -166,7 +166,7 @@ impl Rule {
         (computed, alike)
     }
 
-    // These are out of line to keep registers free for operands that are alike.
+    // `promoted` and `fitted` are not inlined, so that the common case of equal dtypes and sizes has more registers.
     #[inline(never)]
     fn promoted(&self, inputs: &[&Tensor]) -> DType {
         self.dtype.computes_in(inputs)

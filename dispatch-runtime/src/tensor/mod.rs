@@ -438,7 +438,7 @@ impl Tensor {
     #[must_use]
     #[inline]
     pub fn is_same_elements_as(&self, other: &Self) -> bool {
-        // Without elements, the offset says nothing.
+        // `start_of` ignores the offset of a tensor without elements.
         self.storage().same(other.storage())
             && start_of(&self.0.geometry, self.dtype()) == start_of(&other.0.geometry, other.dtype())
             && self.dtype() == other.dtype()

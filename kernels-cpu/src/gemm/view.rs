@@ -170,15 +170,16 @@ impl<'a, T> MatrixMut<'a, T> {
     }
 }
 
-/// What both kinds of matrices tell.
+/// The methods that `Matrix` and `MatrixMut` share.
 macro_rules! geometry {
-    ($matrix:ident, $pointer:ty, $data:literal) => {
+    ($matrix:ident, $pointer:ty, $entries:literal) => {
         impl<T> $matrix<'_, T> {
             /// How many rows and columns it has.
             ///
             /// ```
             #[doc = concat!("# use kernels_cpu::gemm::", stringify!($matrix), ";")]
-            #[doc = concat!("let matrix = ", stringify!($matrix), "::new(", $data, ", [2, 3], [3, 1]).unwrap();")]
+            /// # let mut entries = [0; 6];
+            #[doc = concat!("let matrix = ", stringify!($matrix), "::new(", $entries, ", [2, 3], [3, 1]).unwrap();")]
             /// assert_eq!(matrix.sizes(), [2, 3]);
             /// ```
             #[must_use]
@@ -191,7 +192,8 @@ macro_rules! geometry {
             ///
             /// ```
             #[doc = concat!("# use kernels_cpu::gemm::", stringify!($matrix), ";")]
-            #[doc = concat!("let matrix = ", stringify!($matrix), "::new(", $data, ", [2, 3], [3, 1]).unwrap();")]
+            /// # let mut entries = [0; 6];
+            #[doc = concat!("let matrix = ", stringify!($matrix), "::new(", $entries, ", [2, 3], [3, 1]).unwrap();")]
             /// assert_eq!(matrix.transposed().sizes(), [3, 2]);
             /// ```
             #[must_use]
@@ -201,7 +203,7 @@ macro_rules! geometry {
                 Self { data, rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride, lent }
             }
 
-            /// Where an entry is. Wrapping, as the address may be past the end before the other index is counted in.
+            /// The address of an entry. The sum wraps: a partial sum may be outside of the matrix if a stride is negative.
             #[inline(always)]
             pub(super) const fn at(&self, row: usize, column: usize) -> $pointer {
                 self.data.wrapping_offset(
@@ -214,8 +216,8 @@ macro_rules! geometry {
     };
 }
 
-geometry! { Matrix, *const T, "&[0; 6]" }
-geometry! { MatrixMut, *mut T, "&mut [0; 6]" }
+geometry! { Matrix, *const T, "&entries" }
+geometry! { MatrixMut, *mut T, "&mut entries" }
 
 impl<'a, T> Batch<'a, T> {
     /// A view of `[matrices, rows, columns]` that starts at the first element of `data`, or none where it would leave
