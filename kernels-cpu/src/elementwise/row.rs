@@ -3,7 +3,6 @@
 //! It is the kernel's own loop, so that whoever runs it by parts, as a [pass](super::pass) does, gets what the kernel gives.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
-use std::array::from_fn;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -41,7 +40,8 @@ impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> E
 impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> Loop for Each<C, R, F, N> {
     #[inline(always)]
     unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize, numbers: bool) {
-        let inputs: [*const u8; N] = from_fn(|i| inputs[i]);
+        // SAFETY: there are as many.
+        let inputs = unsafe { *inputs.as_ptr().cast::<[*const u8; N]>() };
         if N > 1 && numbers {
             vectorised!({
                 // SAFETY: as the caller says.
@@ -68,14 +68,29 @@ unsafe fn each<C: Element, R, const N: usize>(
     inputs: [*const u8; N],
     count: usize,
 ) {
-    // SAFETY: as the caller says.
-    let out = unsafe { std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<R>>(), count) };
-    // SAFETY: as above.
-    let inputs = inputs.map(|input| unsafe { std::slice::from_raw_parts(input.cast::<C>(), count) });
-    for (i, out) in out.iter_mut().enumerate() {
-        // SAFETY: every slice has `count` elements.
-        out.write(f(inputs.map(|input| unsafe { *input.get_unchecked(i) })));
+    let out = out.cast::<R>();
+    for i in 0..count {
+        // SAFETY: as the caller says.
+        unsafe { out.add(i).write(f(at::<C, N>(inputs, i))) };
     }
+}
+
+/// One element of each input. A plain loop, as `array::map` is many functions for the compiler, and each operator has this one.
+///
+/// # Safety
+///
+/// There is such an element at every input.
+#[inline(always)]
+unsafe fn at<C: Element, const N: usize>(inputs: [*const u8; N], i: usize) -> [C; N] {
+    let mut elements = [const { MaybeUninit::<C>::uninit() }; N];
+    let mut k = 0;
+    while k < N {
+        // SAFETY: as the caller says.
+        elements[k] = unsafe { inputs[k].cast::<MaybeUninit<C>>().add(i).read() };
+        k += 1;
+    }
+    // SAFETY: all were written.
+    unsafe { (&raw const elements).cast::<[C; N]>().read() }
 }
 
 /// The same where all inputs but the first are one number each, which stays in a register.
@@ -96,7 +111,7 @@ unsafe fn with_numbers<C: Element, R, const N: usize>(
         (out, std::slice::from_raw_parts(inputs[0].cast::<C>(), count))
     };
     // SAFETY: as the caller says.
-    let mut elements = inputs.map(|input| unsafe { input.cast::<C>().read() });
+    let mut elements = unsafe { at::<C, N>(inputs, 0) };
     for (out, &element) in out.iter_mut().zip(first) {
         elements[0] = element;
         out.write(f(elements));
