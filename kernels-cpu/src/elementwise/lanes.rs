@@ -116,14 +116,14 @@ impl<const N: usize> Walk<'_, N> {
         // too is read from a copy; no other shares memory with it.
         unsafe {
             match (starts.is_in_place(), count) {
-                (false, ..=GRAIN) => row.run(starts.out, &starts.inputs, count, false),
+                (false, ..=GRAIN) => row.run(starts.out, &starts.inputs, count),
                 (false, _) => walk_alike(count, results.size(), computed.size(), &starts, row),
                 (true, ..=FEW) => {
                     // As many as there are of the largest elements.
                     let mut block = [const { MaybeUninit::<Complex64>::uninit() }; FEW];
                     let aside = block.as_mut_ptr().cast::<u8>();
                     aside.copy_from_nonoverlapping(starts.out, count * computed.size());
-                    row.run(starts.out, &starts.with_block(aside), count, false);
+                    row.run(starts.out, &starts.with_block(aside), count);
                 }
                 (true, _) => walk_in_place(count, computed.size(), &starts, row),
             }
@@ -219,7 +219,7 @@ unsafe fn walk_alike<const N: usize>(
         let out = starts.out.wrapping_add(part.start * out_size);
         let inputs = starts.inputs.map(|input| input.wrapping_add(part.start * in_size));
         // SAFETY: as the caller says, and threads have parts of their own.
-        unsafe { row.run(out, &inputs, part.len(), false) };
+        unsafe { row.run(out, &inputs, part.len()) };
     });
 }
 
@@ -242,7 +242,7 @@ unsafe fn walk_in_place<const N: usize>(count: usize, size: usize, starts: &Star
             // SAFETY: both have room for `length` elements, and a fresh block is nobody else's. For the loop, as the caller says.
             unsafe {
                 block.start().copy_from_nonoverlapping(here.out, length * size);
-                row.run(here.out, &here.with_block(block.start()), length, false);
+                row.run(here.out, &here.with_block(block.start()), length);
             }
         }
     });
@@ -433,9 +433,9 @@ impl<'a, const N: usize> Walker<'a, N> {
             // SAFETY: every input is brought, or in a block, or in an operand that is not the result: all have `length` elements.
             unsafe {
                 if out_direct {
-                    self.row.run(self.out.start.wrapping_offset(at), &inputs, length, false);
+                    self.row.run(self.out.start.wrapping_offset(at), &inputs, length);
                 } else {
-                    self.row.run(self.results.start(), &inputs, length, false);
+                    self.row.run(self.results.start(), &inputs, length);
                     self.store(at, steps[0], length, 0);
                 }
             }
@@ -461,7 +461,7 @@ impl<'a, const N: usize> Walker<'a, N> {
             });
             let inputs: [*const u8; N] = std::array::from_fn(|i| self.blocks[i].start().cast_const());
             // SAFETY: each block was filled with as many elements.
-            unsafe { self.row.run(self.results.start(), &inputs, end - start, false) };
+            unsafe { self.row.run(self.results.start(), &inputs, end - start) };
             let mut emptied = 0;
             nest.rows(start, end, |offsets, count| {
                 // SAFETY: as for `load`.

@@ -15,13 +15,12 @@ use crate::math::vectorised;
 
 /// A loop over elements that lie side by side, in the types that it takes and gives.
 pub(super) trait Loop: Send + Sync {
-    /// Computes `count` elements, at least one; `numbers` if every input but the first is one number.
+    /// Computes `count` elements.
     ///
     /// # Safety
     ///
-    /// There are as many inputs as the loop takes, each of `count` elements unless it is a number, and room for as many results, which are
-    /// in no input.
-    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize, numbers: bool);
+    /// There are as many inputs as the loop takes, each of `count` elements, and room for as many results, which are in no input.
+    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize);
 }
 
 /// A function of elements of `C` that gives elements of `R`, as a loop.
@@ -39,20 +38,13 @@ impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> E
 
 impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> Loop for Each<C, R, F, N> {
     #[inline(always)]
-    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize, numbers: bool) {
+    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
         // SAFETY: there are as many.
         let inputs = unsafe { *inputs.as_ptr().cast::<[*const u8; N]>() };
-        if N > 1 && numbers {
-            vectorised!({
-                // SAFETY: as the caller says.
-                unsafe { with_numbers(&self.f, out, inputs, count) };
-            });
-        } else {
-            vectorised!({
-                // SAFETY: as the caller says.
-                unsafe { each(&self.f, out, inputs, count) };
-            });
-        }
+        vectorised!({
+            // SAFETY: as the caller says.
+            unsafe { each(&self.f, out, inputs, count) };
+        });
     }
 }
 
@@ -93,31 +85,6 @@ unsafe fn at<C: Element, const N: usize>(inputs: [*const u8; N], i: usize) -> [C
     unsafe { (&raw const elements).cast::<[C; N]>().read() }
 }
 
-/// The same where all inputs but the first are one number each, which stays in a register.
-///
-/// # Safety
-///
-/// As for [`each`], but for those inputs, of which there is one element.
-#[inline(always)]
-unsafe fn with_numbers<C: Element, R, const N: usize>(
-    f: &impl Fn([C; N]) -> R,
-    out: *mut u8,
-    inputs: [*const u8; N],
-    count: usize,
-) {
-    // SAFETY: as the caller says, there is one at least where anything is computed.
-    let (out, first) = unsafe {
-        let out = std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<R>>(), count);
-        (out, std::slice::from_raw_parts(inputs[0].cast::<C>(), count))
-    };
-    // SAFETY: as the caller says.
-    let mut elements = unsafe { at::<C, N>(inputs, 0) };
-    for (out, &element) in out.iter_mut().zip(first) {
-        elements[0] = element;
-        out.write(f(elements));
-    }
-}
-
 /// Elements in another dtype, as a loop.
 struct Conversion {
     convert: Convert,
@@ -126,7 +93,7 @@ struct Conversion {
 }
 
 impl Loop for Conversion {
-    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize, _: bool) {
+    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
         let [from, to] = self.steps;
         // SAFETY: as the caller says; these are the steps of elements that lie side by side.
         unsafe { (self.convert)(inputs[0], from, out, to, count) };

@@ -9,7 +9,7 @@ use std::array::from_fn;
 use std::marker::PhantomData;
 use std::slice;
 
-use dispatch_runtime::{Arithmetic, DType, bf16, f16};
+use dispatch_runtime::{Arithmetic, DType};
 use pulp::bytemuck::{self, Pod};
 use pulp::{Arch, Simd, WithSimd};
 
@@ -51,14 +51,14 @@ macro_rules! cheap {
             }
         }
 
-        impl<H: Held> Work<'_, H> {
+        impl<T: Number> Work<'_, T> {
             /// Brings a block through an operation.
             ///
             /// # Safety
             ///
             /// As [`block`](Self::block).
             #[inline(always)]
-            unsafe fn operate<S: Simd, const W: usize>(&self, x: &mut Block<S, H, W>, operation: &Operation, start: usize) {
+            unsafe fn operate<S: Simd, const W: usize>(&self, x: &mut Block<S, T, W>, operation: &Operation, start: usize) {
                 match (operation.cheap, operation.place) {
                     $($(
                         // SAFETY: as the caller says.
@@ -105,119 +105,118 @@ pub(super) struct Operation {
 /// which is repeated.
 pub(super) fn run(dtype: DType, operations: Vec<Operation>, uniform: &[bool]) -> Option<Box<dyn Loop>> {
     Some(match dtype {
-        DType::F32 => Box::new(Run::<f32>::new(operations, uniform)),
-        DType::F64 => Box::new(Run::<f64>::new(operations, uniform)),
-        DType::BF16 => Box::new(Run::<bf16>::new(operations, uniform)),
-        DType::F16 => Box::new(Run::<f16>::new(operations, uniform)),
+        DType::F32 => Box::new(Run::<f32>::new(operations, uniform, Rounding::None)),
+        DType::F64 => Box::new(Run::<f64>::new(operations, uniform, Rounding::None)),
+        DType::BF16 => Box::new(Run::<f32>::new(operations, uniform, Rounding::BF16)),
+        DType::F16 => Box::new(Run::<f32>::new(operations, uniform, Rounding::F16)),
         _ => return None,
     })
 }
 
+/// The narrow dtype that the result of each operation is rounded to.
+#[derive(Clone, Copy)]
+enum Rounding {
+    None,
+    BF16,
+    F16,
+}
+
 /// Operations whose operands are among the inputs of a call.
-struct Run<H> {
+struct Run<T> {
     operations: Vec<Operation>,
     /// The bytes between elements of each input.
     steps: Vec<usize>,
-    held: PhantomData<fn() -> H>,
+    rounding: Rounding,
+    numbers: PhantomData<fn() -> T>,
 }
 
-impl<H: Held> Run<H> {
-    fn new(operations: Vec<Operation>, uniform: &[bool]) -> Self {
+impl<T: Number> Run<T> {
+    fn new(operations: Vec<Operation>, uniform: &[bool], rounding: Rounding) -> Self {
         let are_inputs = |operation: &Operation| {
             let Operation { cheap, place, operands } = *operation;
             cheap.takes(place) && operands > 0 && operands + cheap.arity() <= uniform.len() + 1
         };
         assert!(!uniform.is_empty() && operations.iter().all(are_inputs), "an operand is no input of the run");
-        let step = |uniform: &bool| if *uniform { 0 } else { size_of::<H::Number>() };
-        Self { operations, steps: uniform.iter().map(step).collect(), held: PhantomData }
+        let step = |uniform: &bool| if *uniform { 0 } else { size_of::<T>() };
+        Self { operations, steps: uniform.iter().map(step).collect(), rounding, numbers: PhantomData }
     }
 }
 
-impl<H: Held> Loop for Run<H> {
-    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize, _: bool) {
-        let (operations, steps) = (&self.operations[..], &self.steps[..]);
-        assert_eq!(inputs.len(), steps.len(), "a run has one step for each input");
-        Arch::new().dispatch(Work::<H> { operations, steps, inputs, out, count, held: PhantomData });
+impl<T: Number> Loop for Run<T> {
+    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
+        assert_eq!(inputs.len(), self.steps.len(), "a run has one step for each input");
+        Arch::new().dispatch(Work { run: self, inputs, out, count });
     }
 }
 
 /// A number in a register.
 trait Number: Field + Fraction + Ordered + Pod {
     type Vector<S: Simd>: Pod;
-}
 
-impl Number for f32 {
-    type Vector<S: Simd> = S::f32s;
-}
-
-impl Number for f64 {
-    type Vector<S: Simd> = S::f64s;
-}
-
-/// What results of operations are, and what they are in a register.
-trait Held {
-    type Number: Number;
-
-    fn rounded(x: Self::Number) -> Self::Number;
+    fn narrow<S: Simd, const W: usize>(block: &mut Block<S, Self, W>, rounding: Rounding);
 }
 
 inlined! {
-    impl Held for f32, f64 {
-        type Number = Self;
-        fn rounded(x: Self) -> Self = x;
+    impl Number for f32 {
+        type Vector[S: Simd] = S::f32s;
+        fn narrow[S: Simd, const W: usize](block: &mut Block<S, Self, W>, rounding: Rounding) = {
+            match rounding {
+                Rounding::None => {}
+                Rounding::BF16 => each::<S, Self, W>(block, rounded_to_bf16),
+                Rounding::F16 => each::<S, Self, W>(block, rounded_to_f16),
+            }
+        };
     }
 
-    impl Held for bf16 {
-        type Number = f32;
-        fn rounded(x: f32) -> f32 = rounded_to_bf16(x);
-    }
-
-    impl Held for f16 {
-        type Number = f32;
-        fn rounded(x: f32) -> f32 = rounded_to_f16(x);
+    impl Number for f64 {
+        type Vector[S: Simd] = S::f64s;
+        fn narrow[S: Simd, const W: usize](_block: &mut Block<S, Self, W>, _rounding: Rounding) = {};
     }
 }
 
 /// How many vectors are in a block: enough to hide how long an operation takes, few enough to leave registers for operands.
 const WIDTH: usize = 8;
 
-type Vector<S, H> = <<H as Held>::Number as Number>::Vector<S>;
-type Block<S, H, const W: usize> = [Vector<S, H>; W];
+type Block<S, T, const W: usize> = [<T as Number>::Vector<S>; W];
 
 /// A run on the elements of one call: `count` elements at every input, or as many of one, and room for as many results. The operands of
 /// all operations are among the inputs.
-struct Work<'a, H> {
-    operations: &'a [Operation],
-    /// The bytes between elements of each input.
-    steps: &'a [usize],
+struct Work<'a, T> {
+    run: &'a Run<T>,
     inputs: &'a [*const u8],
     out: *mut u8,
     count: usize,
-    held: PhantomData<H>,
 }
 
-impl<H: Held> WithSimd for Work<'_, H> {
+impl<T: Number> WithSimd for Work<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let blocks = self.blocks::<S, WIDTH>(0);
-        let vectors = self.blocks::<S, 1>(blocks);
-        self.blocks::<pulp::Scalar, 1>(vectors);
+        let length = size_of::<Block<S, T, WIDTH>>() / size_of::<T>();
+        let Some(last) = self.count.checked_sub(length) else {
+            return self.few();
+        };
+        let mut start = 0;
+        while start < last {
+            // SAFETY: there are `count` elements at every end, and an operation was given its operands.
+            unsafe { self.block::<S, WIDTH>(start) };
+            start += length;
+        }
+        // The last block may begin inside of the one before it: the results are in no input, so they are computed anew.
+        // SAFETY: as above.
+        unsafe { self.block::<S, WIDTH>(last) };
     }
 }
 
-impl<H: Held> Work<'_, H> {
-    /// Does whole blocks from a place on, and gives the place behind them.
-    #[inline(always)]
-    fn blocks<S: Simd, const W: usize>(&self, mut start: usize) -> usize {
-        let length = size_of::<Block<S, H, W>>() / size_of::<H::Number>();
-        while start + length <= self.count {
+impl<T: Number> Work<'_, T> {
+    /// Does less than a block.
+    #[inline(never)]
+    fn few(&self) {
+        for start in 0..self.count {
             // SAFETY: there are `count` elements at every end, and an operation was given its operands.
-            unsafe { self.block::<S, W>(start) };
-            start += length;
+            unsafe { self.block::<pulp::Scalar, 1>(start) };
         }
-        start
     }
 
     /// # Safety
@@ -227,26 +226,17 @@ impl<H: Held> Work<'_, H> {
     unsafe fn block<S: Simd, const W: usize>(&self, start: usize) {
         // SAFETY: as the caller says; the results are in no input.
         unsafe {
-            let from = self.input(0, start).cast::<Vector<S, H>>();
+            let from = self.input(0, start).cast::<T::Vector<S>>();
             let mut x = [from.read_unaligned(); W];
             unrolled::<W>(
                 #[inline(always)]
                 |at| x[at] = from.add(at).read_unaligned(),
             );
-            for operation in self.operations {
+            for operation in &self.run.operations {
                 self.operate::<S, W>(&mut x, operation, start);
-                unrolled::<W>(
-                    #[inline(always)]
-                    |at| {
-                        x[at] = lanes(
-                            [x[at]],
-                            #[inline(always)]
-                            |[x]| H::rounded(x),
-                        );
-                    },
-                );
+                T::narrow::<S, W>(&mut x, self.run.rounding);
             }
-            let out = self.out.add(start * size_of::<H::Number>()).cast::<Vector<S, H>>();
+            let out = self.out.add(start * size_of::<T>()).cast::<T::Vector<S>>();
             unrolled::<W>(
                 #[inline(always)]
                 |at| out.add(at).write_unaligned(x[at]),
@@ -262,14 +252,14 @@ impl<H: Held> Work<'_, H> {
     #[inline(always)]
     unsafe fn apply<S: Simd, const N: usize, const W: usize, const PLACE: usize>(
         &self,
-        x: &mut Block<S, H, W>,
+        x: &mut Block<S, T, W>,
         operands: usize,
         start: usize,
-        f: impl Fn([H::Number; N]) -> H::Number,
+        f: impl Fn([T; N]) -> T,
     ) {
         // SAFETY: as the caller says.
         unsafe {
-            let from: [*const Vector<S, H>; N] = from_fn(
+            let from: [*const T::Vector<S>; N] = from_fn(
                 #[inline(always)]
                 |i| self.input(if i == PLACE { 0 } else { operands + i - usize::from(i > PLACE) }, start).cast(),
             );
@@ -292,7 +282,7 @@ impl<H: Held> Work<'_, H> {
     #[inline(always)]
     unsafe fn input(&self, input: usize, start: usize) -> *const u8 {
         // SAFETY: as the caller says, and there are as many steps.
-        unsafe { self.inputs.get_unchecked(input).wrapping_add(start * self.steps.get_unchecked(input)) }
+        unsafe { self.inputs.get_unchecked(input).wrapping_add(start * self.run.steps.get_unchecked(input)) }
     }
 }
 
@@ -310,6 +300,21 @@ fn unrolled<const W: usize>(mut f: impl FnMut(usize)) {
         f(6);
         f(7);
     }
+}
+
+/// Applies `f` to the elements of a block.
+#[inline(always)]
+fn each<S: Simd, T: Number, const W: usize>(block: &mut Block<S, T, W>, f: impl Fn(T) -> T) {
+    unrolled::<W>(
+        #[inline(always)]
+        |at| {
+            block[at] = lanes(
+                [block[at]],
+                #[inline(always)]
+                |[x]| f(x),
+            );
+        },
+    );
 }
 
 /// Applies `f` to the elements of vectors. Known to be few, they become vectors again.
