@@ -1,6 +1,7 @@
 //! The choice of an instruction set at run time.
 #![expect(unsafe_code, reason = "code for instructions that not every machine has")]
 
+use dispatch_runtime::{DType, Element};
 use pulp::Arch;
 
 /// Runs `work` compiled for the widest instruction set of this machine.
@@ -19,12 +20,28 @@ use pulp::Arch;
 // Not `Arch::dispatch`: it wraps every closure in ten functions, which a compiler that sees thousands of closures must read.
 #[inline]
 pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
+    dispatched::<true, R>(work)
+}
+
+/// The same for a loop over elements of `T`: AVX-512 gains for floating-point numbers alone, and each instruction set is compiled.
+#[inline]
+pub(crate) fn vectorised_for<T: Element, R>(work: impl FnOnce() -> R) -> R {
+    if const { matches!(T::DTYPE, DType::F32 | DType::F64) } {
+        dispatched::<true, R>(work)
+    } else {
+        dispatched::<false, R>(work)
+    }
+}
+
+/// `WIDE` is whether there is code for AVX-512.
+#[inline(always)]
+fn dispatched<const WIDE: bool, R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     match Arch::new() {
         // SAFETY: this machine has the instructions of `V4`.
-        Arch::V4(_) => return unsafe { for_v4(work) },
-        // SAFETY: this machine has the instructions of `V3`.
-        Arch::V3(_) => return unsafe { for_v3(work) },
+        Arch::V4(_) if WIDE => return unsafe { for_v4(work) },
+        // SAFETY: this machine has the instructions of `V3`, which are among those of `V4`.
+        Arch::V3(_) | Arch::V4(_) => return unsafe { for_v3(work) },
         _ => {}
     }
     work()
