@@ -2,15 +2,14 @@
 //!
 //! A loop that adds a number spends its time on loads and stores, even in the nearest cache. Where such calls follow each other they become
 //! a *run*: a block of elements is loaded, goes through all operations, and is stored. What to do is looked up once for a block and an
-//! operation. Each does to elements what the operator's own loop does, as both call the same function of this file, and rounds them to the
-//! dtype of its result.
+//! operation. Each does to vectors what the operator's own loop does to elements, as both are made of one expression of this file, and rounds
+//! them to the dtype of its result.
 
-use std::array::from_fn;
 use std::marker::PhantomData;
 use std::slice;
 
 use dispatch_runtime::{Arithmetic, DType};
-use pulp::bytemuck::{self, Pod};
+use pulp::bytemuck::Pod;
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::compute::{Compute, Field, Fraction, Ordered};
@@ -28,11 +27,20 @@ macro_rules! cheap {
         pub(crate) enum Cheap { $($name),* }
 
         /// What the operations do with elements, here and in operators' own loops.
+        #[allow(dead_code, reason = "sums of one times a tensor have no loop of their own")]
         pub(crate) mod lane {
             use super::*;
 
             $(#[inline(always)]
             pub(crate) fn $name<T: $bound>([$($element),+]: [T; [$(stringify!($element)),+].len()]) -> T { $body })*
+        }
+
+        /// The same with vectors.
+        mod vectors {
+            use super::*;
+
+            $(#[inline(always)]
+            pub(super) fn $name<T: Vector>([$($element),+]: [T; [$(stringify!($element)),+].len()]) -> T { $body })*
         }
 
         impl Cheap {
@@ -62,7 +70,7 @@ macro_rules! cheap {
                 match (operation.cheap, operation.place) {
                     $($(
                         // SAFETY: as the caller says.
-                        (Cheap::$name, $place) => unsafe { self.apply::<S, _, W, $place>(x, operation.operands, start, lane::$name) },
+                        (Cheap::$name, $place) => unsafe { self.apply::<S, _, W, $place>(x, operation.operands, start, vectors::$name) },
                     )+)*
                     _ => debug_assert!(false, "an operation takes the elements in a place that it knows"),
                 }
@@ -81,14 +89,14 @@ cheap! {
     over<Field>[a, b] at 0 1 => a.over(b);
     negated<Compute>[x] at 0 => x.negated();
     magnitude<Ordered>[x] at 0 => x.magnitude();
-    root<Real>[x] at 0 => Real::sqrt(x);
-    reciprocal<Real>[x] at 0 => Real::reciprocal(x);
+    root<Real>[x] at 0 => x.sqrt();
+    reciprocal<Real>[x] at 0 => x.reciprocal();
     larger<Ordered>[a, b] at 0 1 => a.larger(b);
     smaller<Ordered>[a, b] at 0 1 => a.smaller(b);
     between<Ordered>[x, low, high] at 0 => x.larger(low).smaller(high);
-    positive<Ordered>[x] at 0 => x.larger(T::ZERO);
-    leaking<Fraction>[x, slope] at 0 => if x > T::near(0.0) { x } else { x * slope };
-    beyond<Ordered>[x, threshold, value] at 0 => if x <= threshold { value } else { x };
+    positive<Ordered>[x] at 0 => x.positive();
+    leaking<Fraction>[x, slope] at 0 => x.leaking(slope);
+    beyond<Ordered>[x, threshold, value] at 0 => x.beyond(threshold, value);
 }
 
 /// One operation of a run.
@@ -149,29 +157,105 @@ impl<T: Number> Loop for Run<T> {
     }
 }
 
-/// A number in a register.
-trait Number: Field + Fraction + Ordered + Pod {
-    type Vector<S: Simd>: Pod;
+/// A number that vectors are made of.
+trait Number: Pod {
+    type Vector<S: Simd>: Vector;
 
-    fn narrow<S: Simd, const W: usize>(block: &mut Block<S, Self, W>, rounding: Rounding);
+    /// The nearest number of the narrow dtype.
+    fn narrow(self, rounding: Rounding) -> Self;
 }
 
 inlined! {
     impl Number for f32 {
-        type Vector[S: Simd] = S::f32s;
-        fn narrow[S: Simd, const W: usize](block: &mut Block<S, Self, W>, rounding: Rounding) = {
-            match rounding {
-                Rounding::None => {}
-                Rounding::BF16 => each::<S, Self, W>(block, rounded_to_bf16),
-                Rounding::F16 => each::<S, Self, W>(block, rounded_to_f16),
-            }
+        type Vector[S: Simd] = Floats<S>;
+        fn narrow(self, rounding: Rounding) -> Self = match rounding {
+            Rounding::None => self,
+            Rounding::BF16 => rounded_to_bf16(self),
+            Rounding::F16 => rounded_to_f16(self),
         };
     }
 
     impl Number for f64 {
-        type Vector[S: Simd] = S::f64s;
-        fn narrow[S: Simd, const W: usize](_block: &mut Block<S, Self, W>, _rounding: Rounding) = {};
+        type Vector[S: Simd] = Doubles<S>;
+        fn narrow(self, _rounding: Rounding) -> Self = self;
     }
+}
+
+/// What operations do with vectors: to each number in them what the scalar function of the same name does.
+trait Vector: Copy {
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    fn over(self, divisor: Self) -> Self;
+    fn negated(self) -> Self;
+    fn magnitude(self) -> Self;
+    fn sqrt(self) -> Self;
+    fn reciprocal(self) -> Self;
+    fn larger(self, other: Self) -> Self;
+    fn smaller(self, other: Self) -> Self;
+    fn positive(self) -> Self;
+    fn leaking(self, slope: Self) -> Self;
+    fn beyond(self, threshold: Self, value: Self) -> Self;
+}
+
+/// A vector with the instructions for it, by their names.
+macro_rules! vectors {
+    ($($name:ident of $vectors:ident: $one:literal $splat:ident $add:ident $sub:ident $mul:ident $div:ident $neg:ident $abs:ident $sqrt:ident
+        $equal:ident $greater:ident $less:ident $at_most:ident $select:ident;)+) => {
+        $(#[derive(Clone, Copy)]
+        #[repr(C)]
+        struct $name<S: Simd> {
+            simd: S,
+            vector: S::$vectors,
+        }
+
+        impl<S: Simd> $name<S> {
+            #[inline(always)]
+            fn with(self, vector: S::$vectors) -> Self {
+                const { assert!(size_of::<S>() == 0, "a vector is loaded as it lies in memory") };
+                Self { vector, ..self }
+            }
+        })+
+
+        inlined! {
+            $(impl [S: Simd] Vector for $name<S> {
+                fn plus(self, other: Self) -> Self = self.with(self.simd.$add(self.vector, other.vector));
+                fn minus(self, other: Self) -> Self = self.with(self.simd.$sub(self.vector, other.vector));
+                fn times(self, other: Self) -> Self = self.with(self.simd.$mul(self.vector, other.vector));
+                fn over(self, divisor: Self) -> Self = self.with(self.simd.$div(self.vector, divisor.vector));
+                fn negated(self) -> Self = self.with(self.simd.$neg(self.vector));
+                fn magnitude(self) -> Self = self.with(self.simd.$abs(self.vector));
+                fn sqrt(self) -> Self = self.with(self.simd.$sqrt(self.vector));
+                fn reciprocal(self) -> Self = self.with(self.simd.$div(self.simd.$splat($one), self.vector));
+                fn larger(self, other: Self) -> Self = {
+                    let (simd, a, b) = (self.simd, self.vector, other.vector);
+                    let number = simd.$select(simd.$greater(a, b), a, b);
+                    self.with(simd.$select(simd.$equal(a, a), number, a))
+                };
+                fn smaller(self, other: Self) -> Self = {
+                    let (simd, a, b) = (self.simd, self.vector, other.vector);
+                    let number = simd.$select(simd.$less(a, b), a, b);
+                    self.with(simd.$select(simd.$equal(a, a), number, a))
+                };
+                fn positive(self) -> Self = self.larger(self.with(self.simd.$splat(0.0)));
+                fn leaking(self, slope: Self) -> Self = {
+                    let is_positive = self.simd.$greater(self.vector, self.simd.$splat(0.0));
+                    self.with(self.simd.$select(is_positive, self.vector, self.times(slope).vector))
+                };
+                fn beyond(self, threshold: Self, value: Self) -> Self = {
+                    let is_below = self.simd.$at_most(self.vector, threshold.vector);
+                    self.with(self.simd.$select(is_below, value.vector, self.vector))
+                };
+            })+
+        }
+    };
+}
+
+vectors! {
+    Floats of f32s: 1.0 splat_f32s add_f32s sub_f32s mul_f32s div_f32s neg_f32s abs_f32s sqrt_f32s
+        equal_f32s greater_than_f32s less_than_f32s less_than_or_equal_f32s select_f32s;
+    Doubles of f64s: 1.0 splat_f64s add_f64s sub_f64s mul_f64s div_f64s neg_f64s abs_f64s sqrt_f64s
+        equal_f64s greater_than_f64s less_than_f64s less_than_or_equal_f64s select_f64s;
 }
 
 /// How many vectors are in a block: enough to hide how long an operation takes, few enough to leave registers for operands.
@@ -234,7 +318,10 @@ impl<T: Number> Work<'_, T> {
             );
             for operation in &self.run.operations {
                 self.operate::<S, W>(&mut x, operation, start);
-                T::narrow::<S, W>(&mut x, self.run.rounding);
+                match self.run.rounding {
+                    Rounding::None => {}
+                    rounding => narrow::<S, T, W>(&mut x, rounding),
+                }
             }
             let out = self.out.add(start * size_of::<T>()).cast::<T::Vector<S>>();
             unrolled::<W>(
@@ -255,25 +342,24 @@ impl<T: Number> Work<'_, T> {
         x: &mut Block<S, T, W>,
         operands: usize,
         start: usize,
-        f: impl Fn([T; N]) -> T,
+        f: impl Fn([T::Vector<S>; N]) -> T::Vector<S>,
     ) {
-        // SAFETY: as the caller says.
-        unsafe {
-            let from: [*const T::Vector<S>; N] = from_fn(
-                #[inline(always)]
-                |i| self.input(if i == PLACE { 0 } else { operands + i - usize::from(i > PLACE) }, start).cast(),
-            );
-            unrolled::<W>(
-                #[inline(always)]
-                |at| {
-                    let all = from_fn(
-                        #[inline(always)]
-                        |i| if i == PLACE { x[at] } else { from[i].add(at).read_unaligned() },
-                    );
-                    x[at] = lanes(all, &f);
-                },
-            );
+        let mut from = [std::ptr::null::<T::Vector<S>>(); N];
+        for (i, from) in from.iter_mut().enumerate().filter(|(i, _)| *i != PLACE) {
+            // SAFETY: as the caller says.
+            *from = unsafe { self.input(operands + i - usize::from(i > PLACE), start) }.cast();
         }
+        unrolled::<W>(
+            #[inline(always)]
+            |at| {
+                let mut all = [x[at]; N];
+                for (i, all) in all.iter_mut().enumerate().filter(|(i, _)| *i != PLACE) {
+                    // SAFETY: as the caller says.
+                    *all = unsafe { from[i].add(at).read_unaligned() };
+                }
+                x[at] = f(all);
+            },
+        );
     }
 
     /// # Safety
@@ -302,38 +388,18 @@ fn unrolled<const W: usize>(mut f: impl FnMut(usize)) {
     }
 }
 
-/// Applies `f` to the elements of a block.
+/// Rounds a block, in a loop that the compiler makes vectors of.
 #[inline(always)]
-fn each<S: Simd, T: Number, const W: usize>(block: &mut Block<S, T, W>, f: impl Fn(T) -> T) {
-    unrolled::<W>(
-        #[inline(always)]
-        |at| {
-            block[at] = lanes(
-                [block[at]],
-                #[inline(always)]
-                |[x]| f(x),
-            );
-        },
-    );
-}
-
-/// Applies `f` to the elements of vectors. Known to be few, they become vectors again.
-#[inline(always)]
-fn lanes<V: Pod, T: Pod, const N: usize>(vectors: [V; N], f: impl Fn([T; N]) -> T) -> V {
-    let mut results = vectors[0];
-    let vectors = vectors.each_ref().map(
-        #[inline(always)]
-        |vector| bytemuck::cast_slice::<V, T>(slice::from_ref(vector)),
-    );
-    let out = bytemuck::cast_slice_mut::<V, T>(slice::from_mut(&mut results));
-    out.iter_mut().enumerate().for_each(
-        #[inline(always)]
-        |(i, out)| {
-            *out = f(vectors.map(
-                #[inline(always)]
-                |vector| vector[i],
-            ));
-        },
-    );
-    results
+fn narrow<S: Simd, T: Number, const W: usize>(block: &mut Block<S, T, W>, rounding: Rounding) {
+    // A copy, so that the block itself stays in registers.
+    let mut copy = *block;
+    // SAFETY: vectors are numbers side by side.
+    let numbers =
+        unsafe { slice::from_raw_parts_mut((&raw mut copy).cast::<T>(), size_of_val(&copy) / size_of::<T>()) };
+    match rounding {
+        Rounding::None => {}
+        Rounding::BF16 => numbers.iter_mut().for_each(|x| *x = x.narrow(Rounding::BF16)),
+        Rounding::F16 => numbers.iter_mut().for_each(|x| *x = x.narrow(Rounding::F16)),
+    }
+    *block = copy;
 }
