@@ -43,8 +43,15 @@ macro_rules! inlined {
 }
 pub(crate) use inlined;
 
-/// Runs a block by [`vectorised`](crate::math::vectorised), in a closure that is inlined. `return` ends the block.
+/// Runs a block by [`vectorised`](crate::math::vectorised), in a closure that is inlined. `return` ends the block. A loop over elements of
+/// one type says `for` it ([`vectorised_for`](crate::math::vectorised_for)).
 macro_rules! vectorised {
+    (for $T:ty, $work:expr) => {
+        $crate::math::vectorised_for::<$T, _>(
+            #[inline(always)]
+            || $work,
+        )
+    };
     ($work:expr) => {
         $crate::math::vectorised(
             #[inline(always)]

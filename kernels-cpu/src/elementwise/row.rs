@@ -11,7 +11,7 @@ use dispatch_runtime::{DType, Element, KeySet, Location, Operation, Operator, Sc
 use super::lanes::{Narrow, Way};
 use super::{Cheap, Lanes, Loops, Rule};
 use crate::convert::{Convert, conversion};
-use crate::math::vectorised_for;
+use crate::math::vectorised;
 
 /// A loop over elements that lie side by side, in the types that it takes and gives.
 pub(super) trait Loop: Send + Sync {
@@ -41,11 +41,10 @@ impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> L
     unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
         // SAFETY: there are as many.
         let inputs = unsafe { *inputs.as_ptr().cast::<[*const u8; N]>() };
-        vectorised_for::<C, _>(
-            #[inline(always)]
+        vectorised!(for C, {
             // SAFETY: as the caller says.
-            || unsafe { each(&self.f, out, inputs, count) },
-        );
+            unsafe { each(&self.f, out, inputs, count) };
+        });
     }
 }
 

@@ -37,12 +37,16 @@ pub(crate) fn vectorised_for<T: Element, R>(work: impl FnOnce() -> R) -> R {
 #[inline(always)]
 fn dispatched<const WIDE: bool, R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
-    match Arch::new() {
-        // SAFETY: this machine has the instructions of `V4`.
-        Arch::V4(_) if WIDE => return unsafe { for_v4(work) },
-        // SAFETY: this machine has the instructions of `V3`, which are among those of `V4`.
-        Arch::V3(_) | Arch::V4(_) => return unsafe { for_v3(work) },
-        _ => {}
+    {
+        let arch = Arch::new();
+        if WIDE && let Arch::V4(_) = arch {
+            // SAFETY: this machine has the instructions of `V4`.
+            return unsafe { for_v4(work) };
+        }
+        if let Arch::V3(_) | Arch::V4(_) = arch {
+            // SAFETY: this machine has the instructions of `V3`, which are among those of `V4`.
+            return unsafe { for_v3(work) };
+        }
     }
     work()
 }

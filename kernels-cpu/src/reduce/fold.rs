@@ -83,7 +83,7 @@ impl<F: Fold> Loops for F {
         // SAFETY: the caller says that there are so many totals.
         let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::Total>(), columns) };
         let mut lanes = [const { MaybeUninit::<F::Lane>::uninit() }; COLUMNS];
-        vectorised!({
+        vectorised!(for F::In, {
             let lanes = &mut lanes[..columns];
             for from in (0..count).step_by(DEPTH) {
                 let end = count.min(from + DEPTH);
@@ -141,7 +141,7 @@ impl<F: Fold> Loops for F {
 
 /// Folds a run in `N` lanes.
 fn side_by_side<F: Fold, const N: usize>(fold: &F, total: F::Total, values: &[F::In]) -> F::Total {
-    vectorised!({
+    vectorised!(for F::In, {
         let mut total = total;
         for block in values.chunks(N * DEPTH) {
             let mut lanes = [fold.lane(); N];
