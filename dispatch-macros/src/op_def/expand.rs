@@ -111,6 +111,7 @@ fn types(definition: &Definition) -> TokenStream {
 
                 /// Calls the kernel for one runtime key, whatever the arguments' keys.
                 #[allow(dead_code)]
+                #[inline]
                 #visibility fn call_for(__key: #runtime::Key, #(#names: #parameters),*) -> #runtime::Result<#output> {
                     let __keys = #runtime::__private::keys_for(#carried_keys, __key)?;
                     let (__kernel, __table) = unsafe { #runtime::__private::kernel::<#name>(__keys) };
