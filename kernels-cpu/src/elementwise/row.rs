@@ -60,10 +60,11 @@ unsafe fn each<C: Element, R, const N: usize>(
     inputs: [*const u8; N],
     count: usize,
 ) {
-    let out = out.cast::<R>();
-    for i in 0..count {
+    // SAFETY: as the caller says.
+    let out = unsafe { std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<R>>(), count) };
+    for (i, out) in out.iter_mut().enumerate() {
         // SAFETY: as the caller says.
-        unsafe { out.add(i).write(f(at::<C, N>(inputs, i))) };
+        out.write(f(unsafe { at::<C, N>(inputs, i) }));
     }
 }
 
