@@ -41,9 +41,10 @@ impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> L
     unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
         // SAFETY: there are as many.
         let inputs = unsafe { *inputs.as_ptr().cast::<[*const u8; N]>() };
+        let f = &self.f;
         vectorised!(for C, {
             // SAFETY: as the caller says.
-            unsafe { each(&self.f, out, inputs, count) };
+            unsafe { each(f, out, inputs, count) };
         });
     }
 }

@@ -132,6 +132,7 @@ impl Recording {
         self.save_value_for(inputs, || Ok(argument.to_value()))
     }
 
+    #[inline(always)]
     pub(crate) fn save_value_for(&mut self, inputs: u64, value: impl FnOnce() -> Result<Value>) -> Result<()> {
         if self.is_for(inputs) {
             return self.save_value(value()?);
@@ -141,10 +142,12 @@ impl Recording {
     }
 
     /// Whether the gradient of one of these inputs, each of which is a bit, goes anywhere.
+    #[inline(always)]
     fn is_for(&self, inputs: u64) -> bool {
         self.node.edges.iter().zip(0..).any(|(edge, i)| edge.is_some() && inputs >> i.min(63) & 1 == 1)
     }
 
+    #[inline(always)]
     pub(crate) fn save_value(&mut self, value: Value) -> Result<()> {
         match value {
             Value::Tensor(_) | Value::Tensors(_) | Value::OptionalTensors(_) => self.save_tensors(value)?,
@@ -209,6 +212,7 @@ impl Recording {
         Ok(self.node.share())
     }
 
+    #[inline(always)]
     fn save_results(&mut self, results: &mut [ResultOf<'_>]) -> Result<()> {
         let rule = self.rule;
         for source in &rule.saved[self.node.function.saved().len()..] {
