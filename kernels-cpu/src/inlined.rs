@@ -43,16 +43,8 @@ macro_rules! inlined {
 }
 pub(crate) use inlined;
 
-/// Runs a block by [`vectorised`](crate::math::vectorised), in a closure that is inlined. `return` ends the block. A loop over elements of
-/// one type says `for` it ([`vectorised_for`](crate::math::vectorised_for)), and takes what it uses by value: references would be looked up
-/// again for every element that is written.
+/// Runs a block by [`vectorised`](crate::math::vectorised), in a closure that is inlined. `return` ends the block.
 macro_rules! vectorised {
-    (for $T:ty, $work:expr) => {
-        $crate::math::vectorised_for::<$T, _>(
-            #[inline(always)]
-            move || $work,
-        )
-    };
     ($work:expr) => {
         $crate::math::vectorised(
             #[inline(always)]

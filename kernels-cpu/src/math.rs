@@ -28,7 +28,7 @@ use power::Power;
 use rare::Rare;
 pub(crate) use rare::zeta;
 pub use vectorised::vectorised;
-pub(crate) use vectorised::vectorised_for;
+pub(crate) use vectorised::vectorised_loop;
 
 pub(crate) use crate::inlined::vectorised;
 

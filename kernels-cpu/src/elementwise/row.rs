@@ -11,7 +11,7 @@ use dispatch_runtime::{DType, Element, KeySet, Location, Operation, Operator, Sc
 use super::lanes::{Narrow, Way};
 use super::{Cheap, Lanes, Loops, Rule};
 use crate::convert::{Convert, conversion};
-use crate::math::vectorised;
+use crate::math::vectorised_loop;
 
 /// A loop over elements that lie side by side, in the types that it takes and gives.
 pub(super) trait Loop: Send + Sync {
@@ -39,13 +39,15 @@ impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> E
 impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> Loop for Each<C, R, F, N> {
     #[inline(always)]
     unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
-        // SAFETY: there are as many.
-        let inputs = unsafe { *inputs.as_ptr().cast::<[*const u8; N]>() };
-        let f = &self.f;
-        vectorised!(for C, {
+        vectorised_loop::<C, F, _>(
+            &self.f,
+            out,
+            inputs.as_ptr(),
+            count,
+            #[inline(always)]
             // SAFETY: as the caller says.
-            unsafe { each(f, out, inputs, count) };
-        });
+            |f, out, inputs, count| unsafe { each(f, out, *inputs.cast::<[*const u8; N]>(), count) },
+        );
     }
 }
 
@@ -58,33 +60,24 @@ impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> L
 unsafe fn each<C: Element, R, const N: usize>(
     f: &impl Fn([C; N]) -> R,
     out: *mut u8,
-    inputs: [*const u8; N],
+    mut inputs: [*const u8; N],
     count: usize,
 ) {
     // SAFETY: as the caller says.
     let out = unsafe { std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<R>>(), count) };
-    for (i, out) in out.iter_mut().enumerate() {
-        // SAFETY: as the caller says.
-        out.write(f(unsafe { at::<C, N>(inputs, i) }));
+    for out in out {
+        // Plain loops, as `array::map` is many functions for the compiler, and each operator has this one.
+        let mut elements = [const { MaybeUninit::<C>::uninit() }; N];
+        let mut k = 0;
+        while k < N {
+            // SAFETY: as the caller says.
+            elements[k] = unsafe { inputs[k].cast::<MaybeUninit<C>>().read() };
+            inputs[k] = inputs[k].wrapping_add(size_of::<C>());
+            k += 1;
+        }
+        // SAFETY: all were written.
+        out.write(f(unsafe { (&raw const elements).cast::<[C; N]>().read() }));
     }
-}
-
-/// One element of each input. A plain loop, as `array::map` is many functions for the compiler, and each operator has this one.
-///
-/// # Safety
-///
-/// There is such an element at every input.
-#[inline(always)]
-unsafe fn at<C: Element, const N: usize>(inputs: [*const u8; N], i: usize) -> [C; N] {
-    let mut elements = [const { MaybeUninit::<C>::uninit() }; N];
-    let mut k = 0;
-    while k < N {
-        // SAFETY: as the caller says.
-        elements[k] = unsafe { inputs[k].cast::<MaybeUninit<C>>().add(i).read() };
-        k += 1;
-    }
-    // SAFETY: all were written.
-    unsafe { (&raw const elements).cast::<[C; N]>().read() }
 }
 
 /// Elements in another dtype, as a loop.

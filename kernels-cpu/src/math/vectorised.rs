@@ -17,38 +17,39 @@ use pulp::Arch;
 /// vectorised(#[inline(always)] || values.iter_mut().for_each(|x| *x = Real::exp2(*x)));
 /// assert_eq!(values, [1.0, 2.0, 4.0]);
 /// ```
-// Not `Arch::dispatch`: it wraps every closure in ten functions, which a compiler that sees thousands of closures must read.
 #[inline]
 pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
-    dispatched::<true, R>(work)
+    Arch::new().dispatch(work)
 }
 
-/// The same for a loop over elements of `T`: AVX-512 gains for floating-point numbers alone, and each instruction set is compiled.
+/// Runs the loop of an operator, over elements of `T`, compiled for the widest instruction set that it gains from: of AVX-512, floating-point
+/// numbers alone.
+///
+/// [`vectorised`] would pass a closure in registers, and make ten functions for it. There are a thousand such loops, so this passes what they
+/// are run on, and `work` captures nothing.
 #[inline]
-pub(crate) fn vectorised_for<T: Element, R>(work: impl FnOnce() -> R) -> R {
-    if const { matches!(T::DTYPE, DType::F32 | DType::F64) } {
-        dispatched::<true, R>(work)
-    } else {
-        dispatched::<false, R>(work)
-    }
-}
-
-/// `WIDE` is whether there is code for AVX-512.
-#[inline(always)]
-fn dispatched<const WIDE: bool, R>(work: impl FnOnce() -> R) -> R {
+pub(crate) fn vectorised_loop<T: Element, F, I>(
+    f: &F,
+    out: *mut u8,
+    inputs: I,
+    count: usize,
+    work: impl Fn(&F, *mut u8, I, usize),
+) {
     #[cfg(target_arch = "x86_64")]
     {
         let arch = Arch::new();
-        if WIDE && let Arch::V4(_) = arch {
+        if const { matches!(T::DTYPE, DType::F32 | DType::F64) }
+            && let Arch::V4(_) = arch
+        {
             // SAFETY: this machine has the instructions of `V4`.
-            return unsafe { for_v4(work) };
+            return unsafe { for_v4(f, out, inputs, count, work) };
         }
         if let Arch::V3(_) | Arch::V4(_) = arch {
             // SAFETY: this machine has the instructions of `V3`, which are among those of `V4`.
-            return unsafe { for_v3(work) };
+            return unsafe { for_v3(f, out, inputs, count, work) };
         }
     }
-    work()
+    work(f, out, inputs, count);
 }
 
 /// # Safety
@@ -58,8 +59,8 @@ fn dispatched<const WIDE: bool, R>(work: impl FnOnce() -> R) -> R {
 #[target_feature(
     enable = "sse3,ssse3,sse4.1,sse4.2,popcnt,avx,avx2,bmi1,bmi2,fma,lzcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl"
 )]
-unsafe fn for_v4<R>(work: impl FnOnce() -> R) -> R {
-    work()
+unsafe fn for_v4<F, I>(f: &F, out: *mut u8, inputs: I, count: usize, work: impl Fn(&F, *mut u8, I, usize)) {
+    work(f, out, inputs, count);
 }
 
 /// # Safety
@@ -67,6 +68,6 @@ unsafe fn for_v4<R>(work: impl FnOnce() -> R) -> R {
 /// The machine has the instructions of [`pulp::x86::V3`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "sse3,ssse3,sse4.1,sse4.2,popcnt,avx,avx2,bmi1,bmi2,fma,lzcnt")]
-unsafe fn for_v3<R>(work: impl FnOnce() -> R) -> R {
-    work()
+unsafe fn for_v3<F, I>(f: &F, out: *mut u8, inputs: I, count: usize, work: impl Fn(&F, *mut u8, I, usize)) {
+    work(f, out, inputs, count);
 }

@@ -84,7 +84,7 @@ impl<F: Fold> Loops for F {
         let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::Total>(), columns) };
         let mut lanes = [const { MaybeUninit::<F::Lane>::uninit() }; COLUMNS];
         let lanes = &mut lanes[..columns];
-        vectorised!(for F::In, {
+        vectorised!({
             for from in (0..count).step_by(DEPTH) {
                 let end = count.min(from + DEPTH);
                 let row = |i: usize| {
@@ -141,7 +141,7 @@ impl<F: Fold> Loops for F {
 
 /// Folds a run in `N` lanes.
 fn side_by_side<F: Fold, const N: usize>(fold: &F, total: F::Total, values: &[F::In]) -> F::Total {
-    vectorised!(for F::In, {
+    vectorised!({
         let mut total = total;
         for block in values.chunks(N * DEPTH) {
             let mut lanes = [fold.lane(); N];
