@@ -78,6 +78,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
         }
     }
 }
+
 impl<const N: usize> Lanes<'_, N> {
     /// Says before the loop runs that this operand, where it is one element, keeps what halves do not hold of it; any other is a half as
     /// soon as the operands promote to that. PyTorch multiplies and divides by such numbers, and has all else of the common dtype.
