@@ -72,8 +72,11 @@ fn mentions(code: &impl ToTokens, name: &Ident) -> bool {
         tokens.into_iter().any(|token| match token {
             TokenTree::Ident(ident) => ident == *name,
             TokenTree::Group(group) => within(group.stream(), name),
-            // A format string may capture it.
-            TokenTree::Literal(literal) => literal.to_string().contains(&format!("{{{name}")),
+            // A format string may capture it, as a value or as a width.
+            TokenTree::Literal(literal) => {
+                let text = literal.to_string();
+                [format!("{{{name}"), format!("{name}$")].iter().any(|capture| text.contains(capture))
+            }
             TokenTree::Punct(_) => false,
         })
     }
@@ -105,12 +108,12 @@ mod tests {
     fn a_derivative_needs_the_arguments_that_its_body_mentions_and_does_not_take_yet() {
         let scaled: Function = syn::parse2(quote!(
             fn scaled(grad: &Tensor, other: &Outline) -> Result<Tensor> {
-                (grad * by)?.sum_to(other.sizes(), format!("{dim}"), "this is no mention")
+                (grad * by)?.sum_to(other.sizes(), format!("{dim:width$}"), "this is no mention")
             }
         ))
         .expect("it is a function");
         let needed = |name: &str| is_needed(&format_ident!("{name}"), &scaled);
-        assert!(needed("by") && needed("dim"));
+        assert!(needed("by") && needed("dim") && needed("width"));
         assert!(!needed("this") && !needed("other") && !needed("grad"));
     }
 
