@@ -74,8 +74,7 @@ fn mentions(code: &impl ToTokens, name: &Ident) -> bool {
             TokenTree::Group(group) => within(group.stream(), name),
             // A format string may capture it, as a value or as a width.
             TokenTree::Literal(literal) => {
-                let text = literal.to_string();
-                [format!("{{{name}"), format!("{name}$")].iter().any(|capture| text.contains(capture))
+                [format!("{{{name}"), format!("{name}$")].iter().any(|capture| literal.to_string().contains(capture))
             }
             TokenTree::Punct(_) => false,
         })
