@@ -15,6 +15,7 @@ use crate::key::Key;
 use crate::key_set::KeySet;
 use crate::location::Location;
 use crate::name::Name;
+use crate::record::KernelRecord;
 use crate::redispatch::Redispatch;
 use crate::registry;
 use crate::rule::Rules;
@@ -76,6 +77,8 @@ pub struct Definition {
     /// The operator that this is another form of.
     pub functional: Option<fn() -> &'static Operator>,
     pub typed: Option<Typed>,
+    /// Kernels that come with the definition.
+    pub kernels: &'static [KernelRecord],
 }
 
 /// What the results of a boxed call with these arguments look like.
@@ -334,6 +337,11 @@ impl Operator {
     #[must_use]
     pub fn functional(&self) -> Option<&'static Self> {
         self.definition.functional.map(|functional| functional())
+    }
+
+    /// The kernels that come with the definition.
+    pub(crate) const fn kernels_of_definition(&self) -> &'static [KernelRecord] {
+        self.definition.kernels
     }
 
     pub(crate) const fn is_aliasing(&self) -> bool {

@@ -244,6 +244,7 @@ fn new_operator(name: Name<'static>, schema: Schema, location: Location) -> &'st
         data_dependent: false,
         functional: None,
         typed: None,
+        kernels: &[],
     };
     Box::leak(Box::new(Operator::without_types(&UNBOUND, definition, schema)))
 }

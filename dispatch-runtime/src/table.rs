@@ -23,11 +23,11 @@ unsafe impl Send for Code {}
 unsafe impl Sync for Code {}
 
 impl Code {
-    /// Forgets the type of a function pointer.
+    /// Forgets the type of a function pointer. A read through a pointer: `transmute_copy` asks about alignment, for every operator.
     pub(crate) const fn of<F: Copy>(function: F) -> Self {
         const { assert!(size_of::<F>() == size_of::<*const ()>(), "an operator's code is a function pointer") }
         // SAFETY: the sizes agree; the callers, all generated, pass function pointers, which are never null.
-        Self(unsafe { std::mem::transmute_copy(&function) })
+        Self(unsafe { (&raw const function).cast::<NonNull<()>>().read() })
     }
 
     /// Remembers it.
@@ -39,7 +39,7 @@ impl Code {
     pub(crate) const unsafe fn to<F: Copy>(self) -> F {
         const { assert!(size_of::<F>() == size_of::<*const ()>(), "an operator's code is a function pointer") }
         // SAFETY: the sizes agree, and the caller vouches for the type.
-        unsafe { std::mem::transmute_copy(&self.0) }
+        unsafe { (&raw const self.0).cast::<F>().read() }
     }
 }
 

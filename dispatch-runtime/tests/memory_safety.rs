@@ -167,6 +167,7 @@ mod other {
             data_dependent: false,
             functional: None,
             typed: None,
+            kernels: &[],
         };
         // SAFETY: the definition has no types, and `unbound` is of the type of `Taken`.
         unsafe { Operator::new(&UNBOUND, definition) }

@@ -5,10 +5,11 @@
 //!
 //! A product takes one of four ways, by its shape: the plain loop, where setting anything up would cost more than the
 //! product; rows or columns times a vector, which is bound by memory; the blocked loop of integers; and for the rest
-//! the `gemm` crate's micro-kernels, one block of `C` per call, spread over this backend's threads.
+//! micro-kernels of the `gemm` crates, one block of `C` per call, spread over this backend's threads.
 #![expect(unsafe_code, reason = "views of entries without bounds checks")]
 
 mod blocked;
+mod complex;
 mod entry;
 mod plain;
 mod split;

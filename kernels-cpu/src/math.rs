@@ -18,35 +18,19 @@ mod power;
 mod rare;
 #[cfg(test)]
 mod testing;
+mod vectorised;
 
 use arc::Arc as Inverse;
 use circular::{Anywhere, Circular};
 use error_function::ErrorFunction;
 use hyperbolic::Hyperbolic;
 use power::Power;
-use pulp::Arch;
 use rare::Rare;
 pub(crate) use rare::zeta;
+pub use vectorised::vectorised;
+pub(crate) use vectorised::vectorised_loop;
 
 pub(crate) use crate::inlined::vectorised;
-
-/// Runs `work` compiled for the widest instruction set of this machine.
-///
-/// What is to be wide must be inlined into `work`: a function that it calls keeps the instructions it was compiled
-/// with. Write the loop in the closure itself and mark the closure `#[inline(always)]`: a long one is not inlined
-/// otherwise.
-///
-/// ```
-/// use kernels_cpu::math::{Real, vectorised};
-///
-/// let mut values = [0.0_f32, 1.0, 2.0];
-/// vectorised(#[inline(always)] || values.iter_mut().for_each(|x| *x = Real::exp2(*x)));
-/// assert_eq!(values, [1.0, 2.0, 4.0]);
-/// ```
-#[inline]
-pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
-    Arch::new().dispatch(work)
-}
 
 /// Applies a circular function to a block: `near`, its packed form, if every element allows it, `exact` otherwise.
 ///

@@ -63,17 +63,26 @@ pub(crate) fn fill<T: Compute>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> 
     if out.geometry().count() == 0 {
         return Ok(());
     }
-    if out.dtype() == T::DTYPE && out.geometry().is_contiguous() {
-        return make(&mut out.write::<T>()?);
+    if out.dtype() != T::DTYPE || !out.geometry().is_contiguous() {
+        let mut elements = times(T::ZERO, count(out.sizes()))?;
+        make(&mut elements)?;
+        // SAFETY: there are as many elements as sizes say.
+        return unsafe { store(elements.as_mut_ptr().cast(), T::DTYPE, out) };
     }
-    let mut elements = times(T::ZERO, count(out.sizes()))?;
-    make(&mut elements)?;
+    make(&mut out.write::<T>()?)
+}
+
+/// Writes elements of `dtype`, side by side, to a tensor.
+///
+/// # Safety
+///
+/// There are as many as the tensor has.
+unsafe fn store(start: *mut u8, dtype: DType, out: &mut Tensor) -> Result<()> {
     let operands = Operands::take(&["out"], [out], &[], [])?;
     let [to] = operands.written();
     let sizes = to.geometry().sizes();
-    let dense = &Geometry::contiguous(sizes);
-    let from = Side { start: elements.as_mut_ptr().cast(), dtype: T::DTYPE, geometry: dense };
-    // SAFETY: there are as many elements as sizes say, and a geometry stays inside of its storage, which the operand holds.
+    let from = Side { start, dtype, geometry: &Geometry::contiguous(sizes) };
+    // SAFETY: the caller's promise, and a geometry stays inside of its storage, which the operand holds.
     unsafe { copy(sizes, &from, &Side { start: to.start(), dtype: to.dtype(), geometry: to.geometry() }) };
     Ok(())
 }

@@ -104,6 +104,12 @@ pub fn over(range: Range<usize>, grain: usize, job: impl Fn(Range<usize>) + Sync
         }
         return;
     }
+    pieces(range, grain, &job);
+}
+
+#[inline(never)]
+fn pieces(range: Range<usize>, grain: usize, job: &(dyn Fn(Range<usize>) + Sync)) {
+    let length = range.len();
     let mut step = length.div_ceil(length.div_ceil(grain.max(1)).min(num_threads() * PIECES));
     if step >= LONG {
         step = step.next_multiple_of(ALIGNED);

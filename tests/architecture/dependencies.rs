@@ -19,7 +19,7 @@ enum Part {
     Program,
     /// An application or a library as others write it, which is in this repository as an example or for a test.
     Outside,
-    /// What tests share.
+    /// What tests share, and the test of the architecture.
     TestTools,
 }
 
@@ -36,7 +36,7 @@ impl Part {
             ("conformance", "") => Self::Conformance,
             ("dispatch-inspect", _) => Self::Program,
             ("examples" | "ui-tests", _) => Self::Outside,
-            ("tests", "tools") => Self::TestTools,
+            ("tests", _) => Self::TestTools,
             (backend, "") if backend.starts_with("kernels-") => Self::Backend,
             _ => return None,
         })

@@ -66,10 +66,9 @@ fn types(definition: &Definition) -> TokenStream {
     let output = RustType::of_returns(schema).tokens(runtime);
     let carried_keys = carried(definition, names);
     let signature = type_signature(definition, &output);
-    let static_definition = static_definition(definition);
-    let composite = records::composite(definition, &parameters, &output);
-    let claim = records::claim(definition);
-    let (shape, derived) = (definition.shape_tokens(), definition.derived_kernels());
+    let (composite, own) = records::composite(definition, &parameters, &output).unzip();
+    let static_definition = static_definition(definition, own.into_iter().chain(definition.derived_kernels()));
+    let (claim, shape) = (records::claim(definition), definition.shape_tokens());
     let identity = identity::of_definition(&schema.name.to_string());
     quote! {
         #[doc(hidden)]
@@ -112,6 +111,7 @@ fn types(definition: &Definition) -> TokenStream {
 
                 /// Calls the kernel for one runtime key, whatever the arguments' keys.
                 #[allow(dead_code)]
+                #[inline]
                 #visibility fn call_for(__key: #runtime::Key, #(#names: #parameters),*) -> #runtime::Result<#output> {
                     let __keys = #runtime::__private::keys_for(#carried_keys, __key)?;
                     let (__kernel, __table) = unsafe { #runtime::__private::kernel::<#name>(__keys) };
@@ -126,12 +126,14 @@ fn types(definition: &Definition) -> TokenStream {
             #static_definition
             #composite
             #claim
-            #derived
         };
     }
 }
 
-fn static_definition(definition: &Definition) -> TokenStream {
+/// The operator, with the kernels that come with it.
+fn static_definition(definition: &Definition, kernels: impl Iterator<Item = TokenStream>) -> TokenStream {
+    let kernels: Vec<TokenStream> = kernels.collect();
+    let count = kernels.len();
     let Definition { function, schema, runtime, .. } = definition;
     let name = &function.signature.ident;
     let text = schema.to_string();
@@ -156,6 +158,7 @@ fn static_definition(definition: &Definition) -> TokenStream {
         None => quote!(::core::option::Option::None),
     };
     quote! {
+        static __KERNELS: [#runtime::KernelRecord; #count] = [#(#kernels),*];
         static __OPERATOR: #runtime::Operator = unsafe { #runtime::Operator::new(&__UNBOUND, #runtime::__private::Definition {
             name: #runtime::Name { namespace: #namespace, base: #base, overload: #overload },
             signature: #signature,
@@ -171,6 +174,7 @@ fn static_definition(definition: &Definition) -> TokenStream {
             data_dependent: #data_dependent,
             functional: #functional,
             typed: ::core::option::Option::Some(__ADAPTERS),
+            kernels: &__KERNELS,
         }) };
         #runtime::__submit! { #runtime::__private::Record::Operator(&__OPERATOR) }
     }

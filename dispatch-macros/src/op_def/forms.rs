@@ -184,8 +184,8 @@ impl Definition {
         quote!(#[allow(clippy::inline_always)] impl #name { #(#calls)* })
     }
 
-    /// Kernels that come with the definition: Meta's, and a form's.
-    pub(super) fn derived_kernels(&self) -> TokenStream {
+    /// The records of kernels that follow from the definition: Meta's, and a form's.
+    pub(super) fn derived_kernels(&self) -> impl Iterator<Item = TokenStream> {
         let meta = if self.is_planned() {
             // A composite runs on Meta as on any backend.
             let is_composite = self.function.body.is_some() && self.body_key.is_none();
@@ -194,7 +194,7 @@ impl Definition {
             (self.form.is_some() || self.data_dependent).then(|| self.boxed_kernel("meta", "Meta"))
         };
         let form = self.form.as_ref().map(|_| self.boxed_kernel("form", "CompositeExplicitAutograd"));
-        quote!(#meta #form)
+        [meta, form].into_iter().flatten()
     }
 
     fn boxed_kernel(&self, kernel: &str, key: &str) -> TokenStream {
@@ -202,16 +202,12 @@ impl Definition {
         let name = &self.function.signature.ident;
         let (kernel, key) = (Ident::new(kernel, Span::call_site()), Ident::new(key, Span::call_site()));
         quote! {
-            const _: () = {
-                static __KEYS: [&#runtime::Key; 1] = [&#runtime::keys::#key];
-                static __KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::boxed::<#name>(
-                    #runtime::__private::#kernel,
-                    &__KEYS,
-                    ::core::stringify!(#kernel),
-                    #runtime::Location::new(::core::file!(), ::core::line!()),
-                );
-                #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) }
-            };
+            #runtime::KernelRecord::boxed::<#name>(
+                #runtime::__private::#kernel,
+                &[&#runtime::keys::#key],
+                ::core::stringify!(#kernel),
+                #runtime::Location::new(::core::file!(), ::core::line!()),
+            )
         }
     }
 }

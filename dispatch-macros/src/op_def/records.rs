@@ -36,12 +36,12 @@ pub(super) fn is_lint(attribute: &Attribute) -> bool {
     ["allow", "expect", "warn", "deny", "forbid"].iter().any(|lint| attribute.path().is_ident(lint))
 }
 
-/// The body as the kernel of every key that nothing else serves.
+/// The body as the kernel of every key that nothing else serves: a function, and the expression of its record.
 pub(super) fn composite(
     definition: &Definition,
     parameters: &[TokenStream],
     output: &TokenStream,
-) -> Option<TokenStream> {
+) -> Option<(TokenStream, TokenStream)> {
     let Definition { function, names, body_key, runtime, .. } = definition;
     function.body.as_ref()?;
     let (name, body) = (&function.signature.ident, body_name(definition));
@@ -69,20 +69,22 @@ pub(super) fn composite(
         result
     };
     let keys = static_keys(body_key.as_slice(), runtime);
-    Some(quote! {
+    let function = quote! {
         fn __composite(#(#names: #parameters,)* _: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
             #result
         }
 
         #keys
-        static __KERNEL: #runtime::KernelRecord = #runtime::KernelRecord::typed::<#name>(
+    };
+    let record = quote! {
+        #runtime::KernelRecord::typed::<#name>(
             __composite,
             &__KEYS,
             ::core::stringify!(#name),
             #runtime::Location::new(::core::file!(), ::core::line!()),
-        );
-        const _: () = { #runtime::__submit! { #runtime::__private::Record::Kernel(&__KERNEL) } };
-    })
+        )
+    };
+    Some((function, record))
 }
 
 /// The operator behind `&a + &b`.

@@ -171,6 +171,7 @@ impl Registry {
                 Record::Fuser(record) => fuser::found(record),
                 Record::Operator(operator) => {
                     self.define(operator);
+                    operator.kernels_of_definition().iter().for_each(|kernel| self.add_kernel(kernel));
                     defined.push(operator);
                 }
                 Record::Kernel(kernel) => self.add_kernel(kernel),

@@ -91,10 +91,10 @@ macro_rules! signatures {
                 // SAFETY: as in `slow`.
                 let operator = unsafe { table.operator() };
                 let mut stack = Stack::of([$($argument.to_value()),*]);
-                operator.run_boxed::<false>(table, keys, &mut stack, Conditions::NoneHolds)?;
                 if O::ALL.is_empty() {
-                    return R::pop(operator, &mut stack);
+                    return through_boxed(operator, table, keys, &mut stack);
                 }
+                operator.run_boxed::<false>(table, keys, &mut stack, Conditions::NoneHolds)?;
                 let results = results_of(operator, &mut stack, O::ALL.len())?;
                 $(if let Some(place) = const { place_of($at, O::ALL) } {
                     $kind::rebind($argument, operator, results.get_mut(place).map(std::mem::take))?;
@@ -172,6 +172,13 @@ signatures! {
     [] (A0 a0 0) (A1 a1 1) (A2 a2 2) (A3 a3 3) (A4 a4 4) (A5 a5 5) (A6 a6 6) (A7 a7 7) (A8 a8 8) (A9 a9 9) (A10 a10 10) (A11 a11 11)
     (A12 a12 12) (A13 a13 13) (A14 a14 14) (A15 a15 15) (A16 a16 16) (A17 a17 17) (A18 a18 18) (A19 a19 19) (A20 a20 20) (A21 a21 21)
     (A22 a22 22) (A23 a23 23) (A24 a24 24) (A25 a25 25) (A26 a26 26) (A27 a27 27) (A28 a28 28) (A29 a29 29) (A30 a30 30) (A31 a31 31) 32
+}
+
+/// Runs the slot's boxed kernel, all of whose results are new. Out of line, to be compiled once for each type of results.
+#[inline(never)]
+fn through_boxed<R: Results>(operator: &Operator, table: TableRef, keys: KeySet, stack: &mut Stack) -> Result<R> {
+    operator.run_boxed::<false>(table, keys, stack, Conditions::NoneHolds)?;
+    R::pop(operator, stack)
 }
 
 /// A boxed call with a value of the wrong kind. A typed kernel says so; a boxed one may take it.

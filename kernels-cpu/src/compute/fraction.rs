@@ -18,6 +18,12 @@ pub(crate) trait Fraction: Compute + Real + Precision {
         self != self
     }
 
+    /// Itself if it is positive, or a part of it.
+    #[inline(always)]
+    fn leaking(self, slope: Self) -> Self {
+        if self > Self::ZERO { self } else { self.times(slope) }
+    }
+
     /// The larger, and `self` where neither is.
     #[inline(always)]
     fn at_least(self, limit: Self) -> Self {

@@ -29,6 +29,18 @@ pub(crate) trait Ordered: Compute + PartialOrd {
     fn signum(self) -> Self;
     /// Whether the sign is minus.
     fn is_minus(self) -> bool;
+
+    /// Itself, or zero if it is less; NaN if it is.
+    #[inline(always)]
+    fn positive(self) -> Self {
+        self.larger(Self::ZERO)
+    }
+
+    /// The value if it is at most the threshold, or itself.
+    #[inline(always)]
+    fn beyond(self, threshold: Self, value: Self) -> Self {
+        if self <= threshold { value } else { self }
+    }
 }
 
 inlined! {

@@ -5,7 +5,7 @@ mod tiles;
 
 use std::mem::MaybeUninit;
 
-use dispatch_runtime::{DType, Element, Operand, Operands, Scalar};
+use dispatch_runtime::{Complex64, DType, Element, Operand, Operands, Scalar};
 
 use super::gather::{gather, repeat};
 use super::row::{Each, Loop, Row};
@@ -67,37 +67,14 @@ impl<'a, const N: usize> Lanes<'a, N> {
     }
 
     /// Applies `f` to every element. `C` is the type that the loop computes in, `R` that of its results.
+    ///
+    /// The loop is compiled once, for calls and for passes, and all around it once for each number of operands.
     #[inline(always)]
     pub(crate) fn run<C: Element, R: Element>(&mut self, f: impl Fn([C; N]) -> R + Send + Sync + 'static) {
         let row = Each::new(f);
-        let walk = match self {
-            Self::Walk(walk) => walk,
-            Self::Row(place, _) => {
-                **place = Some(Row::new(C::DTYPE, R::DTYPE, row));
-                return;
-            }
-        };
-        if !(walk.alike && walk.out.dtype() == R::DTYPE && walk.inputs[0].dtype() == C::DTYPE) {
-            return walk.walk_any(C::DTYPE, R::DTYPE, &row);
-        }
-        let count = usize::try_from(walk.out.geometry().count()).unwrap_or(0);
-        let starts =
-            Starts { out: walk.out.start(), inputs: walk.inputs.each_ref().map(|input| input.start().cast_const()) };
-        // SAFETY: all operands have `count` elements of the loop's types side by side, as they are alike. An input that is the result
-        // too is read from a copy; no other shares memory with it.
-        unsafe {
-            match (starts.is_in_place(), count) {
-                (false, ..=GRAIN) => row.run(starts.out, &starts.inputs, count, false),
-                (false, _) => walk_alike(count, R::DTYPE.size(), C::DTYPE.size(), &starts, &row),
-                (true, ..=FEW) => {
-                    let mut block = [const { MaybeUninit::<C>::uninit() }; FEW];
-                    for (i, element) in block.iter_mut().enumerate().take(count) {
-                        element.write(starts.out.cast::<C>().add(i).read());
-                    }
-                    row.run(starts.out, &starts.with_block(block.as_ptr().cast()), count, false);
-                }
-                (true, _) => walk_in_place(count, C::DTYPE.size(), &starts, &row),
-            }
+        match self {
+            Self::Walk(walk) => walk.run(C::DTYPE, R::DTYPE, &row),
+            Self::Row(place, _) => **place = Some(Row::new(C::DTYPE, R::DTYPE, row)),
         }
     }
 }
@@ -128,6 +105,32 @@ impl<const N: usize> Lanes<'_, N> {
 }
 
 impl<const N: usize> Walk<'_, N> {
+    #[inline(never)]
+    fn run(&self, computed: DType, results: DType, row: &dyn Loop) {
+        if !(self.alike && self.out.dtype() == results && self.inputs[0].dtype() == computed) {
+            return self.walk_any(computed, results, row);
+        }
+        let count = usize::try_from(self.out.geometry().count()).unwrap_or(0);
+        let starts =
+            Starts { out: self.out.start(), inputs: self.inputs.each_ref().map(|input| input.start().cast_const()) };
+        // SAFETY: all operands have `count` elements of the loop's types side by side, as they are alike. An input that is the result
+        // too is read from a copy; no other shares memory with it.
+        unsafe {
+            match (starts.is_in_place(), count) {
+                (false, ..=GRAIN) => row.run(starts.out, &starts.inputs, count),
+                (false, _) => walk_alike(count, results.size(), computed.size(), &starts, row),
+                (true, ..=FEW) => {
+                    // As many as there are of the largest elements.
+                    let mut block = [const { MaybeUninit::<Complex64>::uninit() }; FEW];
+                    let aside = block.as_mut_ptr().cast::<u8>();
+                    aside.copy_from_nonoverlapping(starts.out, count * computed.size());
+                    row.run(starts.out, &starts.with_block(aside), count);
+                }
+                (true, _) => walk_in_place(count, computed.size(), &starts, row),
+            }
+        }
+    }
+
     #[inline(never)]
     fn walk_any(&self, computed: DType, results: DType, row: &dyn Loop) {
         let narrow = Narrow::between(computed, self.common);
@@ -217,7 +220,7 @@ unsafe fn walk_alike<const N: usize>(
         let out = starts.out.wrapping_add(part.start * out_size);
         let inputs = starts.inputs.map(|input| input.wrapping_add(part.start * in_size));
         // SAFETY: as the caller says, and threads have parts of their own.
-        unsafe { row.run(out, &inputs, part.len(), false) };
+        unsafe { row.run(out, &inputs, part.len()) };
     });
 }
 
@@ -240,7 +243,7 @@ unsafe fn walk_in_place<const N: usize>(count: usize, size: usize, starts: &Star
             // SAFETY: both have room for `length` elements, and a fresh block is nobody else's. For the loop, as the caller says.
             unsafe {
                 block.start().copy_from_nonoverlapping(here.out, length * size);
-                row.run(here.out, &here.with_block(block.start()), length, false);
+                row.run(here.out, &here.with_block(block.start()), length);
             }
         }
     });
@@ -431,9 +434,9 @@ impl<'a, const N: usize> Walker<'a, N> {
             // SAFETY: every input is brought, or in a block, or in an operand that is not the result: all have `length` elements.
             unsafe {
                 if out_direct {
-                    self.row.run(self.out.start.wrapping_offset(at), &inputs, length, false);
+                    self.row.run(self.out.start.wrapping_offset(at), &inputs, length);
                 } else {
-                    self.row.run(self.results.start(), &inputs, length, false);
+                    self.row.run(self.results.start(), &inputs, length);
                     self.store(at, steps[0], length, 0);
                 }
             }
@@ -459,7 +462,7 @@ impl<'a, const N: usize> Walker<'a, N> {
             });
             let inputs: [*const u8; N] = std::array::from_fn(|i| self.blocks[i].start().cast_const());
             // SAFETY: each block was filled with as many elements.
-            unsafe { self.row.run(self.results.start(), &inputs, end - start, false) };
+            unsafe { self.row.run(self.results.start(), &inputs, end - start) };
             let mut emptied = 0;
             nest.rows(start, end, |offsets, count| {
                 // SAFETY: as for `load`.

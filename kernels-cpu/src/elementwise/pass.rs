@@ -64,8 +64,6 @@ enum Place {
 struct Call {
     row: Box<dyn Loop>,
     inputs: Vec<End>,
-    /// All of them but the first are uniform.
-    numbers: bool,
     out: End,
 }
 
@@ -270,10 +268,10 @@ impl Call {
         // SAFETY: as above; results are in tensors or tiles of their own.
         unsafe {
             if self.out.way.direct {
-                self.row.run(out, inputs, count, self.numbers);
+                self.row.run(out, inputs, count);
             } else {
                 let aside = tiles.at(self.out.aside);
-                self.row.run(aside, inputs, count, self.numbers);
+                self.row.run(aside, inputs, count);
                 self.out.way.store(aside, out, self.out.size.cast_signed(), count, &mut tiles.narrowed);
             }
         }

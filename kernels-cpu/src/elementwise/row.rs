@@ -3,7 +3,6 @@
 //! It is the kernel's own loop, so that whoever runs it by parts, as a [pass](super::pass) does, gets what the kernel gives.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
-use std::array::from_fn;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -12,17 +11,16 @@ use dispatch_runtime::{DType, Element, KeySet, Location, Operation, Operator, Sc
 use super::lanes::{Narrow, Way};
 use super::{Cheap, Lanes, Loops, Rule};
 use crate::convert::{Convert, conversion};
-use crate::math::vectorised;
+use crate::math::vectorised_loop;
 
 /// A loop over elements that lie side by side, in the types that it takes and gives.
 pub(super) trait Loop: Send + Sync {
-    /// Computes `count` elements, at least one; `numbers` if every input but the first is one number.
+    /// Computes `count` elements.
     ///
     /// # Safety
     ///
-    /// There are as many inputs as the loop takes, each of `count` elements unless it is a number, and room for as many results, which are
-    /// in no input.
-    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize, numbers: bool);
+    /// There are as many inputs as the loop takes, each of `count` elements, and room for as many results, which are in no input.
+    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize);
 }
 
 /// A function of elements of `C` that gives elements of `R`, as a loop.
@@ -40,19 +38,16 @@ impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> E
 
 impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> Loop for Each<C, R, F, N> {
     #[inline(always)]
-    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize, numbers: bool) {
-        let inputs: [*const u8; N] = from_fn(|i| inputs[i]);
-        if N > 1 && numbers {
-            vectorised!({
-                // SAFETY: as the caller says.
-                unsafe { with_numbers(&self.f, out, inputs, count) };
-            });
-        } else {
-            vectorised!({
-                // SAFETY: as the caller says.
-                unsafe { each(&self.f, out, inputs, count) };
-            });
-        }
+    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
+        vectorised_loop::<C, F, _>(
+            &self.f,
+            out,
+            inputs.as_ptr(),
+            count,
+            #[inline(always)]
+            // SAFETY: as the caller says.
+            |f, out, inputs, count| unsafe { each(f, out, *inputs.cast::<[*const u8; N]>(), count) },
+        );
     }
 }
 
@@ -65,41 +60,23 @@ impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> L
 unsafe fn each<C: Element, R, const N: usize>(
     f: &impl Fn([C; N]) -> R,
     out: *mut u8,
-    inputs: [*const u8; N],
+    mut inputs: [*const u8; N],
     count: usize,
 ) {
     // SAFETY: as the caller says.
     let out = unsafe { std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<R>>(), count) };
-    // SAFETY: as above.
-    let inputs = inputs.map(|input| unsafe { std::slice::from_raw_parts(input.cast::<C>(), count) });
-    for (i, out) in out.iter_mut().enumerate() {
-        // SAFETY: every slice has `count` elements.
-        out.write(f(inputs.map(|input| unsafe { *input.get_unchecked(i) })));
-    }
-}
-
-/// The same where all inputs but the first are one number each, which stays in a register.
-///
-/// # Safety
-///
-/// As for [`each`], but for those inputs, of which there is one element.
-#[inline(always)]
-unsafe fn with_numbers<C: Element, R, const N: usize>(
-    f: &impl Fn([C; N]) -> R,
-    out: *mut u8,
-    inputs: [*const u8; N],
-    count: usize,
-) {
-    // SAFETY: as the caller says, there is one at least where anything is computed.
-    let (out, first) = unsafe {
-        let out = std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<R>>(), count);
-        (out, std::slice::from_raw_parts(inputs[0].cast::<C>(), count))
-    };
-    // SAFETY: as the caller says.
-    let mut elements = inputs.map(|input| unsafe { input.cast::<C>().read() });
-    for (out, &element) in out.iter_mut().zip(first) {
-        elements[0] = element;
-        out.write(f(elements));
+    for out in out {
+        // Plain loops, as `array::map` is many functions for the compiler, and each operator has this one.
+        let mut elements = [const { MaybeUninit::<C>::uninit() }; N];
+        let mut k = 0;
+        while k < N {
+            // SAFETY: as the caller says.
+            elements[k] = unsafe { inputs[k].cast::<MaybeUninit<C>>().read() };
+            inputs[k] = inputs[k].wrapping_add(size_of::<C>());
+            k += 1;
+        }
+        // SAFETY: all were written.
+        out.write(f(unsafe { (&raw const elements).cast::<[C; N]>().read() }));
     }
 }
 
@@ -111,7 +88,7 @@ struct Conversion {
 }
 
 impl Loop for Conversion {
-    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize, _: bool) {
+    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
         let [from, to] = self.steps;
         // SAFETY: as the caller says; these are the steps of elements that lie side by side.
         unsafe { (self.convert)(inputs[0], from, out, to, count) };

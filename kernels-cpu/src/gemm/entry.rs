@@ -1,6 +1,6 @@
 //! What a matrix may hold, and what its products are added up in.
 
-use super::{Matrix, MatrixMut, blocked, split, widened};
+use super::{Matrix, MatrixMut, blocked, complex, split, widened};
 use crate::inlined::inlined;
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element, bf16, f16};
 
@@ -41,13 +41,22 @@ pub trait Sum: Kind<Sum = Self> + Arithmetic {}
 impl<T: Kind<Sum = Self> + Arithmetic> Sum for T {}
 
 inlined! {
-    impl Kind for f32, f64, Complex32, Complex64 {
+    impl Kind for f32, f64 {
         type Sum = Self;
         fn widen(self) -> Self = self;
         fn narrow(sum: Self) -> Self = sum;
         fn as_sums(entries: &[Self]) -> Option<&[Self]> = Some(entries);
         fn large(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) =
             split::product(alpha, a, b, beta, c);
+    }
+
+    impl Kind for Complex32, Complex64 {
+        type Sum = Self;
+        fn widen(self) -> Self = self;
+        fn narrow(sum: Self) -> Self = sum;
+        fn as_sums(entries: &[Self]) -> Option<&[Self]> = Some(entries);
+        fn large(alpha: Self, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self, c: MatrixMut<'_, Self>) =
+            complex::product(alpha, a, b, beta, &c);
     }
 
     impl Kind for u8, i8, i16, i32, i64 {

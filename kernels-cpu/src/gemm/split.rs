@@ -1,13 +1,59 @@
 //! Floating products, spread over the threads.
 //!
-//! The `gemm` crate packs the operand that runs along `C`'s contiguous direction, and reads the other where it is. `C`
+//! The micro-kernels are those of the crates `gemm-f32` and `gemm-f64`: the crate `gemm` over them compiles complex ones, too, which take
+//! longer than both. They pack the operand that runs along `C`'s contiguous direction, and reads the other where it is. `C`
 //! is therefore cut along the contiguous direction: every thread packs a part of its own, and nothing is packed twice.
 //! Two things are decided here that the crate does not see: packing is left out where the operand is near enough to be
 //! read as it lies, and a small result is turned around rather than a large operand.
 
 use super::{GRAIN, Matrix, MatrixMut, entry::Sum};
 use crate::pool;
-use gemm::Parallelism;
+use gemm_common::Parallelism;
+use gemm_common::gemm as settings;
+
+/// Computes `C = beta C + alpha A B` of a column-major `C`: the sizes of `C` and the terms of a sum; then `C`, its column and row strides,
+/// and whether it is read; `A` and `B` with theirs; `beta` and `alpha`; which are conjugated, which says nothing here; and threads.
+type Micro<T> = unsafe fn(
+    usize,
+    usize,
+    usize,
+    *mut T,
+    isize,
+    isize,
+    bool,
+    *const T,
+    isize,
+    isize,
+    *const T,
+    isize,
+    isize,
+    T,
+    T,
+    bool,
+    bool,
+    bool,
+    Parallelism,
+);
+
+/// A number with micro-kernels.
+pub(super) trait Real: Sum {
+    /// The product for this machine.
+    fn micro() -> Micro<Self>;
+}
+
+impl Real for f32 {
+    #[inline]
+    fn micro() -> Micro<Self> {
+        gemm_f32::gemm::f32::get_gemm_fn()
+    }
+}
+
+impl Real for f64 {
+    #[inline]
+    fn micro() -> Micro<Self> {
+        gemm_f64::gemm::f64::get_gemm_fn()
+    }
+}
 
 /// A piece is a multiple of this: the micro-kernels' longest side, for the smallest entries.
 const STEP: usize = 64;
@@ -28,7 +74,7 @@ const CLOSE: usize = 3072;
 /// The least columns of a piece that is cut along them: a multiple of the micro-kernels' shorter sides.
 const COLUMNS: usize = 48;
 
-pub(super) fn product<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: MatrixMut<'_, T>) {
+pub(super) fn product<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: MatrixMut<'_, T>) {
     let by_rows = c.row_stride.unsigned_abs() > c.column_stride.unsigned_abs();
     let (a, b, c) = if by_rows { (b.transposed(), a.transposed(), c.transposed()) } else { (a, b, c) };
     if turning(a) / 2 > turning(b.transposed()).saturating_add(c.rows.saturating_mul(c.columns).saturating_mul(2)) {
@@ -39,7 +85,7 @@ pub(super) fn product<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta
 }
 
 /// Turns the result around, where that is less than to turn the left operand around.
-fn turned<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
+fn turned<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
     const TILE: usize = 16;
     let (rows, columns) = (c.rows, c.columns);
     let mut sums = vec![T::ZERO; rows * columns];
@@ -73,14 +119,14 @@ fn turning<T>(a: Matrix<'_, T>) -> usize {
 /// Tells the crate whether to pack the left operand. What it is told is the whole process's, and only about speed.
 fn pack<T>(a: Matrix<'_, T>) {
     let close = a.column_stride.unsigned_abs().saturating_mul(size_of::<T>()) <= CLOSE;
-    let columns = if close { 256 } else { gemm::DEFAULT_LHS_PACKING_THRESHOLD_SINGLE_THREAD };
-    if gemm::get_lhs_packing_threshold_single_thread() != columns {
-        gemm::set_lhs_packing_threshold_single_thread(columns);
+    let columns = if close { 256 } else { settings::DEFAULT_LHS_PACKING_THRESHOLD_SINGLE_THREAD };
+    if settings::get_lhs_packing_threshold_single_thread() != columns {
+        settings::set_lhs_packing_threshold_single_thread(columns);
     }
 }
 
 /// `C`'s columns are what is contiguous.
-fn upright<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
+fn upright<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
     let inner = a.columns;
     let threads = pool::threads_here();
     let worth = c.rows.saturating_mul(c.columns).saturating_mul(inner) / GRAIN;
@@ -104,10 +150,9 @@ fn upright<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &Ma
         // SAFETY: the blocks of the pieces do not overlap.
         let c = unsafe { c.block(row, column, sizes) };
         let read = beta != T::ZERO;
-        // SAFETY: the pointers are those of the first entries of blocks of the sizes given, which are the views' or
-        // parts of them; the crate implements exactly the types that come here.
+        // SAFETY: the pointers are those of the first entries of blocks of the sizes given, which are the views' or parts of them.
         unsafe {
-            gemm::gemm(
+            T::micro()(
                 c.rows,
                 c.columns,
                 inner,

@@ -217,6 +217,56 @@ proptest! {
 }
 
 #[test]
+fn complex_products_are_by_definition() {
+    let [rows, columns, terms] = [33, 21, 18];
+    let numbers = |seed, length| -> Vec<Complex64> {
+        let parts: Vec<f64> = numbers(seed, 2 * length).into_iter().map(float).collect();
+        parts.chunks(2).map(|parts| Complex64::new(parts[0], parts[1])).collect()
+    };
+    let (a, b, before) = (numbers(1, rows * terms), numbers(2, 2 * terms * columns), numbers(3, rows * columns));
+    let (alpha, beta) = (Complex64::new(2.0, -1.0), Complex64::new(0.0, 3.0));
+    let mut c = before.clone();
+    gemm(
+        alpha,
+        Matrix::new(&a, [rows, terms], [1, rows]).unwrap(),
+        Matrix::new(&b, [terms, columns], [2 * columns, 2]).unwrap(),
+        beta,
+        MatrixMut::new(&mut c, [rows, columns], [columns, 1]).unwrap(),
+    );
+    for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+        let products = (0..terms).map(|term| a[term * rows + row] * b[term * 2 * columns + 2 * column]);
+        let expected = alpha * products.sum::<Complex64>() + beta * before[row * columns + column];
+        assert_eq!(c[row * columns + column], expected, "{row}, {column}");
+    }
+}
+
+#[test]
+fn views_that_go_backwards_are_multiplied_as_others() {
+    let [rows, columns, terms] = [40, 30, 50];
+    let numbers = |seed, length| numbers(seed, length).into_iter().map(f32::sum).collect::<Vec<_>>();
+    let (a, b) = (numbers(1, rows * terms), numbers(2, terms * columns));
+    let product = |a: Matrix<'_, f32>, b: Matrix<'_, f32>, c: &mut [f32], strides: [isize; 2]| {
+        let start = if strides[0] < 0 { c.len() - 1 } else { 0 };
+        // SAFETY: the strides go through all of `c`, from its first or its last entry on.
+        gemm(2.0, a, b, 0.0, unsafe { MatrixMut::from_raw(&raw mut c[start], [rows, columns], strides) });
+    };
+    let (mut forwards, mut backwards) = (vec![f32::NAN; rows * columns], vec![f32::NAN; rows * columns]);
+    let (left, right) = (Matrix::new(&a, [rows, terms], [terms, 1]), Matrix::new(&b, [terms, columns], [columns, 1]));
+    product(left.unwrap(), right.unwrap(), &mut forwards, [columns.cast_signed(), 1]);
+    let (a, b): (Vec<f32>, Vec<f32>) = (a.into_iter().rev().collect(), b.into_iter().rev().collect());
+    // SAFETY: the strides go through all entries, from the last one on.
+    let (left, right) = unsafe {
+        (
+            Matrix::from_raw(&raw const a[rows * terms - 1], [rows, terms], [-terms.cast_signed(), -1]),
+            Matrix::from_raw(&raw const b[terms * columns - 1], [terms, columns], [-columns.cast_signed(), -1]),
+        )
+    };
+    product(left, right, &mut backwards, [-columns.cast_signed(), -1]);
+    backwards.reverse();
+    assert_eq!(forwards, backwards);
+}
+
+#[test]
 fn halves_widen_exactly() {
     for bits in 0..=u16::MAX {
         let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));

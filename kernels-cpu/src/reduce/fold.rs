@@ -83,8 +83,8 @@ impl<F: Fold> Loops for F {
         // SAFETY: the caller says that there are so many totals.
         let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::Total>(), columns) };
         let mut lanes = [const { MaybeUninit::<F::Lane>::uninit() }; COLUMNS];
+        let lanes = &mut lanes[..columns];
         vectorised!({
-            let lanes = &mut lanes[..columns];
             for from in (0..count).step_by(DEPTH) {
                 let end = count.min(from + DEPTH);
                 let row = |i: usize| {

@@ -4,7 +4,7 @@
 //! are; others pass through a block, neighbours together, so that each cache line is fetched once.
 #![expect(unsafe_code, reason = "lines and units divided among threads")]
 
-use dispatch_runtime::{Element, Operand, Operands};
+use dispatch_runtime::{DType, Element, Operand, Operands};
 use smallvec::SmallVec;
 
 use super::signed;
@@ -37,7 +37,8 @@ struct Lane {
 unsafe impl Sync for Lane {}
 
 impl Lane {
-    fn new<T: Element>(operand: &Operand<'_>, dims: &[bool], is_result: bool) -> Self {
+    /// Lines of `dtype`.
+    fn new(dtype: DType, operand: &Operand<'_>, dims: &[bool], is_result: bool) -> Self {
         let geometry = operand.geometry();
         let element = signed(operand.dtype().size());
         let (mut along, mut between) = (SmallVec::<[(usize, isize); 3]>::new(), SmallVec::new());
@@ -56,12 +57,12 @@ impl Lane {
         if along.is_empty() {
             along.push((1, element));
         }
-        let (from, to) = if is_result { (T::DTYPE, operand.dtype()) } else { (operand.dtype(), T::DTYPE) };
+        let (from, to) = if is_result { (dtype, operand.dtype()) } else { (operand.dtype(), dtype) };
         let length = along.iter().fold(1, |length: usize, along| length.saturating_mul(along.0));
         let direct = from == to && along.len() == 1 && along[0].1 == element;
         Self {
             start: operand.start(),
-            size: T::DTYPE.size(),
+            size: dtype.size(),
             convert: conversion(from, to),
             direct,
             length,
@@ -148,19 +149,7 @@ pub(crate) fn lines<
     f: impl Fn(usize, [&[C]; I], [&mut [R]; O], [&mut [S]; P]) + Sync,
 ) {
     const { assert!(O + P == W) };
-    let (inputs, results) = (operands.read(), operands.written());
-    let all = results[0].geometry().sizes();
-    for operand in inputs.iter().chain(results) {
-        let own = operand.geometry().sizes();
-        let agrees = own.len() == dims.len() && (0..own.len()).all(|dim| dims[dim] || own[dim] == all[dim]);
-        assert!(agrees, "lines of {own:?} beside lines of {all:?}");
-    }
-    assert!(!inputs.iter().any(|input| results.iter().any(|result| input.is(result))), "lines are read or written");
-    let mut lanes: SmallVec<[Lane; 4]> = inputs.iter().map(|input| Lane::new::<C>(input, dims, false)).collect();
-    lanes.extend(results[..O].iter().map(|result| Lane::new::<R>(result, dims, true)));
-    lanes.extend(results[O..].iter().map(|result| Lane::new::<S>(result, dims, true)));
-    let sizes = all.iter().zip(dims).rev().filter(|(_, along)| !**along);
-    let sizes: SmallVec<[usize; 4]> = sizes.map(|(&size, _)| usize::try_from(size).unwrap_or(0)).collect();
+    let (sizes, lanes) = lanes(dims, [C::DTYPE, R::DTYPE, S::DTYPE], operands.read(), operands.written(), O);
     walk(&sizes, &lanes, I, &|number, at| {
         // SAFETY: `walk` gives every lane its line, of the type that the lane was made with, and no line to two. What is written is in no
         // line that is read.
@@ -174,6 +163,30 @@ pub(crate) fn lines<
             f(number, read, first, second);
         }
     });
+}
+
+/// The sizes of the kept dimensions, the innermost first, and a lane for every operand. The dtypes are those of lines that are read, of the
+/// first `first` that are written, and of the others.
+fn lanes(
+    dims: &[bool],
+    [read, written, others]: [DType; 3],
+    inputs: &[Operand<'_>],
+    results: &[Operand<'_>],
+    first: usize,
+) -> (SmallVec<[usize; 4]>, SmallVec<[Lane; 4]>) {
+    let all = results[0].geometry().sizes();
+    for operand in inputs.iter().chain(results) {
+        let own = operand.geometry().sizes();
+        let agrees = own.len() == dims.len() && (0..own.len()).all(|dim| dims[dim] || own[dim] == all[dim]);
+        assert!(agrees, "lines of {own:?} beside lines of {all:?}");
+    }
+    assert!(!inputs.iter().any(|input| results.iter().any(|result| input.is(result))), "lines are read or written");
+    let of_inputs = inputs.iter().map(|input| Lane::new(read, input, dims, false));
+    let dtype = |i: usize| if i < first { written } else { others };
+    let of_results = results.iter().enumerate().map(|(i, result)| Lane::new(dtype(i), result, dims, true));
+    let sizes = all.iter().zip(dims).rev().filter(|(_, along)| !**along);
+    let sizes = sizes.map(|(&size, _)| usize::try_from(size).unwrap_or(0)).collect();
+    (sizes, of_inputs.chain(of_results).collect())
 }
 
 fn walk(sizes: &[usize], lanes: &[Lane], inputs: usize, f: &(dyn Fn(usize, &[*mut u8]) + Sync)) {

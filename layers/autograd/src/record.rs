@@ -40,7 +40,6 @@ impl Inputs for &Tensor {
         history::may_require_grad(self)
     }
 
-    #[inline(always)]
     fn link(&self, recording: &mut Recording) -> Result<()> {
         recording.node.edges.push(history::edge(self)?);
         Ok(())
@@ -101,20 +100,17 @@ impl Inputs for &[Option<Tensor>] {
 
 impl Recording {
     /// Starts to record a call.
-    #[inline]
     #[must_use]
     pub fn start(rule: &'static Derivative) -> Self {
         Self { rule, node: Node::unlinked(Function::derivative(rule)) }
     }
 
     /// Finds where the gradients of an input go. To be called in the order in which the derivative gives them.
-    #[inline(always)]
     pub fn input(&mut self, input: &impl Inputs) -> Result<()> {
         input.link(self)
     }
 
     /// Whether there is anything to record.
-    #[inline]
     #[must_use]
     pub fn is_concerned(&self) -> bool {
         guard::is_grad_enabled() && self.node.edges.iter().any(Option::is_some)
@@ -127,13 +123,11 @@ impl Recording {
     }
 
     /// Saves an argument. To be called in the order in which the derivative takes them.
-    #[inline(always)]
     pub fn save<'a>(&mut self, argument: &impl Argument<'a>) -> Result<()> {
         self.save_value(argument.to_value())
     }
 
     /// Saves an argument, if the gradient of an input goes anywhere that needs it.
-    #[inline(always)]
     pub fn save_for<'a>(&mut self, inputs: u64, argument: &impl Argument<'a>) -> Result<()> {
         self.save_value_for(inputs, || Ok(argument.to_value()))
     }
@@ -271,7 +265,6 @@ pub fn own(result: &mut Tensor) -> Result<()> {
 
 /// Ties a view to what it was made of.
 #[doc(hidden)]
-#[inline(always)]
 pub fn tie(view: &mut Tensor, source: Option<&Tensor>) {
     if let Some(source) = source {
         views::tie(view, source, Origin::Plain);

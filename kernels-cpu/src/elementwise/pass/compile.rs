@@ -200,9 +200,8 @@ impl Compiler<'_> {
             self.pass.uniform.iter().any(|uniform| matches!(end.at, Place::Tile(tile) if tile == uniform.to))
         };
         let uniform: Vec<bool> = inputs.iter().map(is_uniform).collect();
-        let numbers = uniform.iter().skip(1).all(|uniform| *uniform);
         let row = if operations.len() < 2 { row } else { registers::run(dtype, operations, &uniform)? };
-        self.pass.calls.push(Call { row, inputs, numbers, out: End { at: place, size, way: out, aside } });
+        self.pass.calls.push(Call { row, inputs, out: End { at: place, size, way: out, aside } });
         Some(())
     }
 

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Measures what this repository takes to build, in a scratch clone of the last commit, beside a program on candle.
+
+    benches/build/measure.py [cold] [programs] [edits] [tests]
+
+Without arguments all but `tests`, which is the README's second command. The machine should do nothing else. Prints one line a figure: what
+was measured, wall seconds, CPU seconds or megabytes, the target, and whether it holds.
+"""
+
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path("benches/build")
+DIGITS = ["cargo", "run", "--quiet", "--release", "--example", "digits"]
+TESTS = ["cargo", "test", "--quiet", "--workspace", "--exclude", "dispatch-inspect-browser"]
+
+# The file to edit, the line after which a line is put, that line, and the targets in seconds: in the dev profile, and in release.
+EDITS = {
+    "one line of the example": (
+        "examples/digits/main.rs",
+        "fn main() -> Result<()> {\n",
+        '    eprintln!("edited {}");\n',
+        (3, 10),
+    ),
+    "one CPU kernel": (
+        "kernels-cpu/src/gates.rs",
+        "fn glu(plan: &Halves, out: &mut Tensor) -> Result<()> {\n",
+        '    std::hint::black_box("{}");\n',
+        (10, 25),
+    ),
+    "one definition": (
+        "aten/src/gates.rs",
+        "/// One half of a dimension, times the sigmoid of the other.\n",
+        "/// Edited {}.\n",
+        (20, 45),
+    ),
+    "one line of the runtime": (
+        "dispatch-runtime/src/spec.rs",
+        "    pub fn pointwise(operands: &[&Tensor], dtype: DType) -> Result<Self, OperandError> {\n",
+        '        std::hint::black_box("{}");\n',
+        (30, 60),
+    ),
+}
+
+
+def run(command, folder, target):
+    """Wall and CPU seconds of a command, which must succeed."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(target), "CARGO_TERM_COLOR": "never"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)} in {folder} failed:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return time.monotonic() - start, cpu
+
+
+def report(what, figure, unit, target):
+    verdict = "" if target is None else f"target {target:6.1f} {unit:5}  {'pass' if figure <= target else 'short'}"
+    print(f"{what:44} {figure:8.2f} {unit:5}  {verdict}", flush=True)
+
+
+def stripped(program):
+    """The size of a program without symbols, in megabytes."""
+    copy = program.with_suffix(".stripped")
+    subprocess.run(["strip", "-o", copy, program], check=True)
+    return copy.stat().st_size / 1e6
+
+
+def cold(clone, target):
+    subprocess.run(["cargo", "fetch", "--quiet"], cwd=clone, check=True)
+    candle = clone / HERE / "candle"
+    subprocess.run(["cargo", "fetch", "--quiet"], cwd=candle, check=True)
+    wall, cpu = run(["cargo", "run", "--quiet", "--release"], candle, target / "candle")
+    report("candle: first build", wall, "s", None)
+    report("candle: first build, CPU", cpu, "s", None)
+    report("candle: program, stripped", stripped(target / "candle/release/candle-digits"), "MB", None)
+    own_wall, own_cpu = run(DIGITS, clone, target / "main")
+    report("digits: first command", own_wall, "s", wall)
+    report("digits: first command, CPU", own_cpu, "s", cpu)
+
+
+def programs(clone, target):
+    run(["cargo", "build", "--quiet", "--release", "--example", "digits"], clone, target / "main")
+    report("digits, stripped", stripped(target / "main/release/examples/digits"), "MB", 12)
+    run(["cargo", "build", "--quiet", "--profile", "dist", "--example", "digits"], clone, target / "main")
+    report("digits, stripped, profile dist", stripped(target / "main/dist/examples/digits"), "MB", None)
+    for name, most in [("two-operators", 1), ("ten-operators", 8)]:
+        run(["cargo", "run", "--quiet", "--release"], clone / HERE / name, target / name)
+        report(f"{name}, stripped", stripped(target / name / "release" / name), "MB", most)
+
+
+def edits(clone, target):
+    user = clone / HERE / "ten-operators"
+    wall, _ = run(["cargo", "check", "--quiet"], user, target / "check")
+    report("a user's crate: first check", wall, "s", 90)
+    edit(user / "src/main.rs", "fn main() -> Result<()> {\n", '    eprintln!("edited");\n')
+    wall, _ = run(["cargo", "check", "--quiet"], user, target / "check")
+    report("a user's crate: check after an edit", wall, "s", 3)
+    for i, (profile, flags) in enumerate([("dev", []), ("release", ["--release"])]):
+        build = ["cargo", "build", "--quiet", *flags, "--example", "digits"]
+        run(build, clone, target / "main")
+        for what, (file, before, line, targets) in EDITS.items():
+            edit(clone / file, before, line.format(profile))
+            wall, _ = run(build, clone, target / "main")
+            report(f"{what}, {profile}", wall, "s", targets[i])
+
+
+def edit(file, before, line):
+    """Puts a line after another."""
+    text = file.read_text()
+    if before not in text:
+        sys.exit(f"{file} has no line `{before.strip()}`: choose another line to edit")
+    file.write_text(text.replace(before, before + line, 1))
+
+
+def tests(clone, target):
+    wall, cpu = run(TESTS, clone, target / "main")
+    report("the README's second command", wall, "s", 600)
+    report("the README's second command, CPU", cpu, "s", None)
+
+
+def main():
+    parts = {"cold": cold, "programs": programs, "edits": edits, "tests": tests}
+    wanted = sys.argv[1:] or ["cold", "programs", "edits"]
+    if unknown := [part for part in wanted if part not in parts]:
+        sys.exit(f"no part is called {', '.join(unknown)}: {', '.join(parts)}")
+    scratch = pathlib.Path(tempfile.mkdtemp(prefix="build-"))
+    try:
+        clone = scratch / "clone"
+        subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
+        for part in wanted:
+            parts[part](clone, scratch / "target")
+    finally:
+        shutil.rmtree(scratch)
+
+
+if __name__ == "__main__":
+    main()
