@@ -30,7 +30,7 @@ EDITS = {
         (3, 10),
     ),
     "one CPU kernel": (
-        "kernels-cpu/src/gates.rs",
+        "kernels-cpu/elementwise/src/gates.rs",
         "fn glu(plan: &Halves, out: &mut Tensor) -> Result<()> {\n",
         '    std::hint::black_box("{}");\n',
         (10, 25),

@@ -48,7 +48,9 @@ impl Crate {
             }
             return found;
         };
-        let covers = |module: &str, file: &str| module == file || module.ends_with('/') && file.starts_with(module);
+        let covers = |module: &str, file: &str| {
+            module == file || module.is_empty() || module.ends_with('/') && file.starts_with(module)
+        };
         let with: Vec<&str> =
             self.files.iter().filter(|(_, text)| has_unsafe(text)).map(|(file, _)| file.as_str()).collect();
         for file in &with {
@@ -76,7 +78,7 @@ fn every_file_with_unsafe_code_is_listed_and_no_other() {
     let mut found = Vec::new();
     for member in &members {
         let read = Crate::read(&root.join(&member.folder), &member.name, member.has_the_lints_of_the_workspace());
-        found.extend(read.problems(modules(list, &member.name).as_deref()));
+        found.extend(read.problems(modules(list, &member.folder, &member.name).as_deref()));
     }
     assert!(found.is_empty(), "{found:#?}");
     for section in list.split("\n### ").skip(1) {
@@ -117,11 +119,20 @@ fn a_crate_that_breaks_the_rule_is_found() {
     );
 }
 
-/// The modules in the first column of a crate's table.
-fn modules<'a>(list: &'a str, name: &str) -> Option<Vec<&'a str>> {
-    let section = list.split_once(&format!("### {name}\n"))?.1.split("\n### ").next()?;
-    let cells = section.lines().filter(|line| line.starts_with("| `")).filter_map(|line| line.split('|').nth(1));
-    Some(cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect())
+/// The modules in the first column of a crate's table. Those of a crate in its folder are there too, as `part/src/module.rs`.
+fn modules<'a>(list: &'a str, folder: &str, name: &str) -> Option<Vec<&'a str>> {
+    let listed = |name: &str| {
+        let section = list.split_once(&format!("### {name}\n"))?.1.split("\n### ").next()?;
+        let cells = section.lines().filter(|line| line.starts_with("| `")).filter_map(|line| line.split('|').nth(1));
+        Some(cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)))
+    };
+    if let Some(listed) = listed(name) {
+        return Some(listed.filter(|module| !module.contains("/src/")).collect());
+    }
+    let (parent, part) = folder.split_once('/')?;
+    let start = format!("{part}/src/");
+    let own: Vec<&str> = listed(parent)?.filter_map(|module| module.strip_prefix(&start)).collect();
+    (!own.is_empty()).then_some(own)
 }
 
 /// The files of Rust in a folder, but not those of another crate in it.

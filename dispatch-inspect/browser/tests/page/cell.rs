@@ -11,7 +11,7 @@ use super::{Checked, hostile};
 pub(super) async fn a_cell_that_is_clicked_shows_its_registrations_and_the_rule(client: &Client) -> Checked {
     click_cell(client, "aten::relu", "AutogradCPU").await?;
     let kernels = text(client, "#kernels").await?;
-    for place in ["kernels-cpu/src/", "kernels-cuda/src/", "layers/autograd/src/formulas/"] {
+    for place in ["kernels-cpu/elementwise/src/", "kernels-cuda/src/", "layers/autograd/src/formulas/"] {
         assert!(kernels.contains(place), "{kernels}");
     }
     assert_eq!(text(client, "#panel .badge").await?, "kernel");

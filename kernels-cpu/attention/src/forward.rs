@@ -1,0 +1,302 @@
+//! Attention itself.
+#![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
+
+use std::ops::Range;
+
+use aten::Attention;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Operand, Operands};
+
+use super::side::Side;
+use super::{GRAIN, KEYS, LANES, Number, QUERIES};
+use engine::gemm::{Matrix, MatrixMut, gemm};
+use engine::math::{Real, vectorised};
+use engine::packed::computed;
+use engine::pool;
+
+#[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu, CPU)]
+fn attention(plan: &Attention, [output, sums]: [&mut Tensor; 2], _: ...) -> Result<()> {
+    let operands = Operands::take(
+        &["output", "logsumexp"],
+        [output, sums],
+        &["query", "key", "value", "attn_mask"],
+        [query, key, value, attn_mask.unwrap_or(query)],
+    )?;
+    let ([out, logs], [first, keys, values, mask]) = (operands.written(), operands.read());
+    computed!(_scaled_dot_product_flash_attention_for_cpu "query", query.dtype(); T in [f32 f64] => {
+        let task = Task {
+            products: Products::<T>::of(plan, [first, keys], attn_mask.map(|_| mask), is_causal),
+            value: Side::of(values),
+            out: Side::of(out),
+            logs: Side::of(logs),
+        };
+        task.run();
+        Ok(())
+    })
+}
+
+/// What is softened.
+pub(super) struct Products<'a, T> {
+    pub(super) query: Side<'a>,
+    pub(super) key: Side<'a>,
+    pub(super) mask: Option<Side<'a>>,
+    pub(super) scale: T,
+    pub(super) is_causal: bool,
+}
+
+/// A block of products, and what it is made of.
+pub(super) struct Block<T> {
+    /// The queries, turned and scaled.
+    pub(super) queries: Vec<[T; QUERIES]>,
+    /// Row by row of keys.
+    pub(super) products: Vec<T>,
+    keys: Vec<T>,
+    mask: Vec<T>,
+}
+
+impl<'a, T: Number> Products<'a, T> {
+    /// Those of these queries and keys, to whose sizes the mask is repeated.
+    pub(super) fn of(
+        plan: &Attention,
+        [query, key]: [&'a Operand<'_>; 2],
+        mask: Option<&'a Operand<'_>>,
+        is_causal: bool,
+    ) -> Self {
+        let size = |operand: &Operand<'_>, dim: usize| operand.geometry().sizes().get(dim).copied().unwrap_or(1);
+        let all = [size(query, 0), size(query, 1), size(query, 2), size(key, 2)];
+        let mask = mask.map(|mask| Side::stretched(mask, &all));
+        Self { query: Side::of(query), key: Side::of(key), mask, scale: T::near(plan.scale), is_causal }
+    }
+
+    pub(super) fn block(&self) -> Block<T> {
+        let width = self.query.sizes()[3];
+        let zeros = |count: usize| vec![T::ZERO; count];
+        Block {
+            queries: vec![[T::ZERO; QUERIES]; width],
+            products: zeros(KEYS * QUERIES),
+            keys: Vec::new(),
+            mask: zeros(if self.mask.is_some() { LANES * KEYS } else { 0 }),
+        }
+    }
+
+    /// The head of the keys that this head of the queries looks at.
+    pub(super) fn group(&self, head: usize) -> usize {
+        head / (self.query.sizes()[1] / self.key.sizes()[1].max(1)).max(1)
+    }
+
+    /// How many keys these queries look at.
+    pub(super) fn reach(&self, rows: &Range<usize>) -> usize {
+        let keys = self.key.sizes()[2];
+        if self.is_causal { keys.min(rows.end) } else { keys }
+    }
+
+    /// Whether every product is zero because queries and keys have no elements: then there may be any number of keys.
+    fn are_zero(&self) -> bool {
+        self.mask.is_none() && self.query.sizes()[3] == 0
+    }
+
+    /// Gets the queries of a block ready.
+    pub(super) fn turn(&self, [item, head]: [usize; 2], rows: &Range<usize>, block: &mut Block<T>) {
+        self.query.turned([item, head, rows.start], rows.len(), self.scale, &mut block.queries);
+    }
+
+    /// Multiplies the queries that are ready with some keys.
+    pub(super) fn multiply(
+        &self,
+        [item, head]: [usize; 2],
+        rows: &Range<usize>,
+        keys: &Range<usize>,
+        block: &mut Block<T>,
+    ) {
+        let (height, count, width) = (rows.len(), keys.len(), self.query.sizes()[3]);
+        let matrix = self.key.matrix([item, self.group(head), keys.start], count, &mut block.keys);
+        let queries = Matrix::new(block.queries.as_flattened(), [width, height], [QUERIES, 1]);
+        let products = MatrixMut::new(&mut block.products, [count, height], [QUERIES, 1]);
+        if let (Some(queries), Some(products)) = (queries, products) {
+            gemm(T::ONE, matrix, queries, T::ZERO, products);
+        }
+        if let Some(mask) = &self.mask {
+            block.add(mask, [item, head], rows, keys);
+        }
+        if self.is_causal {
+            for (line, key) in block.products.chunks_exact_mut(QUERIES).zip(keys.clone()) {
+                let hidden = key.saturating_sub(rows.start).min(height);
+                line[..hidden].fill(T::LOWEST);
+            }
+        }
+    }
+}
+
+impl<T: Number> Block<T> {
+    /// Adds a mask to the products.
+    fn add(&mut self, mask: &Side<'_>, [item, head]: [usize; 2], rows: &Range<usize>, keys: &Range<usize>) {
+        for start in (0..rows.len()).step_by(LANES) {
+            let height = LANES.min(rows.len() - start);
+            for row in 0..height {
+                let line = &mut self.mask[row * KEYS..][..keys.len()];
+                mask.read([item, head, rows.start + start + row, keys.start], line);
+            }
+            for (key, line) in self.products.chunks_exact_mut(QUERIES).take(keys.len()).enumerate() {
+                for (row, product) in line[start..start + height].iter_mut().enumerate() {
+                    *product = product.plus(self.mask[row * KEYS + key]);
+                }
+            }
+        }
+    }
+}
+
+struct Task<'a, T> {
+    products: Products<'a, T>,
+    value: Side<'a>,
+    out: Side<'a>,
+    logs: Side<'a>,
+}
+
+/// What there is of every query so far.
+struct Running<T> {
+    block: Block<T>,
+    values: Vec<T>,
+    /// The averages, before they are divided.
+    totals: Vec<T>,
+    highest: [T; QUERIES],
+    sums: [T; QUERIES],
+    /// What products are counted from.
+    shifts: [T; QUERIES],
+    /// What the totals are scaled by, as there are larger products now.
+    scales: [T; QUERIES],
+}
+
+impl<T: Number> Task<'_, T> {
+    fn run(&self) {
+        let [items, heads, rows, width] = self.products.query.sizes();
+        let blocks = rows.div_ceil(QUERIES);
+        let work = QUERIES.saturating_mul(self.products.key.sizes()[2]).saturating_mul(2 * width);
+        pool::over(0..items * heads * blocks, GRAIN.div_ceil(work.max(1)), |pieces| {
+            let mut running = Running {
+                block: self.products.block(),
+                values: Vec::new(),
+                totals: vec![T::ZERO; QUERIES * width],
+                highest: [T::LOWEST; QUERIES],
+                sums: [T::ZERO; QUERIES],
+                shifts: [T::ZERO; QUERIES],
+                scales: [T::ZERO; QUERIES],
+            };
+            for piece in pieces {
+                let (head, first) = (piece / blocks, piece % blocks * QUERIES);
+                let place = [head / heads, head % heads];
+                self.attend(place, &(first..rows.min(first + QUERIES)), &mut running);
+            }
+        });
+    }
+
+    fn attend(&self, [item, head]: [usize; 2], rows: &Range<usize>, running: &mut Running<T>) {
+        let (height, width) = (rows.len(), self.value.sizes()[3]);
+        self.products.turn([item, head], rows, &mut running.block);
+        running.highest.fill(T::LOWEST);
+        running.sums.fill(T::ZERO);
+        running.totals.fill(T::ZERO);
+        let reach = if self.products.are_zero() {
+            running.weigh_alike(rows.clone().map(|row| self.products.reach(&(row..row + 1))));
+            0
+        } else {
+            self.products.reach(rows)
+        };
+        for first in (0..reach).step_by(KEYS) {
+            let keys = first..reach.min(first + KEYS);
+            self.products.multiply([item, head], rows, &keys, &mut running.block);
+            running.soften(keys.len(), height);
+            if first > 0 {
+                running.rescale(width);
+            }
+            let place = [item, self.products.group(head), first];
+            let values = self.value.matrix(place, keys.len(), &mut running.values);
+            let weights = Matrix::new(&running.block.products, [height, keys.len()], [1, QUERIES]);
+            let totals = MatrixMut::new(&mut running.totals, [height, width], [width, 1]);
+            let before = if first > 0 { T::ONE } else { T::ZERO };
+            if let (Some(weights), Some(totals)) = (weights, totals) {
+                gemm(T::ONE, weights, values, before, totals);
+            }
+        }
+        running.finish(width);
+        let place = [item, head, rows.start];
+        // SAFETY: both are written operands, and every row is in one block of one piece.
+        unsafe {
+            self.out.write(place, &running.totals[..height * width]);
+            self.logs.write(place, &running.sums[..height]);
+        }
+    }
+}
+
+/// Zero for minus infinity.
+#[inline(always)]
+fn finite<T: Number>(highest: T) -> T {
+    if highest == T::LOWEST { T::ZERO } else { highest }
+}
+
+impl<T: Number> Running<T> {
+    /// The sums of the weights of so many keys, for each query, if every product is zero.
+    #[expect(clippy::cast_precision_loss, reason = "a sum is rounded")]
+    fn weigh_alike(&mut self, keys: impl Iterator<Item = usize>) {
+        self.highest.fill(T::ZERO);
+        self.sums.iter_mut().zip(keys).for_each(|(sum, keys)| *sum = T::near(keys as f64));
+    }
+
+    /// Turns products into weights. What there is beyond the height means nothing.
+    fn soften(&mut self, keys: usize, height: usize) {
+        let Self { block, highest, sums, shifts, scales, .. } = self;
+        let across = height.next_multiple_of(LANES);
+        let lines = block.products[..keys * QUERIES].as_chunks_mut::<QUERIES>().0;
+        vectorised!({
+            shifts.copy_from_slice(&highest[..]);
+            for line in &*lines {
+                for (top, &product) in shifts[..across].iter_mut().zip(&line[..across]) {
+                    *top = if product > *top { product } else { *top };
+                }
+            }
+            for ((shift, highest), scale) in shifts.iter_mut().zip(&mut *highest).zip(&mut *scales) {
+                let before = *highest;
+                *highest = *shift;
+                *shift = finite(*shift);
+                *scale = Real::exp(before.minus(*shift));
+            }
+            for (sum, &scale) in sums.iter_mut().zip(&*scales) {
+                *sum = sum.times(scale);
+            }
+            for line in lines {
+                let shifts = shifts[..across].as_chunks::<LANES>().0;
+                let sums = sums[..across].as_chunks_mut::<LANES>().0;
+                for ((line, shift), sum) in line.as_chunks_mut::<LANES>().0.iter_mut().zip(shifts).zip(sums) {
+                    for lane in 0..LANES {
+                        line[lane] = Real::decay(line[lane].minus(shift[lane]));
+                        sum[lane] = sum[lane].plus(line[lane]);
+                    }
+                }
+            }
+        });
+    }
+
+    /// Divides the totals, and leaves the logarithms of the sums in their place.
+    fn finish(&mut self, width: usize) {
+        let Self { highest, sums, scales, .. } = self;
+        vectorised!({
+            for ((sum, &highest), scale) in sums.iter_mut().zip(&*highest).zip(&mut *scales) {
+                // Where every product is minus infinity there is nothing to divide, and nothing is left.
+                let all = if *sum == T::ZERO { T::ONE } else { *sum };
+                *scale = Real::reciprocal(all);
+                *sum = finite(highest).plus(Real::log(all));
+            }
+        });
+        self.rescale(width);
+    }
+
+    fn rescale(&mut self, width: usize) {
+        let Self { totals, scales, .. } = self;
+        vectorised!({
+            for (line, &scale) in totals.chunks_exact_mut(width.max(1)).zip(&*scales) {
+                for total in line {
+                    *total = total.times(scale);
+                }
+            }
+        });
+    }
+}

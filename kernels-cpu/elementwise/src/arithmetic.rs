@@ -1,0 +1,147 @@
+//! Elementwise arithmetic of several operands.
+
+use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Scalar, Tensor, bf16, f16, result_dtype};
+
+use engine::compute::{Compute, Field, Fraction, Ordered, narrowed_complex, widened};
+use engine::elementwise::{Lanes, Loops, elementwise, lane, loops};
+use engine::inlined::inlined;
+use engine::math::Real;
+use engine::math::complex;
+
+elementwise! {
+    add [few] => cheap plus_times;
+    _add_relu => by { sums_from_zero(result_dtype([this, other]), alpha) };
+    sub [few] => cheap minus_times;
+    rsub [few] => cheap times_from;
+    mul [few] [keeps 1] => cheap times;
+    addcmul => |[a, b, c]| a.plus(value.times(b).times(c));
+    addcdiv => |[a, b, c]| a.plus(value.times(b).over(c));
+    lerp [keeps 2] => |[a, b, weight]| between(a, b, weight);
+    hypot => |[a, b]| Real::hypot(a, b);
+    atan2 => |[y, x]| Real::atan2(y, x);
+    xlogy => |[a, b]| times_log(a, b, Real::log);
+    logaddexp => |[a, b]| a.log_sum(b);
+    logaddexp2 => |[a, b]| log_sum(a, b, Real::exp2, log2_1p);
+    copysign => |[a, b]| Real::copysign(a, b);
+    nextafter => by { steps(this, other) };
+    gcd => |[a, b]| common_divisor(a, b);
+    lcm => |[a, b]| common_multiple(a, b);
+}
+
+/// A sum of narrow integers wraps in their own dtype before it is compared with zero.
+fn sums_from_zero(dtype: DType, alpha: Scalar) -> impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]> {
+    let unused = match dtype {
+        DType::I8 => 24,
+        DType::I16 => 16,
+        _ => 0,
+    };
+    move |computed, lanes: &mut Lanes<'_, 2>| match computed {
+        DType::I32 => loops!([i32] | [a, b] | (plus_times(a, b, alpha) << unused >> unused).larger(0))(computed, lanes),
+        _ => loops!([f32 f64 i64] |[a, b]| plus_times(a, b, alpha).larger(Default::default()))(computed, lanes),
+    }
+}
+
+#[inline(always)]
+fn plus_times<T: Compute>(a: T, b: T, factor: Scalar) -> T {
+    lane::plus_times([a, b, T::from_scalar(factor)])
+}
+
+/// From the nearer end, so that either end comes out exactly.
+#[inline(always)]
+fn between<T: Blend>(a: T, b: T, weight: T) -> T {
+    let way = b.minus(a);
+    if weight.is_small() { a.plus(weight.times(way)) } else { b.minus(way.times(T::ONE.minus(weight))) }
+}
+
+trait Blend: Field {
+    /// Whether the magnitude is below a half.
+    fn is_small(self) -> bool;
+
+    /// The logarithm of the sum of the exponentials.
+    fn log_sum(self, other: Self) -> Self;
+}
+
+inlined! {
+    impl Blend for f32, f64 {
+        fn is_small(self) -> bool = Real::abs(self) < 0.5;
+        fn log_sum(self, other: Self) -> Self = log_sum(self, other, Real::exp, Real::log1p);
+    }
+
+    impl Blend for Complex32 {
+        fn is_small(self) -> bool = self.norm_sqr() < 0.25;
+        fn log_sum(self, other: Self) -> Self = narrowed_complex(complex::log_sum(widened(self), widened(other)));
+    }
+
+    impl Blend for Complex64 {
+        fn is_small(self) -> bool = self.norm_sqr() < 0.25;
+        fn log_sum(self, other: Self) -> Self = complex::log_sum(self, other);
+    }
+}
+
+/// The product with a logarithm, which is zero where `a` is.
+#[inline(always)]
+pub(crate) fn times_log<T: Fraction>(a: T, b: T, log: impl Fn(T) -> T) -> T {
+    let zero = T::near(0.0);
+    if Fraction::is_nan(b) {
+        b
+    } else if a == zero {
+        zero
+    } else {
+        a * log(b)
+    }
+}
+
+/// The logarithm of the sum of the exponentials, without overflow on the way.
+#[inline(always)]
+fn log_sum<T: Fraction + Ordered>(a: T, b: T, exp: impl Fn(T) -> T, log_1p: impl Fn(T) -> T) -> T {
+    let largest = Ordered::larger(a, b);
+    if a == b && Real::abs(a) == T::near(f64::INFINITY) { a } else { largest + log_1p(exp(-Real::abs(a - b))) }
+}
+
+#[inline(always)]
+fn log2_1p<T: Fraction>(x: T) -> T {
+    Real::log1p(x) * T::near(std::f64::consts::LOG2_E)
+}
+
+/// The next number is that of the dtype, not of the type that it is computed in.
+fn steps(this: &Tensor, other: &Tensor) -> Loops<'static, 2> {
+    match result_dtype([this, other]) {
+        DType::BF16 => &loops!(
+            [f32] | [a, b] | narrow_step(a, b, |x| bf16::from_f32(x).to_bits(), |x| bf16::from_bits(x).to_f32())
+        ),
+        DType::F16 => {
+            &loops!([f32] | [a, b] | narrow_step(a, b, |x| f16::from_f32(x).to_bits(), |x| f16::from_bits(x).to_f32()))
+        }
+        _ => &loops!([f32 f64] |[a, b]| a.towards(b)),
+    }
+}
+
+/// One step towards `b` among numbers whose bits are a sign and a size.
+fn narrow_step(a: f32, b: f32, bits: impl Fn(f32) -> u16, number: impl Fn(u16) -> f32) -> f32 {
+    const SIGN: u16 = 1 << 15;
+    if a == b || a.is_nan() || b.is_nan() {
+        return if a.is_nan() { a } else { b };
+    }
+    let (bits, up) = (bits(a), a < b);
+    number(match bits & !SIGN {
+        0 if up => 1,
+        0 => SIGN | 1,
+        _ if up == (bits & SIGN == 0) => bits + 1,
+        _ => bits - 1,
+    })
+}
+
+fn common_divisor(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a.wrapping_rem(b));
+    }
+    a.wrapping_abs()
+}
+
+fn common_multiple(a: i64, b: i64) -> i64 {
+    match common_divisor(a, b) {
+        0 => 0,
+        divisor => a.wrapping_div(divisor).wrapping_mul(b).wrapping_abs(),
+    }
+}

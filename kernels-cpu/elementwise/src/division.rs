@@ -1,0 +1,91 @@
+//! Division, remainders and powers.
+
+use aten::Rounding;
+use dispatch_runtime::{
+    BadArgument, Bool, Complex32, Complex64, DType, Element, Problem, Result, Tensor, bf16, f16, op_impl, result_dtype,
+};
+
+use engine::compute::{Field, Ordered, Power};
+use engine::elementwise::{Loops, elementwise, in_place, into, loops};
+use engine::moves::packed;
+
+elementwise! {
+    div [keeps 1] => cheap over;
+    floor_divide [keeps 1] [if divisible(this, other)?] => |[a, b]| a.floor_divided(b);
+    remainder [if divisible(this, other)?] => |[a, b]| a.modulo(b);
+    fmod [if divisible(this, other)?] => |[a, b]| a.left_over(b);
+    pow_tensor_tensor => |[a, b]| a.to_the(b);
+}
+
+const TRUE: Loops<'static, 2> = &loops!([f32 f64 Complex32 Complex64] keeps 1 |[a, b]| a.over(b));
+const FLOOR: Loops<'static, 2> = &loops!([f32 f64 i64] keeps 1 |[a, b]| a.floor_divided(b));
+const TRUNC: Loops<'static, 2> = &loops!([f32 f64 i64] keeps 1 |[a, b]| a.trunc_divided(b));
+const TRUNC_F16: Loops<'static, 2> = &loops!([f32] keeps 1 |[a, b]| f16::from_f32(a / b).to_f32().trunc());
+const TRUNC_BF16: Loops<'static, 2> = &loops!([f32] keeps 1 |[a, b]| bf16::from_f32(a / b).to_f32().trunc());
+const POWER: Loops<'static, 2> = &loops!([f32 f64 i64 Complex32 Complex64] |[a, b]| a.to_the(b));
+
+#[op_impl(aten::floor_divide_, CPU)]
+fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
+    divisible(this, other)?;
+    in_place::<aten::floor_divide, aten::floor_divide_, _>(this, [None, Some(other)], FLOOR)
+}
+
+#[op_impl(aten::pow_, CPU)]
+fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
+    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, [None, Some(exponent)], POWER)
+}
+
+/// The loop of a rounded division, whose promotion is that of `floor_divide` in either case.
+fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> Result<Loops<'static, 2>> {
+    divisible(this, other)?;
+    Ok(match rounding {
+        Rounding::Floor => FLOOR,
+        Rounding::Trunc if other.geometry().count() == 1 => TRUNC,
+        // Of several in narrow dtypes, it is the quotient in that dtype that is rounded to an integer.
+        Rounding::Trunc => match result_dtype([this, other]) {
+            DType::F16 => TRUNC_F16,
+            DType::BF16 => TRUNC_BF16,
+            _ => TRUNC,
+        },
+    })
+}
+
+#[op_impl(aten::div_tensor_mode, CPU, in_place, strided, converts)]
+#[expect(clippy::ref_option, reason = "this is what the plan gives")]
+fn div_mode(plan: &Option<Rounding>, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
+    match *plan {
+        None => into::<aten::div, _>(("out", out), [this, other], TRUE),
+        Some(rounding) => into::<aten::floor_divide, _>(("out", out), [this, other], rounded(this, other, rounding)?),
+    }
+}
+
+/// Finds out integers that are to be divided by zero before anything is written.
+fn divisible(this: &Tensor, other: &Tensor) -> Result<()> {
+    let dtype = result_dtype([this, other]);
+    if dtype.is_floating() || dtype.is_complex() || this.sizes().contains(&0) {
+        return Ok(());
+    }
+    // What does not fit wraps, and may be zero then.
+    let narrowed = (other.dtype().promote(dtype) != dtype).then(|| packed(other, dtype)).transpose()?;
+    let other = narrowed.as_ref().unwrap_or(other);
+    let has_zero = match other.dtype() {
+        DType::Bool => contains(other, Bool(0)),
+        DType::U8 => contains(other, 0_u8),
+        DType::I8 => contains(other, 0_i8),
+        DType::I16 => contains(other, 0_i16),
+        DType::I32 => contains(other, 0_i32),
+        _ => contains(other, 0_i64),
+    };
+    if has_zero? { Err(BadArgument::new("other", Problem::DivisionByZero).into()) } else { Ok(()) }
+}
+
+fn contains<T: Element>(tensor: &Tensor, element: T) -> Result<bool> {
+    // Another device's is refused when operands are taken.
+    if tensor.device() != dispatch_runtime::Device::CPU {
+        return Ok(false);
+    }
+    if tensor.geometry().is_contiguous() {
+        return Ok(tensor.read::<T>()?.contains(&element));
+    }
+    Ok(tensor.elements::<T>()?.iter().any(|x| x == element))
+}

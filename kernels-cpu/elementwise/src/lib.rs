@@ -1,0 +1,18 @@
+//! Elementwise operators: an expression for an element, in a line each.
+#![forbid(unsafe_code)]
+#![allow(clippy::float_cmp, reason = "kernels compare exactly where their definitions do")]
+#![allow(clippy::needless_bitwise_bool, reason = "a condition without branches becomes vector instructions")]
+
+mod activation;
+mod arithmetic;
+mod bounds;
+mod choice;
+mod comparison;
+mod complex;
+mod division;
+mod gates;
+mod gradients;
+mod logic;
+mod rounding;
+pub mod special;
+mod unary;

@@ -1,0 +1,70 @@
+//! The beta distribution.
+
+use super::gamma::slope;
+
+/// How a share `x` of a Dirichlet distribution follows its weight, one of weights of this total, where the others' sum stays: its own
+/// distribution is that of beta. Divided by `1 - x`, which is what the other shares lose.
+#[must_use]
+pub fn follows(x: f64, weight: f64, total: f64) -> f64 {
+    let others = total - weight;
+    let mean = weight / total;
+    let slope = if x < mean {
+        slope(weight, |weight| below(x, weight, others))
+    } else {
+        -slope(weight, |weight| below(1.0 - x, others, weight))
+    };
+    -slope * x / density(x, weight, others)
+}
+
+/// `x^a (1 - x)^b / beta(a, b)`
+fn density(x: f64, a: f64, b: f64) -> f64 {
+    (a * x.ln() + b * (-x).ln_1p() + libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b)).exp()
+}
+
+/// The share of the distribution that is below `x`, at most about its mean: a continued fraction, by Lentz's method.
+fn below(x: f64, a: f64, b: f64) -> f64 {
+    const TINY: f64 = 1e-290;
+    let or_tiny = |value: f64| if value.abs() < TINY { TINY } else { value };
+    let mut under = or_tiny(1.0 - (a + b) * x / (a + 1.0)).recip();
+    let (mut over, mut product) = (1.0, under);
+    for n in 1..10_000 {
+        let n = f64::from(n);
+        let even = n * (b - n) * x / ((a + 2.0 * n - 1.0) * (a + 2.0 * n));
+        let odd = -(a + n) * (a + b + n) * x / ((a + 2.0 * n) * (a + 2.0 * n + 1.0));
+        let before = product;
+        for factor in [even, odd] {
+            under = or_tiny(1.0 + factor * under).recip();
+            over = or_tiny(1.0 + factor / over);
+            product *= under * over;
+        }
+        if (product - before).abs() <= 1e-16 * product.abs() || product.is_nan() {
+            break;
+        }
+    }
+    density(x, a, b) / a * product
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_have_the_values_that_are_known() {
+        // Of weights two and three it is a polynomial.
+        let known = |x: f64| x * x * (6.0 - 8.0 * x + 3.0 * x * x);
+        for x in [0.1, 0.3, 0.39] {
+            assert!((below(x, 2.0, 3.0) - known(x)).abs() < 1e-14, "{x}");
+            assert!((below(1.0 - x, 3.0, 2.0) - (1.0 - known(x))).abs() < 1e-12, "{x}");
+        }
+    }
+
+    #[test]
+    fn a_share_of_one_other_follows_its_weight() {
+        // Of weights `a` and one, the share below is a power.
+        for (x, weight) in [(0.3_f64, 0.7), (0.9, 2.0)] {
+            let expected = -x.powf(weight) * x.ln() / (weight * x.powf(weight - 1.0)) / (1.0 - x);
+            let found = follows(x, weight, weight + 1.0);
+            assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+        }
+    }
+}

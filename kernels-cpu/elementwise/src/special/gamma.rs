@@ -1,0 +1,170 @@
+//! The gamma distribution.
+
+use std::f64::consts::PI;
+
+/// From this shape on, the distribution is a normal one but for a few terms.
+const LARGE: f64 = 1e6;
+
+/// Enough for every shape below [`LARGE`].
+const MOST_TERMS: u32 = 20_000;
+
+/// The share that is below `x`.
+pub(super) fn below(shape: f64, x: f64) -> f64 {
+    shares(shape, x).0
+}
+
+/// The share that is above `x`.
+pub(super) fn above(shape: f64, x: f64) -> f64 {
+    shares(shape, x).1
+}
+
+/// How a number `x` of the distribution follows its shape, where the share below it stays what it is.
+#[must_use]
+pub fn follows(shape: f64, x: f64) -> f64 {
+    // The smaller share has the more digits.
+    let slope =
+        if x < shape + 1.0 { slope(shape, |shape| below(shape, x)) } else { -slope(shape, |shape| above(shape, x)) };
+    -slope * x / density(shape, x)
+}
+
+/// The slope of a function of a positive number, by differences of the fourth order.
+pub(super) fn slope(at: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let step = 1e-3 * at;
+    let across = |step: f64| f(at + step) - f(at - step);
+    (8.0 * across(step) - across(2.0 * step)) / (12.0 * step)
+}
+
+fn shares(shape: f64, x: f64) -> (f64, f64) {
+    let (nothing, everything, unknown) = ((0.0, 1.0), (1.0, 0.0), (f64::NAN, f64::NAN));
+    // What decides alone does so beside a NaN too.
+    match (shape, x) {
+        _ if shape < 0.0 || x < 0.0 => return unknown,
+        (0.0, _) => return if x > 0.0 { everything } else { unknown },
+        (_, 0.0) => return nothing,
+        (f64::INFINITY, f64::INFINITY) => return unknown,
+        (f64::INFINITY, _) => return nothing,
+        (_, f64::INFINITY) => return everything,
+        _ if shape.is_nan() || x.is_nan() => return unknown,
+        _ => {}
+    }
+    if shape > LARGE && (x / shape - 1.0).abs() < 0.3 {
+        return nearly_normal(shape, x);
+    }
+    if x < shape + 1.0 {
+        let below = density(shape, x) / shape * series(shape, x);
+        (below, 1.0 - below)
+    } else {
+        let above = density(shape, x) * fraction(shape, x);
+        (1.0 - above, above)
+    }
+}
+
+/// `x^shape e^-x / gamma(shape)`
+fn density(shape: f64, x: f64) -> f64 {
+    if shape < 20.0 {
+        return (shape * x.ln() - x - libm::lgamma(shape)).exp();
+    }
+    // Stirling's formula, so that no large numbers cancel.
+    let square = shape * shape;
+    let rest = (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - 1.0 / (1680.0 * square)) / square) / square) / shape;
+    (shape / (2.0 * PI)).sqrt() * (-shape * surplus(shape, x) - rest).exp()
+}
+
+/// `x / shape - 1 - log(x / shape)`
+fn surplus(shape: f64, x: f64) -> f64 {
+    let relative = (x - shape) / shape;
+    relative - relative.ln_1p()
+}
+
+/// `1 + x / (shape + 1) + x^2 / ((shape + 1) (shape + 2)) + ..`
+fn series(shape: f64, x: f64) -> f64 {
+    let (mut term, mut sum) = (1.0, 1.0);
+    for n in 1..MOST_TERMS {
+        term *= x / (shape + f64::from(n));
+        sum += term;
+        if term < 1e-17 * sum {
+            break;
+        }
+    }
+    sum
+}
+
+/// `1 / (x + 1 - shape - 1 (1 - shape) / (x + 3 - shape - 2 (2 - shape) / ..))`, from above, by Lentz's method.
+fn fraction(shape: f64, x: f64) -> f64 {
+    const TINY: f64 = 1e-290;
+    let or_tiny = |value: f64| if value.abs() < TINY { TINY } else { value };
+    let mut divisor = x + 1.0 - shape;
+    let (mut above, mut below) = (1.0 / TINY, 1.0 / or_tiny(divisor));
+    let mut product = below;
+    for n in 1..MOST_TERMS {
+        let n = f64::from(n);
+        let factor = n * (shape - n);
+        divisor += 2.0;
+        below = 1.0 / or_tiny(factor * below + divisor);
+        above = or_tiny(divisor + factor / above);
+        let step = above * below;
+        product *= step;
+        if (step - 1.0).abs() < 1e-16 {
+            break;
+        }
+    }
+    product
+}
+
+/// Temme's expansion: the normal distribution of a distance whose square is the surplus, and what is left of the difference.
+fn nearly_normal(shape: f64, x: f64) -> (f64, f64) {
+    let surplus = surplus(shape, x);
+    let eta = (2.0 * surplus).max(0.0).sqrt().copysign(x - shape);
+    let first = [-1.0 / 3.0, 1.0 / 12.0, -2.0 / 135.0, 1.0 / 864.0, 1.0 / 2835.0, -139.0 / 777_600.0];
+    let second = [-1.0 / 540.0, -1.0 / 288.0, 1.0 / 378.0];
+    let at = |factors: &[f64]| factors.iter().rev().fold(0.0, |sum, factor| sum * eta + factor);
+    let rest = (-shape * surplus).exp() / (2.0 * PI * shape).sqrt() * (at(&first) + at(&second) / shape);
+    let distance = eta * (0.5 * shape).sqrt();
+    (0.5 * libm::erfc(-distance) - rest, 0.5 * libm::erfc(distance) + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn one_more_in_shape_is_one_density_less(shape in 0.05_f64..300.0, ratio in 0.1_f64..3.0) {
+            let x = shape * ratio;
+            let step = below(shape, x) - below(shape + 1.0, x);
+            let expected = density(shape, x) / shape;
+            prop_assert!((step - expected).abs() < 1e-13, "{step} {expected}");
+        }
+
+        #[test]
+        fn large_shapes_follow_smaller_ones(distance in -5.0_f64..5.0) {
+            let shape = LARGE;
+            let x = shape + distance * shape.sqrt();
+            let (near, far) = (nearly_normal(shape, x), shares(shape, x));
+            prop_assert!((near.0 - far.0).abs() < 1e-11 && (near.1 - far.1).abs() < 1e-11, "{near:?} {far:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_follows_its_shape_keeps_its_share() {
+        for (shape, x) in [(1.0, 1.0), (100.0, 90.0), (0.1, 1e-6), (2.0, 9.0)] {
+            let (found, h) = (follows(shape, x), 1e-6 * shape);
+            let change = below(shape + h, x + h * found) - below(shape - h, x - h * found);
+            assert!((change / (2.0 * h)).abs() < 1e-7, "{shape} {x}: {found}");
+        }
+    }
+
+    #[test]
+    fn known_values() {
+        assert!((below(3.0, 3.0) - 0.576_809_918_873_156_5).abs() < 1e-15);
+        assert!((above(3.0, 3.0) - 0.423_190_081_126_843_5).abs() < 1e-15);
+        assert!((below(1.0, 2.0) - (1.0 - (-2.0_f64).exp())).abs() < 1e-15);
+        assert_eq!(shares(1.0, f64::INFINITY), (1.0, 0.0));
+        assert_eq!(shares(f64::INFINITY, 1.0), (0.0, 1.0));
+        assert_eq!(shares(2.0, 0.0), (0.0, 1.0));
+        assert_eq!(shares(f64::NAN, f64::INFINITY), (1.0, 0.0));
+        assert_eq!(shares(f64::INFINITY, f64::NAN), (0.0, 1.0));
+        assert!(below(-1.0, 1.0).is_nan() && below(0.0, 0.0).is_nan() && below(1.0, f64::NAN).is_nan());
+    }
+}

@@ -1,0 +1,65 @@
+//! The normal distribution.
+
+use std::f64::consts::{FRAC_1_SQRT_2, LN_2, PI, SQRT_2};
+
+use engine::math::Real;
+
+/// The logarithm of the share that is below.
+pub(super) fn log_share(x: f64) -> f64 {
+    let t = x * FRAC_1_SQRT_2;
+    if x < -1.0 { Real::erfcx(-t).ln() - LN_2 - t * t } else { (-0.5 * Real::erfc(t)).ln_1p() }
+}
+
+/// Where so large a share is below.
+pub(super) fn quantile(share: f64) -> f64 {
+    if !(0.0..=1.0).contains(&share) {
+        return f64::NAN;
+    }
+    if (0.1..=0.9).contains(&share) {
+        return SQRT_2 * Real::erfinv(2.0 * share - 1.0);
+    }
+    if share > 0.5 { -tail(1.0 - share) } else { tail(share) }
+}
+
+/// The quantile of a small share: steps towards its logarithm, which bends so little that each doubles the digits.
+fn tail(share: f64) -> f64 {
+    let log = share.ln();
+    if log.is_infinite() {
+        return log;
+    }
+    let first = -2.0 * log - (2.0 * PI).ln();
+    let mut x = -(first - first.max(1.0).ln()).max(1.0).sqrt();
+    for _ in 0..5 {
+        let slope = (2.0 / PI).sqrt() / Real::erfcx(-x * FRAC_1_SQRT_2);
+        x -= (log_share(x) - log) / slope;
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_quantile_has_its_share_below(x in -37.0_f64..5.0) {
+            let share = log_share(x).exp();
+            // What one unit of the share is worth.
+            let unit = f64::EPSILON * (2.0 * PI).sqrt() * share * (0.5 * x * x).exp();
+            prop_assert!((quantile(share) - x).abs() <= 1e-13 * (1.0 + x.abs()) + 2.0 * unit);
+        }
+    }
+
+    #[test]
+    fn ends() {
+        assert_eq!(quantile(0.0), f64::NEG_INFINITY);
+        assert_eq!(quantile(1.0), f64::INFINITY);
+        assert_eq!(quantile(0.5), 0.0);
+        assert!(quantile(-0.1).is_nan() && quantile(f64::NAN).is_nan());
+        assert!((quantile(1e-320) + 38.269_125_343_032_65).abs() < 1e-3);
+        assert!((log_share(-3.5) + 8.366_065_308_344_094).abs() < 1e-14);
+        assert_eq!(log_share(f64::INFINITY), 0.0);
+        assert_eq!(log_share(f64::NEG_INFINITY), f64::NEG_INFINITY);
+    }
+}

@@ -1,0 +1,104 @@
+//! Numbers that can be divided, and those that cannot but have powers.
+
+use dispatch_runtime::{Complex32, Complex64};
+
+use super::Compute;
+use crate::inlined::inlined;
+use crate::math::Real;
+
+/// A number with a fraction, real or complex.
+pub trait Field: Compute {
+    /// The quotient.
+    fn over(self, divisor: Self) -> Self;
+}
+
+/// A number that has powers.
+pub trait Power: Compute {
+    /// The power. Of integers, negative powers are rounded towards zero.
+    fn to_the(self, exponent: Self) -> Self;
+}
+
+inlined! {
+    impl Field for f32, f64 {
+        fn over(self, divisor: Self) -> Self = self / divisor;
+    }
+
+    impl Power for f32, f64 {
+        fn to_the(self, exponent: Self) -> Self = Real::pow(self, exponent);
+    }
+}
+
+impl Power for i64 {
+    fn to_the(self, exponent: Self) -> Self {
+        if exponent < 0 {
+            return match self {
+                1 => 1,
+                -1 => 1 - 2 * (exponent & 1),
+                _ => 0,
+            };
+        }
+        let (mut power, mut square, mut rest) = (1, self, exponent);
+        while rest > 0 {
+            if rest & 1 == 1 {
+                power = Self::wrapping_mul(power, square);
+            }
+            square = square.wrapping_mul(square);
+            rest >>= 1;
+        }
+        power
+    }
+}
+
+impl Field for Complex64 {
+    /// Scaled by the larger part of the divisor, so that nothing overflows on the way.
+    fn over(self, divisor: Self) -> Self {
+        if divisor.re.abs() >= divisor.im.abs() {
+            if divisor.re == 0.0 && divisor.im == 0.0 {
+                return Self::new(self.re / divisor.re.abs(), self.im / divisor.im.abs());
+            }
+            let ratio = divisor.im / divisor.re;
+            let scale = divisor.re + divisor.im * ratio;
+            Self::new((self.re + self.im * ratio) / scale, (self.im - self.re * ratio) / scale)
+        } else {
+            let ratio = divisor.re / divisor.im;
+            let scale = divisor.re * ratio + divisor.im;
+            Self::new((self.re * ratio + self.im) / scale, (self.im * ratio - self.re) / scale)
+        }
+    }
+}
+
+impl Field for Complex32 {
+    #[inline]
+    fn over(self, divisor: Self) -> Self {
+        narrowed(Field::over(widened(self), widened(divisor)))
+    }
+}
+
+impl Power for Complex64 {
+    fn to_the(self, exponent: Self) -> Self {
+        let one = Self::new(1.0, 0.0);
+        match (self, exponent) {
+            (_, Self { re: 0.0, im: 0.0 }) => one,
+            (Self { re: 0.0, im: 0.0 }, Self { re, im: 0.0 }) if re > 0.0 => Self::new(0.0, 0.0),
+            _ => self.powc(exponent),
+        }
+    }
+}
+
+impl Power for Complex32 {
+    #[inline]
+    fn to_the(self, exponent: Self) -> Self {
+        narrowed(Power::to_the(widened(self), widened(exponent)))
+    }
+}
+
+/// The same number in double precision.
+pub fn widened(x: Complex32) -> Complex64 {
+    Complex64::new(x.re.into(), x.im.into())
+}
+
+/// The nearest number in single precision.
+#[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+pub fn narrowed(x: Complex64) -> Complex32 {
+    Complex32::new(x.re as f32, x.im as f32)
+}

@@ -1,0 +1,54 @@
+//! Floating-point types whose operations each round to the type itself.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use dispatch_runtime::{bf16, f16};
+
+use crate::inlined::inlined;
+
+/// A floating-point type, narrow ones included.
+///
+/// Most kernels compute narrow types in `f32` and round once. A formula over `T: Precision` with `T = bf16` rounds after each
+/// operation, as PyTorch does in kernels that are templates over the scalar type.
+pub trait Precision:
+    Copy
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// The nearest value of this type. Folds to a constant.
+    fn near(value: f64) -> Self;
+}
+
+inlined! {
+    impl Precision for f32 {
+        #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+        fn near(value: f64) -> Self = value as Self;
+    }
+
+    impl Precision for f64 {
+        fn near(value: f64) -> Self = value;
+    }
+
+    impl Precision for bf16, f16 {
+        fn near(value: f64) -> Self = Self::from_f64(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_operation_of_a_narrow_type_rounds() {
+        fn thrice<T: Precision>(x: f64) -> T {
+            T::near(x) + T::near(x) + T::near(x)
+        }
+        // 1.0078125 is the first number behind one. Twice that is a number, and three times that lies between two of them.
+        assert_eq!(thrice::<bf16>(1.007_812_5).to_f64(), 3.03125);
+        assert_eq!(thrice::<f64>(1.007_812_5), 3.023_437_5);
+    }
+}

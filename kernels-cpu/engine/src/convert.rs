@@ -1,0 +1,295 @@
+//! Between dtypes, a run of elements at a time.
+//!
+//! Loops compute in few types: narrow floats in `f32`, integers and booleans in `i64`. What comes and goes in other types passes
+//! through here, by way of a block that stays in the processor's cache. This is the one place of the backend that knows every dtype.
+#![expect(unsafe_code, reason = "elements of a dtype as bytes, and back")]
+
+mod floats;
+
+use std::cmp::Ordering;
+
+use dispatch_runtime::{Bool, Complex32, Complex64, DType, bf16, f16};
+
+use crate::math::vectorised;
+use floats::{from_bf16, from_f16, to_bf16, to_f16};
+pub use floats::{rounded_to_bf16, rounded_to_f16};
+
+/// The dtype that elements of `dtype` are computed in.
+#[must_use]
+pub fn computed_in(dtype: DType) -> DType {
+    match dtype {
+        DType::F16 | DType::BF16 => DType::F32,
+        DType::Bool => DType::I64,
+        _ if dtype.is_integral() => DType::I64,
+        _ => dtype,
+    }
+}
+
+/// Copies `count` elements, converting them; strides are in bytes.
+pub type Convert = unsafe fn(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, count: usize);
+
+/// An element that becomes one of another type as PyTorch has it.
+trait To<T>: Sized {
+    fn to(self) -> T;
+
+    /// Turns elements that lie side by side faster than one at a time; says whether there is such a way.
+    ///
+    /// # Safety
+    ///
+    /// There are `count` elements at either end.
+    #[inline(always)]
+    unsafe fn packed(_from: *const Self, _to: *mut T, _count: usize) -> bool {
+        false
+    }
+}
+
+macro_rules! numbers {
+    ($from:ty => $($to:ty)*) => {$(
+        impl To<$to> for $from {
+            #[inline(always)]
+            #[expect(clippy::allow_attributes, reason = "some of the pairs lose nothing")]
+            #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_possible_wrap, clippy::cast_precision_loss, trivial_numeric_casts, reason = "losing is what is asked for")]
+            fn to(self) -> $to {
+                self as $to
+            }
+        }
+    )*};
+}
+
+/// Numbers with a fraction become narrow integers by way of wide ones, so that what does not fit wraps.
+macro_rules! floats_to_integers {
+    ($($from:ty)* => $to:tt) => {$( floats_to_integers! { @ $from => $to } )*};
+    (@ $from:ty => [$($to:ty)*]) => {$(
+        #[expect(clippy::allow_attributes, reason = "some of the pairs lose nothing")]
+        #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, clippy::cast_sign_loss, trivial_numeric_casts, reason = "losing is what is asked for")]
+        impl To<$to> for $from {
+            #[inline(always)]
+            fn to(self) -> $to {
+                self as i64 as $to
+            }
+
+            /// Machines have few instructions for wide integers. Where a block has no number that is too large for others, it takes those.
+            unsafe fn packed(from: *const Self, to: *mut $to, count: usize) -> bool {
+                // SAFETY: as the caller says.
+                let from = unsafe { std::slice::from_raw_parts(from, count) };
+                for (block, from) in from.chunks(BLOCK).enumerate() {
+                    let to = to.wrapping_add(block * BLOCK);
+                    vectorised(#[inline(always)] move || {
+                        // SAFETY: there is room for as many, and a number below 2^31 is no NaN and fits.
+                        unsafe {
+                            if from.iter().fold(true, |near, x| near & (x.abs() < 2_147_483_648.0)) {
+                                for (i, x) in from.iter().enumerate() {
+                                    to.add(i).write(x.to_int_unchecked::<i32>() as $to);
+                                }
+                            } else {
+                                from.iter().enumerate().for_each(|(i, x)| to.add(i).write(x.to()));
+                            }
+                        }
+                    });
+                }
+                true
+            }
+        }
+    )*};
+}
+
+/// How many elements are looked at before they are converted.
+const BLOCK: usize = 1024;
+
+numbers! { u8 => u8 i8 i16 i32 i64 f32 f64 }
+numbers! { i8 => u8 i8 i16 i32 i64 f32 f64 }
+numbers! { i16 => u8 i8 i16 i32 i64 f32 f64 }
+numbers! { i32 => u8 i8 i16 i32 i64 f32 f64 }
+numbers! { i64 => u8 i8 i16 i32 i64 f32 f64 }
+numbers! { f32 => f32 f64 }
+numbers! { f64 => f32 f64 }
+floats_to_integers! { f32 f64 => [u8 i8 i16 i32 i64] }
+
+/// The other types, by way of a type that holds them.
+macro_rules! by_way_of {
+    ($($from:ty, $to:ty : |$x:ident| $body:expr;)*) => {$(
+        impl To<$to> for $from {
+            #[inline(always)]
+            fn to(self) -> $to {
+                let $x = self;
+                $body
+            }
+        }
+    )*};
+}
+
+/// The real types, each way, for one type that is none.
+macro_rules! with_reals {
+    ($($real:ty)*) => {$(
+        by_way_of! {
+            Bool, $real: |x| { let x: u8 = u8::from(x.0 != 0); x.to() };
+            $real, Bool: |x| Bool(u8::from(x.partial_cmp(&<$real>::default()) != Some(Ordering::Equal)));
+            f16, $real: |x| { let x = from_f16(x); x.to() };
+            $real, f16: |x| { let x: f32 = x.to(); to_f16(x) };
+            bf16, $real: |x| { let x = from_bf16(x); x.to() };
+            $real, bf16: |x| { let x: f32 = x.to(); to_bf16(x) };
+            Complex32, $real: |x| x.re.to();
+            $real, Complex32: |x| Complex32::new(x.to(), 0.0);
+            Complex64, $real: |x| x.re.to();
+            $real, Complex64: |x| Complex64::new(x.to(), 0.0);
+        }
+    )*};
+}
+
+with_reals! { u8 i8 i16 i32 i64 f64 }
+
+by_way_of! {
+    Bool, f32: |x| { let x: u8 = u8::from(x.0 != 0); x.to() };
+    f32, Bool: |x| Bool(u8::from(x.partial_cmp(&0.0) != Some(Ordering::Equal)));
+    bf16, f32: |x| from_bf16(x);
+    f32, bf16: |x| to_bf16(x);
+    Complex32, f32: |x| x.re;
+    f32, Complex32: |x| Complex32::new(x, 0.0);
+    Complex64, f32: |x| x.re.to();
+    f32, Complex64: |x| Complex64::new(x.into(), 0.0);
+    Bool, Bool: |x| x;
+    f16, f16: |x| x;
+    bf16, bf16: |x| x;
+    Complex32, Complex32: |x| x;
+    Complex64, Complex64: |x| x;
+    Complex32, Complex64: |x| Complex64::new(x.re.into(), x.im.into());
+    Complex64, Complex32: |x| Complex32::new(x.re.to(), x.im.to());
+    Complex32, Bool: |x| Bool(u8::from(x.re != 0.0 || x.im != 0.0));
+    Complex64, Bool: |x| Bool(u8::from(x.re != 0.0 || x.im != 0.0));
+    Bool, f16: |x| { let x: f32 = x.to(); to_f16(x) };
+    f16, Bool: |x| Bool(u8::from(from_f16(x) != 0.0));
+    Bool, bf16: |x| { let x: f32 = x.to(); to_bf16(x) };
+    bf16, Bool: |x| { let x: f32 = x.to(); x.to() };
+    f16, bf16: |x| to_bf16(from_f16(x));
+    bf16, f16: |x| { let x: f32 = x.to(); to_f16(x) };
+    Bool, Complex32: |x| { let x: f32 = x.to(); x.to() };
+    Bool, Complex64: |x| { let x: f64 = x.to(); x.to() };
+    f16, Complex32: |x| { let x: f32 = x.to(); x.to() };
+    f16, Complex64: |x| { let x: f32 = x.to(); x.to() };
+    bf16, Complex32: |x| { let x: f32 = x.to(); x.to() };
+    bf16, Complex64: |x| { let x: f32 = x.to(); x.to() };
+    Complex32, f16: |x| to_f16(x.re);
+    Complex64, f16: |x| { let x: f32 = x.re.to(); to_f16(x) };
+    Complex32, bf16: |x| to_bf16(x.re);
+    Complex64, bf16: |x| { let x: f32 = x.re.to(); to_bf16(x) };
+}
+
+impl To<f32> for f16 {
+    #[inline(always)]
+    fn to(self) -> f32 {
+        from_f16(self)
+    }
+
+    unsafe fn packed(from: *const Self, to: *mut f32, count: usize) -> bool {
+        // SAFETY: as the caller says.
+        unsafe { floats::widened(from, to, count) }
+    }
+}
+
+impl To<f16> for f32 {
+    #[inline(always)]
+    fn to(self) -> f16 {
+        to_f16(self)
+    }
+
+    unsafe fn packed(from: *const Self, to: *mut f16, count: usize) -> bool {
+        // SAFETY: as the caller says.
+        unsafe { floats::narrowed(from, to, count) }
+    }
+}
+
+unsafe fn copy<A: To<B> + Copy, B>(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, count: usize) {
+    let side_by_side = from_stride.unsigned_abs() == size_of::<A>() && to_stride.unsigned_abs() == size_of::<B>();
+    // SAFETY: the caller says that there are `count` elements at either end.
+    if side_by_side && unsafe { A::packed(from.cast(), to.cast(), count) } {
+        return;
+    }
+    // By value: what is borrowed might be where results are written, and would be looked at again for every element.
+    vectorised(
+        #[inline(always)]
+        move || {
+            if side_by_side {
+                for i in 0..count {
+                    // SAFETY: the caller says that there are `count` elements at either end.
+                    unsafe { to.cast::<B>().add(i).write(from.cast::<A>().add(i).read().to()) };
+                }
+            } else {
+                let (mut from, mut to) = (from, to);
+                for _ in 0..count {
+                    // SAFETY: as above, a stride apart.
+                    unsafe {
+                        to.cast::<B>().write(from.cast::<A>().read().to());
+                        from = from.wrapping_offset(from_stride);
+                        to = to.wrapping_offset(to_stride);
+                    }
+                }
+            }
+        },
+    );
+}
+
+macro_rules! table {
+    ($($variant:ident $ty:ty),*) => {
+        /// The function that turns `from` into `to`.
+        pub fn conversion(from: DType, to: DType) -> Convert {
+            match from {
+                $(DType::$variant => from_type::<$ty>(to),)*
+            }
+        }
+
+        fn from_type<A>(to: DType) -> Convert
+        where
+            A: Copy $(+ To<$ty>)*,
+        {
+            match to {
+                $(DType::$variant => copy::<A, $ty>,)*
+            }
+        }
+    };
+}
+
+table! { U8 u8, I8 i8, I16 i16, I32 i32, I64 i64, F16 f16, BF16 bf16, F32 f32, F64 f64, C64 Complex32, C128 Complex64, Bool Bool }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strides_are_walked_on_both_sides() {
+        let from = [1.5_f32, 9.0, -2.5, 9.0, 300.0];
+        let mut to = [0_u8; 6];
+        // SAFETY: three elements, two apart on either side.
+        unsafe { conversion(DType::F32, DType::U8)(from.as_ptr().cast(), 8, to.as_mut_ptr(), 2, 3) };
+        assert_eq!(to, [1, 0, 254, 0, 44, 0]);
+    }
+
+    #[test]
+    fn numbers_wrap_whether_or_not_a_block_has_large_ones() {
+        let near: Vec<f32> = (0..1500_i16).map(|i| f32::from(i) * -1.75).collect();
+        for large in [None, Some(3e9_f32), Some(f32::NAN), Some(f32::INFINITY)] {
+            let mut from = near.clone();
+            from[1100] = large.unwrap_or(0.5);
+            let (mut bytes, mut wide) = ([9_u8; 1500], [9_i64; 1500]);
+            // SAFETY: as many on either side.
+            unsafe {
+                conversion(DType::F32, DType::U8)(from.as_ptr().cast(), 4, bytes.as_mut_ptr(), 1, 1500);
+                conversion(DType::F32, DType::I64)(from.as_ptr().cast(), 4, wide.as_mut_ptr().cast(), 8, 1500);
+            }
+            for (x, (byte, wide)) in from.iter().zip(bytes.iter().zip(&wide)) {
+                assert_eq!((*byte, *wide), (To::<u8>::to(*x), To::<i64>::to(*x)), "{x}");
+            }
+        }
+    }
+
+    #[test]
+    fn truth_is_one_byte_and_any_byte_but_zero_is_true() {
+        let (from, mut to) = ([0_u8, 1, 2, 255].map(Bool), [7_i64; 4]);
+        // SAFETY: four elements side by side.
+        unsafe { conversion(DType::Bool, DType::I64)(from.as_ptr().cast(), 1, to.as_mut_ptr().cast(), 8, 4) };
+        assert_eq!(to, [0, 1, 1, 1]);
+        let (from, mut to) = ([0.0, -0.0, f64::NAN, 0.5], [Bool(9); 4]);
+        // SAFETY: as above.
+        unsafe { conversion(DType::F64, DType::Bool)(from.as_ptr().cast(), 8, to.as_mut_ptr().cast(), 1, 4) };
+        assert_eq!(to.map(|truth| truth.0), [0, 0, 1, 1]);
+    }
+}

@@ -1,0 +1,199 @@
+//! Narrow numbers with a fraction, and `f32`.
+//!
+//! One at a time in arithmetic alone, so that a loop over it is packed; and halves by the instruction that most machines have for eight.
+
+use dispatch_runtime::{bf16, f16};
+
+#[inline(always)]
+pub(super) fn from_bf16(x: bf16) -> f32 {
+    f32::from_bits(u32::from(x.to_bits()) << 16)
+}
+
+/// To the nearest, and the even one of two.
+#[inline(always)]
+pub(super) fn to_bf16(x: f32) -> bf16 {
+    let bits = x.to_bits();
+    let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
+    let bits = if x.is_nan() { bits >> 16 | 0x40 } else { rounded };
+    #[expect(clippy::cast_possible_truncation, reason = "the upper half is shifted down")]
+    bf16::from_bits(bits as u16)
+}
+
+/// What is left of a number in a narrow dtype.
+#[inline(always)]
+pub fn rounded_to_bf16(x: f32) -> f32 {
+    from_bf16(to_bf16(x))
+}
+
+/// The same for halves.
+#[inline(always)]
+pub fn rounded_to_f16(x: f32) -> f32 {
+    from_f16(to_f16(x))
+}
+
+#[inline(always)]
+pub(super) fn from_f16(x: f16) -> f32 {
+    let bits = u32::from(x.to_bits());
+    let (sign, rest) = ((bits & 0x8000) << 16, (bits & 0x7fff) << 13);
+    // The exponents are 112 apart, and the product also gets subnormal numbers right.
+    let finite = f32::from_bits(rest) * f32::from_bits((127 + 112) << 23);
+    let special = f32::from_bits(rest | 0x7f80_0000);
+    f32::from_bits(sign | if bits & 0x7c00 == 0x7c00 { special } else { finite }.to_bits())
+}
+
+/// To the nearest, and the even one of two.
+#[inline(always)]
+pub(super) fn to_f16(x: f32) -> f16 {
+    let (sign, rest) = (x.to_bits() >> 16 & 0x8000, x.to_bits() & 0x7fff_ffff);
+    // A carry out of the fraction is right to reach the exponent.
+    let normal = rest.wrapping_sub((112 << 23) - 0xfff - (rest >> 13 & 1)) >> 13;
+    // The last place of one half is that of subnormal numbers.
+    let subnormal = (f32::from_bits(rest) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
+    let special = if x.is_nan() { 0x7e00 | rest >> 13 & 0x3ff } else { 0x7c00 };
+    let finite = if rest < 113 << 23 { subnormal } else { normal };
+    #[expect(clippy::cast_possible_truncation, reason = "no more than sixteen bits are set")]
+    f16::from_bits((sign | if rest < 143 << 23 { finite } else { special }) as u16)
+}
+
+/// Whether there was an instruction for it.
+///
+/// # Safety
+///
+/// There are `count` elements at either end, side by side.
+pub(super) unsafe fn widened(from: *const f16, to: *mut f32, count: usize) -> bool {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if std::arch::is_x86_feature_detected!("f16c") {
+        // SAFETY: as the caller says, and the machine has the instruction.
+        unsafe { eight::widened(from, to, count) };
+        return true;
+    }
+    let _ = (from, to, count);
+    false
+}
+
+/// Whether there was an instruction for it.
+///
+/// # Safety
+///
+/// As [`widened`].
+pub(super) unsafe fn narrowed(from: *const f32, to: *mut f16, count: usize) -> bool {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if std::arch::is_x86_feature_detected!("f16c") {
+        // SAFETY: as the caller says, and the machine has the instruction.
+        unsafe { eight::narrowed(from, to, count) };
+        return true;
+    }
+    let _ = (from, to, count);
+    false
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod eight {
+    use std::arch::x86_64::{
+        _MM_FROUND_TO_NEAREST_INT, _mm_loadu_si128, _mm_storeu_si128, _mm256_cvtph_ps, _mm256_cvtps_ph,
+        _mm256_loadu_ps, _mm256_storeu_ps,
+    };
+
+    use dispatch_runtime::f16;
+
+    /// # Safety
+    ///
+    /// There are `count` elements at either end, side by side.
+    #[target_feature(enable = "f16c")]
+    pub(super) unsafe fn widened(from: *const f16, to: *mut f32, count: usize) {
+        let eight = |from: *const f16, to: *mut f32| {
+            // SAFETY: `each` gives eight elements at either end.
+            unsafe { _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(from.cast()))) };
+        };
+        // SAFETY: as the caller says.
+        unsafe { each(from, to, count, f16::ZERO, 0.0, eight) };
+    }
+
+    /// # Safety
+    ///
+    /// As [`widened`].
+    #[target_feature(enable = "f16c")]
+    pub(super) unsafe fn narrowed(from: *const f32, to: *mut f16, count: usize) {
+        let eight = |from: *const f32, to: *mut f16| {
+            // SAFETY: `each` gives eight elements at either end.
+            unsafe { _mm_storeu_si128(to.cast(), _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(from))) };
+        };
+        // SAFETY: as the caller says.
+        unsafe { each(from, to, count, 0.0, f16::ZERO, eight) };
+    }
+
+    /// Calls `f` with eight elements at a time; the last ones go through a place where there are as many.
+    ///
+    /// # Safety
+    ///
+    /// There are `count` elements at either end.
+    #[inline(always)]
+    unsafe fn each<A: Copy, B: Copy>(
+        from: *const A,
+        to: *mut B,
+        count: usize,
+        none: A,
+        nothing: B,
+        f: impl Fn(*const A, *mut B),
+    ) {
+        let whole = count - count % 8;
+        for i in (0..whole).step_by(8) {
+            f(from.wrapping_add(i), to.wrapping_add(i));
+        }
+        if whole < count {
+            let (mut last, mut turned) = ([none; 8], [nothing; 8]);
+            // SAFETY: as the caller says; fewer than eight are left.
+            unsafe {
+                from.add(whole).copy_to_nonoverlapping(last.as_mut_ptr(), count - whole);
+                f(last.as_ptr(), turned.as_mut_ptr());
+                to.add(whole).copy_from_nonoverlapping(turned.as_ptr(), count - whole);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_half_widens_and_narrows_as_the_standard_has_it() {
+        for bits in 0..=u16::MAX {
+            let half = f16::from_bits(bits);
+            assert!(
+                from_f16(half).to_bits() == half.to_f32().to_bits() || half.is_nan() && from_f16(half).is_nan(),
+                "{bits:#x}"
+            );
+            let brain = bf16::from_bits(bits);
+            assert_eq!(to_bf16(brain.to_f32()).is_nan(), brain.is_nan());
+            for step in [0x1_u32, 0xfff, 0x1000, 0x1001, 0x3000, 0x7fff, 0x8000, 0x8001, 0xffff] {
+                let x = f32::from_bits(u32::from(bits) << 16 | step);
+                assert!(to_bf16(x) == bf16::from_f32(x) || x.is_nan() && to_bf16(x).is_nan(), "{x}");
+                let (half, expected) = (to_f16(x), f16::from_f32_const(x));
+                assert!(half.to_bits() == expected.to_bits() || x.is_nan() && half.is_nan(), "{x}");
+            }
+        }
+    }
+
+    #[test]
+    fn instructions_and_arithmetic_agree() {
+        let halves: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
+        let mut floats = vec![0.0; halves.len()];
+        // SAFETY: as many on either side.
+        if !unsafe { widened(halves.as_ptr(), floats.as_mut_ptr(), halves.len()) } {
+            return;
+        }
+        for (half, float) in halves.iter().zip(&floats) {
+            assert!(from_f16(*half).to_bits() == float.to_bits() || half.is_nan() && float.is_nan(), "{half}");
+        }
+        for step in [0, 1, 0xfff, 0x1000, 0x1001, 0x1fff] {
+            let floats: Vec<f32> = floats.iter().map(|float| f32::from_bits(float.to_bits() | step)).collect();
+            let mut back = vec![f16::ZERO; floats.len() - 3];
+            // SAFETY: there are three more that are read.
+            unsafe { narrowed(floats.as_ptr(), back.as_mut_ptr(), back.len()) };
+            for (float, half) in floats.iter().zip(&back) {
+                assert_eq!(to_f16(*float).to_bits(), half.to_bits(), "{float}");
+            }
+        }
+    }
+}

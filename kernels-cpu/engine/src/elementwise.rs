@@ -1,0 +1,362 @@
+//! The elementwise engine.
+//!
+//! An operator brings a small function of elements; the engine brings the rest: broadcasting, strides, type promotion, results that are
+//! fresh, given or in place, threads, and the instruction set. The function is compiled for the few types that loops compute in (see
+//! [`convert`](crate::convert)). Operands of other types, other strides, or that are written in place pass through a block of the
+//! cache's size, so there is one loop for each operator and type, and it is always the packed one.
+#![expect(unsafe_code, reason = "operands that are alike are said to be, to loops that rely on it")]
+
+pub mod ahead;
+mod gather;
+mod lanes;
+pub mod loop_nest;
+mod pass;
+mod row;
+mod transfer;
+mod transpose;
+
+use dispatch_runtime::{
+    DType, Element, Error, ErrorKind, Operand, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
+};
+
+pub use lanes::Lanes;
+use loop_nest::LoopNest;
+pub use pass::registers::{Cheap, lane};
+pub use row::{Bound, Fusible, Kernel, fusible};
+pub use transfer::transfer;
+
+/// How an operator treats elements: runs its loop for a type to compute in, or names the types that it has loops for.
+pub type Loops<'a, const N: usize> = &'a dyn Fn(DType, &mut Lanes<'_, N>) -> Result<(), &'static [DType]>;
+
+/// Computes a fresh tensor.
+#[inline]
+pub fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
+    Rule::of::<O, O>().fresh(inputs, loops)
+}
+
+/// Computes a fresh tensor for an operator whose result is made of it; the inputs are its first tensors.
+pub fn part<O: Operation, const N: usize>(
+    dtype: Promotion,
+    inputs: [&Tensor; N],
+    loops: Loops<'_, N>,
+) -> Result<Tensor> {
+    Rule { dtype, names: names::<O>(), dtypes: &[], form: O::operator }.fresh(inputs, loops)
+}
+
+/// Computes into a result, or a part of it, for an operator without a promotion of its own; the inputs are its first tensors.
+pub fn part_into<O: Operation, const N: usize>(
+    dtype: Promotion,
+    out: &mut Tensor,
+    inputs: [&Tensor; N],
+    loops: Loops<'_, N>,
+) -> Result<()> {
+    Rule { dtype, names: names::<O>(), dtypes: &[], form: O::operator }.write_into("out", out, inputs, loops)
+}
+
+/// Computes into a tensor of the caller's.
+#[inline]
+pub fn into<O: Operation, const N: usize>(
+    (name, out): (&'static str, &mut Tensor),
+    inputs: [&Tensor; N],
+    loops: Loops<'_, N>,
+) -> Result<()> {
+    Rule::of::<O, O>().write_into(name, out, inputs, loops)
+}
+
+/// Computes into one of the inputs, which stands for each that is `None`, for the form `F` of the operator.
+#[inline]
+pub fn in_place<O: Operation, F: Operation, const N: usize>(
+    this: &mut Tensor,
+    inputs: [Option<&Tensor>; N],
+    loops: Loops<'_, N>,
+) -> Result<()> {
+    Rule::of::<O, F>().in_place(this, inputs, loops)
+}
+
+struct Rule {
+    dtype: Promotion,
+    /// The names of the operands.
+    names: &'static [&'static str],
+    /// The dtypes that the definition says, if it does.
+    dtypes: &'static [DType],
+    /// The form that was called.
+    form: fn() -> &'static Operator,
+}
+
+impl Rule {
+    /// That of an operator, for one of its forms.
+    #[inline(always)]
+    fn of<O: Operation, F: Operation>() -> &'static Self {
+        const {
+            let Some(Shape::Pointwise { dtype, dtypes, .. }) = O::SHAPE else {
+                panic!("an elementwise kernel serves an operator with `shape = pointwise`");
+            };
+            &Self { dtype, names: names::<O>(), dtypes, form: F::operator }
+        }
+    }
+
+    fn fresh<const N: usize>(&self, inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
+        let (computed, alike) = self.look_at(&inputs);
+        let dtype = self.dtype.gives(computed);
+        let mut out =
+            if alike { inputs[0].fresh_like(dtype)? } else { self.spec(&inputs, dtype)?.on(inputs[0].device())? };
+        let operands = Operands::take(&["out"], [&mut out], self.names, inputs)?;
+        // SAFETY: if the inputs are alike, so is the result, which was made like the first.
+        unsafe { self.run(&operands, computed, alike, loops) }?;
+        drop(operands);
+        Ok(out)
+    }
+
+    fn write_into<const N: usize>(
+        &self,
+        name: &'static str,
+        out: &mut Tensor,
+        inputs: [&Tensor; N],
+        loops: Loops<'_, N>,
+    ) -> Result<()> {
+        let (computed, mut alike) = self.look_at(&inputs);
+        let dtype = self.dtype.gives(computed);
+        // One that is made anew takes the place of `out` once it is written: a call that is refused changes nothing.
+        let mut fitted = None;
+        if !(alike && is_like(out, inputs[0]) && dtype == out.dtype()) {
+            let other = self.fitted(name, out, &inputs, dtype)?;
+            alike &= is_like(&other, inputs[0]);
+            fitted = Some(other);
+        }
+        let written = fitted.as_mut().unwrap_or(out);
+        let operands = Operands::take(&[name], [written], self.names, inputs)?;
+        // SAFETY: all of them were looked at.
+        unsafe { self.run(&operands, computed, alike, loops) }?;
+        drop(operands);
+        if let Some(fitted) = fitted {
+            *out = fitted;
+        }
+        Ok(())
+    }
+
+    fn in_place<const N: usize>(
+        &self,
+        this: &mut Tensor,
+        inputs: [Option<&Tensor>; N],
+        loops: Loops<'_, N>,
+    ) -> Result<()> {
+        // Before anything is taken, as a call that is refused is no write.
+        let all = inputs.map(|input| input.unwrap_or(this));
+        let (computed, alike) = self.look_at(&all);
+        let alike = alike && is_like(this, all[0]);
+        if !(alike && self.dtype.gives(computed) == this.dtype()) {
+            self.fitted("self", this, &all, self.dtype.gives(computed))?;
+        }
+        let operands = Operands::in_place("self", this, self.names, |this| inputs.map(|input| input.unwrap_or(this)))?;
+        // SAFETY: all of them were looked at.
+        unsafe { self.run(&operands, computed, alike, loops) }
+    }
+
+    /// The dtype to compute in, and whether the inputs are all of one dtype, side by side, and of the same sizes.
+    #[inline(always)]
+    fn look_at<const N: usize>(&self, inputs: &[&Tensor; N]) -> (DType, bool) {
+        let first = inputs[0];
+        let alike = first.geometry().is_contiguous()
+            && !first.is_number()
+            && inputs[1..].iter().all(|input| input.dtype() == first.dtype() && is_like(input, first));
+        let computed = match self.dtype {
+            Promotion::Common | Promotion::Real | Promotion::Bool if alike => first.dtype(),
+            _ => self.promoted(inputs),
+        };
+        (computed, alike)
+    }
+
+    // `promoted` and `fitted` are not inlined, so that the common case of equal dtypes and sizes has more registers.
+    #[inline(never)]
+    fn promoted(&self, inputs: &[&Tensor]) -> DType {
+        self.dtype.computes_in(inputs)
+    }
+
+    /// A handle to `out`, fitted to the result.
+    #[inline(never)]
+    fn fitted(&self, name: &'static str, out: &Tensor, inputs: &[&Tensor], dtype: DType) -> Result<Tensor> {
+        let mut fitted = out.clone();
+        self.spec(inputs, dtype)?.fit(name, &mut fitted)?;
+        Ok(fitted)
+    }
+
+    #[cold]
+    fn unsupported(&self, dtype: DType, supported: &'static [DType]) -> Error {
+        let supported = if self.dtypes.is_empty() { supported } else { self.dtypes };
+        ErrorKind::UnsupportedDType { operator: (self.form)().name(), argument: "self", dtype, supported }.into()
+    }
+
+    fn spec(&self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
+        Spec::pointwise(inputs, dtype).map_err(|error| {
+            let name = self.names.get(error.operand).copied().unwrap_or_default();
+            error.of(name).into()
+        })
+    }
+
+    /// # Safety
+    ///
+    /// As [`Lanes::new`].
+    #[inline(always)]
+    unsafe fn run<const N: usize>(
+        &self,
+        operands: &Operands<'_, 1, N>,
+        computed: DType,
+        alike: bool,
+        loops: Loops<'_, N>,
+    ) -> Result<()> {
+        let run = |looped| {
+            // SAFETY: as the caller says.
+            let mut lanes = unsafe { Lanes::new(operands, computed, alike) };
+            loops(looped, &mut lanes)
+        };
+        if are_few(computed, operands.read().iter().map(Operand::dtype)) && run(FEW).is_ok() {
+            return Ok(());
+        }
+        run(crate::convert::computed_in(computed)).map_err(|supported| self.unsupported(computed, supported))
+    }
+}
+
+/// What numbers of few bits are computed in, where an operator has a loop for it: more of them go together.
+const FEW: DType = i32::DTYPE;
+
+/// Whether these are such numbers. Truth looks at all the bits of one.
+#[inline]
+fn are_few(computed: DType, mut inputs: impl Iterator<Item = DType>) -> bool {
+    match computed {
+        DType::Bool => inputs.all(|input| input == DType::Bool),
+        dtype => dtype.is_integral() && dtype.size() <= FEW.size(),
+    }
+}
+
+/// The names of an operator's operands, for errors.
+const fn names<O: Operation>() -> &'static [&'static str] {
+    match O::SHAPE {
+        Some(Shape::Pointwise { names, .. }) => names,
+        _ => &["self", "self", "self"],
+    }
+}
+
+/// Whether the elements of a tensor lie side by side, in the sizes of another.
+#[inline(always)]
+fn is_like(tensor: &Tensor, other: &Tensor) -> bool {
+    tensor.geometry().is_contiguous() && tensor.geometry().same_sizes(other.geometry())
+}
+
+/// The loop of an elementwise operator: the types that it computes in, and what it does with elements.
+#[macro_export]
+macro_rules! loops {
+    ([$($ty:ident)+] cheap $cheap:ident) => {
+        move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, _>| {
+            $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
+                lanes.run_cheap::<$ty, _>($crate::elementwise::Cheap::$cheap, &[], $crate::elementwise::lane::$cheap);
+                return Ok(());
+            })+
+            Err(&[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+][..])
+        }
+    };
+    ([$($ty:ident)+] $(keeps $kept:literal)? |$elements:pat_param| $body:expr) => {
+        move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, _>| {
+            $(lanes.keeps($kept);)?
+            $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
+                lanes.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; _]| $body);
+                return Ok(());
+            })+
+            Err(&[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+][..])
+        }
+    };
+}
+pub use loops;
+
+/// Kernels of elementwise operators, a line each: the operator, options, and what it does with elements, or which of the `cheap`
+/// functions does that. `by` makes the loop of the operator's arguments instead. The definition says the rest.
+///
+/// `[few]` adds a loop for numbers of few bits, `[keeps 1]` says which operand [keeps](Lanes::keeps) what halves do not hold, and
+/// `[if check(this)]` looks at elements beforehand.
+#[macro_export]
+macro_rules! elementwise {
+    ($($name:ident $([$($option:tt)+])* =>
+        $(cheap $cheap:ident)? $(by $loops:block)? $(|$elements:pat_param| $body:expr)?;)*
+    ) => {
+        $(::dispatch_runtime::op_row! {
+            aten::$name => $crate::elementwise::line,
+            [$([$($option)+])*] [$(cheap $cheap)? $(by $loops)? $(|$elements| $body)?]
+        })*
+    };
+}
+pub use elementwise;
+
+/// The kernel of one line, and the rule by which it goes with others in one pass.
+#[macro_export]
+macro_rules! line {
+    ($name:ident $all:tt $operands:tt $types:tt [$($options:tt)*] $body:tt) => {
+        $crate::elementwise::line! { @options [$($options)*] $name $all $operands $types [] [] $body }
+    };
+    (@options [[few] $($options:tt)*] $name:ident $all:tt $operands:tt [$($ty:ty),+] $kept:tt $check:tt $body:tt) => {
+        $crate::elementwise::line! { @options [$($options)*] $name $all $operands [$($ty),+, i32] $kept $check $body }
+    };
+    (@options [[keeps $kept:literal] $($options:tt)*] $name:ident $all:tt $operands:tt $types:tt [] $check:tt $body:tt) => {
+        $crate::elementwise::line! { @options [$($options)*] $name $all $operands $types [$kept] $check $body }
+    };
+    (@options [[if $check:expr] $($options:tt)*] $name:ident $all:tt $operands:tt $types:tt $kept:tt [] $body:tt) => {
+        $crate::elementwise::line! { @options [$($options)*] $name $all $operands $types $kept [$check] $body }
+    };
+    (@options []
+        $name:ident { $($argument:ident: $argument_ty:ty),+ } ($($tensor:ident),+; $($number:ident),*)
+        $types:tt $kept:tt [$($check:expr)?] $body:tt
+    ) => {
+        const _: () = {
+            const INPUTS: usize = [$(stringify!($tensor)),+].len();
+
+            #[allow(unused_variables, clippy::unnecessary_wraps, clippy::used_underscore_binding, reason = "not all look at arguments")]
+            #[::dispatch_runtime::op_impl(aten::$name, CPU, engine = $crate::elementwise)]
+            fn $name(
+                $($argument: $argument_ty),+
+            ) -> ::dispatch_runtime::Result<
+                impl Fn(::dispatch_runtime::DType, &mut $crate::elementwise::Lanes<'_, INPUTS>)
+                    -> ::std::result::Result<(), &'static [::dispatch_runtime::DType]> + use<>
+            > {
+                $($check;)?
+                $crate::elementwise::line! { @loops $types $kept ($($tensor),+; $($number),*) $body }
+            }
+
+            $crate::elementwise::fusible! {
+                @rule $name
+                ($crate::elementwise::Kernel::Here(stringify!($name), ::dispatch_runtime::Location::new(file!(), line!())))
+                let loops = $name;
+                |$($argument: $argument_ty),+| {
+                    // Of zeros, so that a check which looks at elements refuses what it might refuse.
+                    <aten::$name>::__check($($argument),+).ok()?;
+                    $crate::elementwise::Bound::of::<aten::$name, _>([$($tensor),+], &loops($($argument),+).ok()?)
+                }
+            }
+        };
+    };
+    (@loops $types:tt [] $operands:tt [by $loops:block]) => { Ok($loops) };
+    (@loops [$($ty:ty),+] [$($kept:literal)?] $operands:tt $body:tt) => {
+        Ok(move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, _>| {
+            $(lanes.keeps($kept);)?
+            $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
+                $crate::elementwise::line! { @run lanes $ty, $operands $body }
+                return Ok(());
+            })+
+            Err(&[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+][..])
+        })
+    };
+    (@run $lanes:ident $ty:ty, ($($tensor:ident),+; $($number:ident),*) [|$elements:pat_param| $body:expr]) => {
+        $(let $number = <$ty as $crate::compute::Compute>::from_scalar($number.into());)*
+        $lanes.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; INPUTS]| $body);
+    };
+    (@run $lanes:ident $ty:ty, ($($tensor:ident),+; $($number:ident),*) [cheap $cheap:ident]) => {
+        let numbers: &[::dispatch_runtime::Scalar] = &[$($number.into()),*];
+        $(let $number = <$ty as $crate::compute::Compute>::from_scalar($number.into());)*
+        $lanes.run_cheap::<$ty, _>(
+            $crate::elementwise::Cheap::$cheap,
+            numbers,
+            #[inline(always)] move |[$($tensor),+]: [$ty; INPUTS]| $crate::elementwise::lane::$cheap([$($tensor),+ $(, $number)*]),
+        );
+    };
+}
+pub use line;
+
+#[cfg(test)]
+mod tests;

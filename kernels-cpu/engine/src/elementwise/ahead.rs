@@ -1,0 +1,31 @@
+//! Asking for memory before it is needed, where the processor does not guess what comes next.
+#![expect(unsafe_code, reason = "one loop over slices of several operands")]
+
+/// The bytes of a cache line.
+const LINE: usize = 64;
+
+/// Asks for bytes that will be read. Any address will do: nothing is read if there is nothing.
+#[inline(always)]
+pub fn for_reading(start: *const u8, bytes: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    for at in (0..bytes).step_by(LINE) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint, for every address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(at).cast()) };
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = (start, bytes, LINE);
+}
+
+/// Asks for bytes that will be written; as [`for_reading`].
+#[inline(always)]
+pub fn for_writing(start: *const u8, bytes: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    for at in (0..bytes).step_by(LINE) {
+        use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
+        // SAFETY: a hint, for every address.
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(start.wrapping_add(at).cast()) };
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = (start, bytes);
+}

@@ -1,0 +1,76 @@
+//! Elements from one tensor to another, converted on the way.
+#![expect(unsafe_code, reason = "one loop over slices of several operands")]
+
+use dispatch_runtime::{DType, Operands};
+
+use super::LoopNest;
+use super::gather::{gather, repeat};
+use super::transpose::Tiles;
+use crate::convert::{Convert, conversion};
+use crate::moves::Start;
+use crate::pool;
+
+/// How many elements are worth another thread.
+const GRAIN: usize = 32 * 1024;
+
+/// Copies the elements of the tensor that is read to the one that is written, to which it broadcasts.
+pub fn transfer(operands: &Operands<'_, 1, 1>) {
+    let ([to], [from]) = (operands.written(), operands.read());
+    if from.is(to) {
+        return;
+    }
+    let move_row = Move::between(from.dtype(), to.dtype());
+    let (sizes, to_size, from_size) = (to.geometry().sizes(), to.dtype().size(), from.dtype().size());
+    let nest = LoopNest::new(sizes, [(to.geometry(), to_size), (from.geometry(), from_size)]);
+    if from.dtype() == to.dtype()
+        && let Some(tiles) = Tiles::of(&nest, to_size)
+    {
+        // SAFETY: the nest stays inside the operands, which share no element: only equal operands may, and those are not moved.
+        return unsafe { tiles.copy(to.start(), from.start()) };
+    }
+    let (to, from) = (Start(to.start()), Start(from.start()));
+    pool::over(0..nest.count(), GRAIN, |part| {
+        let (_, [to_step, from_step]) = nest.row();
+        nest.rows(part.start, part.end, |[to_offset, from_offset], count| {
+            let (to, from) = (to.at(to_offset), from.at(from_offset));
+            // SAFETY: the nest stays inside the operands, which share no element: only equal operands may, and those are not moved.
+            unsafe { move_row.row(from, from_step, to, to_step, count) };
+        });
+    });
+}
+
+/// How elements of one dtype become elements of another.
+struct Move {
+    convert: Convert,
+    size: usize,
+    same: bool,
+}
+
+impl Move {
+    fn between(from: DType, to: DType) -> Self {
+        Self { convert: conversion(from, to), size: to.size(), same: from == to }
+    }
+
+    /// # Safety
+    ///
+    /// There are `count` elements on either side, these many bytes apart, and none is on both.
+    unsafe fn row(&self, from: *const u8, from_step: isize, to: *mut u8, to_step: isize, count: usize) {
+        let dense = to_step.unsigned_abs() == self.size;
+        if self.same && dense && from_step == to_step {
+            // SAFETY: as the caller says; side by side, in the same order.
+            unsafe { std::ptr::copy_nonoverlapping(from, to, count * self.size) };
+        } else if from_step == 0 && dense && count > 1 {
+            // SAFETY: as the caller says.
+            unsafe {
+                (self.convert)(from, 0, to, to_step, 1);
+                repeat(self.size, to, count);
+            }
+        } else if self.same && to_step == self.size.cast_signed() {
+            // SAFETY: as the caller says.
+            unsafe { gather(self.size)(from, from_step, to, to_step, count) };
+        } else {
+            // SAFETY: as the caller says.
+            unsafe { (self.convert)(from, from_step, to, to_step, count) };
+        }
+    }
+}

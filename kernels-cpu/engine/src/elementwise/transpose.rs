@@ -1,0 +1,172 @@
+//! Copies between tensors of which one is innermost where the other is not.
+//!
+//! Row by row, every element that is read would cost a cache line. A tile is read line by line, turned in a buffer that stays in
+//! the cache, and written line by line, so that every line is come to once. Lines that are far apart are asked for a tile ahead: nothing
+//! else keeps enough of them on their way.
+#![expect(unsafe_code, reason = "one loop over slices of several operands")]
+
+use super::{LoopNest, ahead};
+use crate::moves::Start;
+use crate::pool::over;
+
+/// Bytes that a tile reads or writes at once.
+const LINE: usize = 128;
+
+/// Dimensions that are shorter than this are copied row by row.
+const LEAST: usize = 8;
+
+/// How many elements are worth another thread.
+const GRAIN: usize = 32 * 1024;
+
+/// The two dimensions in which tiles lie, one innermost for the written and one for the read operand, and all the others.
+pub(super) struct Tiles {
+    /// Size, and how far apart what is read is.
+    across: (usize, isize),
+    /// Size, and how far apart what is written is.
+    down: (usize, isize),
+    others: Vec<(usize, [isize; 2])>,
+    /// Of an element.
+    size: usize,
+}
+
+impl Tiles {
+    /// None where rows do as well.
+    pub(super) fn of(nest: &LoopNest<2>, size: usize) -> Option<Self> {
+        let step = size.cast_signed();
+        let [(across, [to, from]), rest @ ..] = nest.dims() else { return None };
+        let at = rest.iter().position(|(_, [_, from])| *from == step)?;
+        let (down, [down_step, _]) = rest[at];
+        if *to != step || *from == step || *from == 0 || *across < LEAST || down < LEAST {
+            return None;
+        }
+        let others = rest.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, dim)| *dim).collect();
+        Some(Self { across: (*across, *from), down: (down, down_step), others, size })
+    }
+
+    /// # Safety
+    ///
+    /// All elements of the nest's operands are inside of blocks of memory that begin here, and of which no byte is in both.
+    pub(super) unsafe fn copy(&self, to: *mut u8, from: *const u8) {
+        let ends = [Start(to), Start(from.cast_mut())];
+        // SAFETY: as the caller says.
+        unsafe {
+            match self.size {
+                1 => self.turn::<1>(ends),
+                2 => self.turn::<2>(ends),
+                4 => self.turn::<4>(ends),
+                8 => self.turn::<8>(ends),
+                _ => self.turn::<16>(ends),
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As [`copy`](Self::copy), of elements of `SIZE` bytes.
+    unsafe fn turn<const SIZE: usize>(&self, [to, from]: [Start; 2]) {
+        let side = LINE / SIZE;
+        let (wide, high) = (self.across.0.div_ceil(side), self.down.0.div_ceil(side));
+        let count = wide * high * self.others.iter().map(|(size, _)| size).product::<usize>();
+        let spot = |number: usize| {
+            let (column, row) = (number % wide * side, number / wide % high * side);
+            let [to_offset, from_offset] = self.outer(number / wide / high);
+            let (columns, rows) = (side.min(self.across.0 - column), side.min(self.down.0 - row));
+            let (column, row) = (column.cast_signed(), row.cast_signed());
+            let to = to.at(to_offset + row * self.down.1 + column * SIZE.cast_signed());
+            let from = from.at(from_offset + column * self.across.1 + row * SIZE.cast_signed());
+            Spot { to, from, columns, rows }
+        };
+        over(0..count, (GRAIN / (side * side)).max(1), |piece| {
+            let mut tile = vec![[0_u8; SIZE]; side * side];
+            let mut here = spot(piece.start);
+            for number in piece {
+                let next = spot(number + 1);
+                // SAFETY: the tile is inside both operands, and is this piece's alone.
+                unsafe { self.tile(&mut tile, &here, &next) };
+                here = next;
+            }
+        });
+    }
+
+    /// # Safety
+    ///
+    /// `columns` lines of `rows` elements can be read and `rows` lines of `columns` elements can be written, and none is on both sides.
+    unsafe fn tile<const SIZE: usize>(&self, tile: &mut [[u8; SIZE]], here: &Spot, next: &Spot) {
+        let side = LINE / SIZE;
+        let mut line = [[0_u8; SIZE]; LINE];
+        for column in 0..here.columns {
+            let offset = column.cast_signed() * self.across.1;
+            ahead::for_reading(next.from.wrapping_offset(offset), LINE);
+            let from = here.from.wrapping_offset(offset);
+            // SAFETY: as the caller says; a line has room for `LINE` elements, and there are fewer rows.
+            unsafe { std::ptr::copy_nonoverlapping(from, line.as_mut_ptr().cast(), here.rows * SIZE) };
+            for (row, element) in line[..here.rows].iter().enumerate() {
+                tile[row * side + column] = *element;
+            }
+        }
+        for row in 0..here.rows {
+            let offset = row.cast_signed() * self.down.1;
+            ahead::for_writing(next.to.wrapping_offset(offset), LINE);
+            let line = &tile[row * side..row * side + here.columns];
+            // SAFETY: as the caller says.
+            unsafe {
+                std::ptr::copy_nonoverlapping(
+                    line.as_ptr().cast(),
+                    here.to.wrapping_offset(offset),
+                    here.columns * SIZE,
+                );
+            };
+        }
+    }
+
+    /// How far the operands' parts at a position of the other dimensions are from their first elements.
+    fn outer(&self, mut rest: usize) -> [isize; 2] {
+        let mut offsets = [0; 2];
+        for (size, steps) in &self.others {
+            let position = (rest % size).cast_signed();
+            rest /= size;
+            offsets = [offsets[0] + steps[0] * position, offsets[1] + steps[1] * position];
+        }
+        offsets
+    }
+}
+
+/// Where a tile is, and how large.
+struct Spot {
+    to: *mut u8,
+    from: *mut u8,
+    columns: usize,
+    rows: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use dispatch_runtime::{Element, Geometry, Tensor};
+
+    fn turned<T: Element>(of: impl Fn(i64) -> T) {
+        let sizes = [3_i64, 37, 2, 150];
+        let strides = [37 * 2, 1, 37, 3 * 37 * 2];
+        let count = sizes.iter().product::<i64>();
+        let elements: Vec<T> = (0..count).map(of).collect();
+        let view = Tensor::from_slice(&elements).restride(Geometry::strided(&sizes, &strides, 0).unwrap()).unwrap();
+        let copied = aten::contiguous(&view, dispatch_runtime::MemoryFormat::Contiguous).unwrap();
+        let mut expected = Vec::new();
+        for flat in 0..count {
+            let at = [flat / (37 * 2 * 150), flat / (2 * 150) % 37, flat / 150 % 2, flat % 150];
+            let place: i64 = at.iter().zip(strides).map(|(at, stride)| at * stride).sum();
+            expected.push(elements[usize::try_from(place).unwrap()]);
+        }
+        assert!(*copied.read::<T>().unwrap() == expected[..], "{}", T::DTYPE);
+    }
+
+    #[test]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "any pattern will do")]
+    fn elements_of_every_size_are_where_they_belong() {
+        turned(|i| i as i8);
+        turned(|i| i as i16);
+        turned(|i| i as f32);
+        turned(|i| i);
+        turned(|i| dispatch_runtime::Complex32::new(i as f32, -1.0));
+        turned(|i| dispatch_runtime::Complex64::new(i as f64, -1.0));
+    }
+}

@@ -1,0 +1,54 @@
+//! One value, or values in order, into a tensor whose elements lie side by side.
+#![expect(unsafe_code, reason = "places that a loop nest checked")]
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Element, operands};
+
+use crate::convert::conversion;
+use crate::moves::{GRAIN, Start};
+use crate::pool::over;
+
+/// Fills a tensor whose elements lie side by side.
+pub fn fill(out: &mut Tensor, value: Scalar) -> Result<()> {
+    match value {
+        Scalar::Bool(value) => fill_with(out, &[i64::from(value)]),
+        Scalar::Int(value) => fill_with(out, &[value]),
+        Scalar::Float(value) => fill_with(out, &[value]),
+        Scalar::Complex(value) => fill_with(out, &[value]),
+    }
+}
+
+fn fill_with<T: Element>(out: &mut Tensor, value: &[T; 1]) -> Result<()> {
+    let operands = operands!(write out)?;
+    let [to] = operands.written();
+    assert!(to.geometry().is_dense(), "a tensor that is filled has no gaps");
+    let (start, size) = (Start(to.start()), to.dtype().size());
+    let (convert, step) = (conversion(T::DTYPE, to.dtype()), size.cast_signed());
+    let count = usize::try_from(to.geometry().count()).unwrap_or(0);
+    over(0..count, GRAIN, |piece| {
+        let at = start.at(step * piece.start.cast_signed());
+        // SAFETY: the elements lie side by side and the operand holds them; a piece's are its own.
+        unsafe { convert(value.as_ptr().cast(), 0, at, step, piece.len()) };
+    });
+    Ok(())
+}
+
+/// Fills a tensor whose elements lie side by side with these, converted.
+pub fn fill_in_order<T: Element>(out: &mut Tensor, elements: &[T]) -> Result<()> {
+    let operands = operands!(write out)?;
+    let [to] = operands.written();
+    assert!(to.geometry().is_contiguous(), "elements are given side by side");
+    let count = usize::try_from(to.geometry().count()).unwrap_or(0).min(elements.len());
+    let step = to.dtype().size().cast_signed();
+    // SAFETY: the elements lie side by side on both sides, and the operand holds the written ones.
+    unsafe {
+        conversion(T::DTYPE, to.dtype())(
+            elements.as_ptr().cast(),
+            size_of::<T>().cast_signed(),
+            to.start(),
+            step,
+            count,
+        );
+    }
+    Ok(())
+}

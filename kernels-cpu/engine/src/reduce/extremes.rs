@@ -1,0 +1,65 @@
+//! The largest and the smallest, and where they are.
+
+use dispatch_runtime::Element;
+
+use crate::inlined::{inlined, vectorised};
+
+/// A number that can be compared; what is not a number wins every comparison.
+pub trait Ordered: Element + PartialOrd {
+    /// Smaller than any.
+    const LOWEST: Self;
+    /// Larger than any.
+    const HIGHEST: Self;
+
+    /// Whether this is not a number.
+    fn is_none(self) -> bool;
+}
+
+inlined! {
+    impl Ordered for f32, f64 {
+        const LOWEST: Self = Self::NEG_INFINITY;
+        const HIGHEST: Self = Self::INFINITY;
+        fn is_none(self) -> bool = self.is_nan();
+    }
+
+    impl Ordered for i64 {
+        const LOWEST: Self = Self::MIN;
+        const HIGHEST: Self = Self::MAX;
+        fn is_none(self) -> bool = false;
+    }
+}
+
+/// The larger of two, or what is not a number.
+#[inline(always)]
+pub fn larger<T: Ordered>(a: T, b: T) -> T {
+    if a > b || a.is_none() { a } else { b }
+}
+
+/// The smaller of two, or what is not a number.
+#[inline(always)]
+pub fn smaller<T: Ordered>(a: T, b: T) -> T {
+    if a < b || a.is_none() { a } else { b }
+}
+
+/// The extreme element of a line and the first place where it is: found apart, because each is a packed loop.
+pub fn find<T: Ordered>(line: &[T], begin: T, choose: impl Fn(T, T) -> T) -> (T, usize) {
+    let best = vectorised!({
+        let mut lanes = [begin; 16];
+        let (wide, rest) = line.as_chunks::<16>();
+        for values in wide {
+            for (lane, &value) in lanes.iter_mut().zip(values) {
+                *lane = choose(value, *lane);
+            }
+        }
+        let best = lanes.into_iter().fold(begin, &choose);
+        rest.iter().fold(best, |best, &value| choose(best, value))
+    });
+    let is_best = |value: &T| *value == best || best.is_none() && value.is_none();
+    let blocks = line.chunks(256);
+    let block = vectorised!(
+        blocks.into_iter().position(|block| block.iter().fold(false, |found, value| found | is_best(value)))
+    );
+    let start = block.unwrap_or(0) * 256;
+    let within = line.get(start..).and_then(|rest| rest.iter().position(is_best));
+    (best, start + within.unwrap_or(0))
+}

@@ -1,0 +1,170 @@
+//! The loops of a fold, for runs that are of its type and lie side by side.
+#![expect(unsafe_code, reason = "lines and units divided among threads")]
+
+use std::mem::MaybeUninit;
+
+use dispatch_runtime::{DType, Element};
+
+use super::Fold;
+use crate::elementwise::ahead;
+use crate::math::vectorised;
+
+/// How many columns are folded at once at most: their lanes stay in the nearest cache.
+pub(super) const COLUMNS: usize = 1024;
+/// How many elements are added to a lane before it is joined with others.
+const DEPTH: usize = 64;
+/// How many lanes of at most four bytes a run is folded in, and how many wider ones.
+const LANES: [usize; 2] = [64, 16];
+/// The most elements in a lane, after all lanes of a run were joined: a lane that counts must hold that number.
+pub const MOST_IN_A_LANE: usize = LANES[0] * DEPTH;
+/// How many bytes ahead memory is asked for: the processor guesses no further than a page.
+const AHEAD: usize = 8192;
+
+/// A fold whose types the walk does not know. Every function wants as many totals, elements and results as it says, each where the
+/// pointer says, side by side.
+pub(super) trait Loops: Sync {
+    fn input(&self) -> DType;
+
+    fn output(&self) -> DType;
+
+    fn total_size(&self) -> usize;
+
+    /// Begins `count` totals.
+    unsafe fn start(&self, totals: *mut u8, count: usize);
+
+    /// Folds `count` elements into a total.
+    unsafe fn run(&self, total: *mut u8, values: *const u8, count: usize);
+
+    /// Folds `count` rows, `stride` bytes apart, into a row of at most [`COLUMNS`] totals.
+    unsafe fn rows(&self, totals: *mut u8, columns: usize, rows: *const u8, stride: isize, count: usize);
+
+    /// Merges `count` totals into others.
+    unsafe fn merge(&self, totals: *mut u8, others: *const u8, count: usize);
+
+    /// Turns `count` totals into results.
+    unsafe fn finish(&self, totals: *const u8, out: *mut u8, count: usize);
+}
+
+impl<F: Fold> Loops for F {
+    fn input(&self) -> DType {
+        F::In::DTYPE
+    }
+
+    fn output(&self) -> DType {
+        F::Out::DTYPE
+    }
+
+    fn total_size(&self) -> usize {
+        size_of::<F::Total>()
+    }
+
+    unsafe fn start(&self, totals: *mut u8, count: usize) {
+        for i in 0..count {
+            // SAFETY: the caller says that there is room for `count` totals.
+            unsafe { totals.cast::<F::Total>().add(i).write(self.total(self.lane())) };
+        }
+    }
+
+    unsafe fn run(&self, total: *mut u8, values: *const u8, count: usize) {
+        // SAFETY: the caller says that there are a total and `count` elements.
+        let (total, values) =
+            unsafe { (&mut *total.cast::<F::Total>(), std::slice::from_raw_parts(values.cast::<F::In>(), count)) };
+        let lane = if count < DEPTH {
+            values.iter().fold(self.lane(), |lane, &value| self.add(lane, value))
+        } else if size_of::<F::Lane>() <= 4 {
+            return *total = side_by_side::<F, { LANES[0] }>(self, *total, values);
+        } else {
+            return *total = side_by_side::<F, { LANES[1] }>(self, *total, values);
+        };
+        *total = self.merge(*total, self.total(lane));
+    }
+
+    unsafe fn rows(&self, totals: *mut u8, columns: usize, rows: *const u8, stride: isize, count: usize) {
+        // SAFETY: the caller says that there are so many totals.
+        let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::Total>(), columns) };
+        let mut lanes = [const { MaybeUninit::<F::Lane>::uninit() }; COLUMNS];
+        let lanes = &mut lanes[..columns];
+        vectorised!({
+            for from in (0..count).step_by(DEPTH) {
+                let end = count.min(from + DEPTH);
+                let row = |i: usize| {
+                    let at = rows.wrapping_offset(stride * isize::try_from(i).unwrap_or(0));
+                    // SAFETY: the caller says that there are `count` rows of `columns` elements.
+                    unsafe { std::slice::from_raw_parts(at.cast::<F::In>(), columns) }
+                };
+                for lane in &mut *lanes {
+                    lane.write(self.lane());
+                }
+                let mut i = from;
+                while i + 4 <= end {
+                    let four = [row(i), row(i + 1), row(i + 2), row(i + 3)];
+                    for (j, lane) in lanes.iter_mut().enumerate() {
+                        // SAFETY: lanes were begun above, and rows are as long as lanes are many.
+                        unsafe {
+                            let with = self.add(lane.assume_init(), *four[0].get_unchecked(j));
+                            let with = self.add(with, *four[1].get_unchecked(j));
+                            let with = self.add(with, *four[2].get_unchecked(j));
+                            lane.write(self.add(with, *four[3].get_unchecked(j)));
+                        }
+                    }
+                    i += 4;
+                }
+                for i in i..end {
+                    for (lane, &value) in lanes.iter_mut().zip(row(i)) {
+                        // SAFETY: as above.
+                        unsafe { lane.write(self.add(lane.assume_init(), value)) };
+                    }
+                }
+                for (total, lane) in totals.iter_mut().zip(&*lanes) {
+                    // SAFETY: as above.
+                    *total = self.merge(*total, self.total(unsafe { lane.assume_init() }));
+                }
+            }
+        });
+    }
+
+    unsafe fn merge(&self, totals: *mut u8, others: *const u8, count: usize) {
+        let (totals, others) = (totals.cast::<F::Total>(), others.cast::<F::Total>());
+        for i in 0..count {
+            // SAFETY: the caller says that there are `count` totals on either side.
+            unsafe { totals.add(i).write(Fold::merge(self, totals.add(i).read(), others.add(i).read())) };
+        }
+    }
+
+    unsafe fn finish(&self, totals: *const u8, out: *mut u8, count: usize) {
+        for i in 0..count {
+            // SAFETY: the caller says that there are `count` totals, and room for as many results.
+            unsafe { out.cast::<F::Out>().add(i).write(Fold::finish(self, totals.cast::<F::Total>().add(i).read())) };
+        }
+    }
+}
+
+/// Folds a run in `N` lanes.
+fn side_by_side<F: Fold, const N: usize>(fold: &F, total: F::Total, values: &[F::In]) -> F::Total {
+    vectorised!({
+        let mut total = total;
+        for block in values.chunks(N * DEPTH) {
+            let mut lanes = [fold.lane(); N];
+            let (wide, rest) = block.as_chunks::<N>();
+            for values in wide {
+                ahead::for_reading(values.as_ptr().cast::<u8>().wrapping_add(AHEAD), size_of_val(values));
+                for (lane, &value) in lanes.iter_mut().zip(values) {
+                    *lane = fold.add(*lane, value);
+                }
+            }
+            for (lane, &value) in lanes.iter_mut().zip(rest) {
+                *lane = fold.add(*lane, value);
+            }
+            let mut width = N / 2;
+            while width > 0 {
+                let (low, high) = lanes.split_at_mut(width);
+                for (a, b) in low.iter_mut().zip(high) {
+                    *a = fold.join(*a, *b);
+                }
+                width /= 2;
+            }
+            total = fold.merge(total, fold.total(lanes[0]));
+        }
+        total
+    })
+}

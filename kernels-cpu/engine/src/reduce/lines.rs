@@ -1,0 +1,238 @@
+//! Functions of whole lines.
+//!
+//! A line is what one position of the kept dimensions has along the others. Lines of elements that lie side by side are used where they
+//! are; others pass through a block, neighbours together, so that each cache line is fetched once.
+#![expect(unsafe_code, reason = "lines and units divided among threads")]
+
+use dispatch_runtime::{DType, Element, Operand, Operands};
+use smallvec::SmallVec;
+
+use super::signed;
+use crate::convert::{Convert, conversion};
+use crate::pool;
+
+/// How many elements are worth a thread.
+const GRAIN: usize = 32 * 1024;
+/// How many neighbours pass through a block together: a cache line of elements.
+const TOGETHER: usize = 16;
+
+/// One operand and the way along its lines.
+struct Lane {
+    start: *mut u8,
+    /// Of an element in a line.
+    size: usize,
+    /// From an input's dtype to the line's, or from the line's to a result's.
+    convert: Convert,
+    /// Lines are used where they are.
+    direct: bool,
+    /// How many elements a line has.
+    length: usize,
+    /// Sizes and strides in bytes along a line, the innermost first.
+    along: SmallVec<[(usize, isize); 3]>,
+    /// Strides in bytes between lines, one for each kept dimension, the innermost first.
+    between: SmallVec<[isize; 4]>,
+}
+
+// SAFETY: the operands that these point into are held for as long as the walk, and threads write different lines.
+unsafe impl Sync for Lane {}
+
+impl Lane {
+    /// Lines of `dtype`.
+    fn new(dtype: DType, operand: &Operand<'_>, dims: &[bool], is_result: bool) -> Self {
+        let geometry = operand.geometry();
+        let element = signed(operand.dtype().size());
+        let (mut along, mut between) = (SmallVec::<[(usize, isize); 3]>::new(), SmallVec::new());
+        for dim in (0..geometry.rank()).rev() {
+            let size = usize::try_from(geometry.sizes()[dim]).unwrap_or(0);
+            let stride = isize::try_from(geometry.strides()[dim]).unwrap_or(0).wrapping_mul(element);
+            if !dims[dim] {
+                between.push(stride);
+            } else if size != 1 {
+                match along.last_mut() {
+                    Some((inner, step)) if step.wrapping_mul(signed(*inner)) == stride => *inner *= size,
+                    _ => along.push((size, stride)),
+                }
+            }
+        }
+        if along.is_empty() {
+            along.push((1, element));
+        }
+        let (from, to) = if is_result { (dtype, operand.dtype()) } else { (operand.dtype(), dtype) };
+        let length = along.iter().fold(1, |length: usize, along| length.saturating_mul(along.0));
+        let direct = from == to && along.len() == 1 && along[0].1 == element;
+        Self {
+            start: operand.start(),
+            size: dtype.size(),
+            convert: conversion(from, to),
+            direct,
+            length,
+            along,
+            between,
+        }
+    }
+
+    /// Where the line at this position of the kept dimensions begins.
+    fn at(&self, position: &[usize]) -> *mut u8 {
+        let steps = position.iter().zip(&self.between);
+        let offset =
+            steps.fold(0, |offset: isize, (&at, stride)| offset.wrapping_add(signed(at).wrapping_mul(*stride)));
+        self.start.wrapping_offset(offset)
+    }
+
+    /// Copies `count` neighbouring lines to a block, or from it.
+    fn copy(&self, start: *mut u8, block: *mut u8, count: usize, is_result: bool) {
+        let neighbour = self.between.first().copied().unwrap_or(0);
+        let (run, step) = self.along[0];
+        let size = signed(self.size);
+        let copy = |outside: *mut u8, stride: isize, inside: *mut u8, own: isize, count: usize| {
+            // SAFETY: the operand has these elements, and a block has room for the lines that pass through it.
+            unsafe {
+                if is_result {
+                    (self.convert)(inside, own, outside, stride, count);
+                } else {
+                    (self.convert)(outside, stride, inside, own, count);
+                }
+            }
+        };
+        let mut at: SmallVec<[usize; 3]> = SmallVec::from_elem(0, self.along.len());
+        let (mut outside, mut done) = (start, 0);
+        while done < self.length {
+            if neighbour.abs() < step.abs() && count > 1 {
+                for i in 0..run {
+                    let inside = block.wrapping_add((done + i) * self.size);
+                    copy(
+                        outside.wrapping_offset(step * signed(i)),
+                        neighbour,
+                        inside,
+                        size * signed(self.length),
+                        count,
+                    );
+                }
+            } else {
+                for line in 0..count {
+                    let inside = block.wrapping_add((line * self.length + done) * self.size);
+                    copy(outside.wrapping_offset(neighbour * signed(line)), step, inside, size, run);
+                }
+            }
+            done += run;
+            for (at, &(size, stride)) in at.iter_mut().zip(&self.along).skip(1) {
+                *at += 1;
+                outside = outside.wrapping_offset(stride);
+                if *at < size {
+                    break;
+                }
+                outside = outside.wrapping_offset(-stride * signed(size));
+                *at = 0;
+            }
+        }
+    }
+}
+
+/// Calls `f` with every line along the marked dimensions: its number, the elements of what is read, and those of what is written, of which
+/// the first `O` are of one type and the others of another. The operands have as many dimensions, and agree in those that are not marked;
+/// along a line each has its own length.
+///
+/// # Panics
+///
+/// If they do not agree, or if one is both read and written.
+pub fn lines<C: Element, R: Element, S: Element, const I: usize, const W: usize, const O: usize, const P: usize>(
+    dims: &[bool],
+    operands: &Operands<'_, W, I>,
+    f: impl Fn(usize, [&[C]; I], [&mut [R]; O], [&mut [S]; P]) + Sync,
+) {
+    const { assert!(O + P == W) };
+    let (sizes, lanes) = lanes(dims, [C::DTYPE, R::DTYPE, S::DTYPE], operands.read(), operands.written(), O);
+    walk(&sizes, &lanes, I, &|number, at| {
+        // SAFETY: `walk` gives every lane its line, of the type that the lane was made with, and no line to two. What is written is in no
+        // line that is read.
+        unsafe {
+            let read = std::array::from_fn(|i| std::slice::from_raw_parts(at[i].cast::<C>(), lanes[i].length));
+            let first =
+                std::array::from_fn(|i| std::slice::from_raw_parts_mut(at[I + i].cast::<R>(), lanes[I + i].length));
+            let second = std::array::from_fn(|i| {
+                std::slice::from_raw_parts_mut(at[I + O + i].cast::<S>(), lanes[I + O + i].length)
+            });
+            f(number, read, first, second);
+        }
+    });
+}
+
+/// The sizes of the kept dimensions, the innermost first, and a lane for every operand. The dtypes are those of lines that are read, of the
+/// first `first` that are written, and of the others.
+fn lanes(
+    dims: &[bool],
+    [read, written, others]: [DType; 3],
+    inputs: &[Operand<'_>],
+    results: &[Operand<'_>],
+    first: usize,
+) -> (SmallVec<[usize; 4]>, SmallVec<[Lane; 4]>) {
+    let all = results[0].geometry().sizes();
+    for operand in inputs.iter().chain(results) {
+        let own = operand.geometry().sizes();
+        let agrees = own.len() == dims.len() && (0..own.len()).all(|dim| dims[dim] || own[dim] == all[dim]);
+        assert!(agrees, "lines of {own:?} beside lines of {all:?}");
+    }
+    assert!(!inputs.iter().any(|input| results.iter().any(|result| input.is(result))), "lines are read or written");
+    let of_inputs = inputs.iter().map(|input| Lane::new(read, input, dims, false));
+    let dtype = |i: usize| if i < first { written } else { others };
+    let of_results = results.iter().enumerate().map(|(i, result)| Lane::new(dtype(i), result, dims, true));
+    let sizes = all.iter().zip(dims).rev().filter(|(_, along)| !**along);
+    let sizes = sizes.map(|(&size, _)| usize::try_from(size).unwrap_or(0)).collect();
+    (sizes, of_inputs.chain(of_results).collect())
+}
+
+fn walk(sizes: &[usize], lanes: &[Lane], inputs: usize, f: &(dyn Fn(usize, &[*mut u8]) + Sync)) {
+    let count = sizes.iter().fold(1, |count: usize, &size| count.saturating_mul(size));
+    let longest = lanes.iter().map(|lane| lane.length).max().unwrap_or(0);
+    if longest == 0 {
+        // There may be any number of lines without elements.
+        return;
+    }
+    let inner = sizes.first().copied().unwrap_or(1);
+    let together = if lanes.iter().all(|lane| lane.direct) { usize::MAX } else { TOGETHER };
+    pool::over(0..count, (GRAIN / longest.max(1)).max(1), |part| {
+        let room = TOGETHER.min(part.len());
+        let mut blocks: SmallVec<[Vec<u128>; 4]> = lanes
+            .iter()
+            .map(|lane| if lane.direct { Vec::new() } else { vec![0; (room * lane.length * lane.size).div_ceil(16)] })
+            .collect();
+        let mut starts: SmallVec<[*mut u8; 4]> = SmallVec::from_elem(std::ptr::null_mut(), lanes.len());
+        let mut first = part.start;
+        while first < part.end {
+            let mut rest = first;
+            let position: SmallVec<[usize; 4]> = sizes
+                .iter()
+                .map(|&size| {
+                    let at = rest % size;
+                    rest /= size;
+                    at
+                })
+                .collect();
+            let neighbours = together.min(part.end - first).min(inner - position.first().copied().unwrap_or(0));
+            for (i, (lane, block)) in lanes.iter().zip(&mut blocks).enumerate() {
+                let at = lane.at(&position);
+                starts[i] = if lane.direct { at } else { block.as_mut_ptr().cast() };
+                if !lane.direct && i < inputs {
+                    lane.copy(at, starts[i], neighbours, false);
+                }
+            }
+            for line in 0..neighbours {
+                f(first + line, &starts);
+                for (start, lane) in starts.iter_mut().zip(lanes) {
+                    let step = if lane.direct {
+                        lane.between.first().copied().unwrap_or(0)
+                    } else {
+                        signed(lane.length * lane.size)
+                    };
+                    *start = start.wrapping_offset(step);
+                }
+            }
+            for (lane, block) in lanes.iter().zip(&mut blocks).skip(inputs) {
+                if !lane.direct {
+                    lane.copy(lane.at(&position), block.as_mut_ptr().cast(), neighbours, true);
+                }
+            }
+            first += neighbours;
+        }
+    });
+}

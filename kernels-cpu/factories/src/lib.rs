@@ -1,0 +1,5 @@
+//! Tensors out of nothing.
+#![forbid(unsafe_code)]
+
+mod factory;
+mod sequence;

@@ -1,0 +1,290 @@
+//! Elements picked by their positions.
+//!
+//! Positions become a table of places, checked and wrapped before anything is moved.
+
+use std::ops::Range;
+
+use aten::Indexed;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, broadcast_strides};
+
+use crate::gather::gathered;
+use crate::mask::Picked;
+use engine::moves::{self, Axis, Step, along, packed, viewed};
+use engine::numbers::usized;
+
+/// An index whose positions lie side by side.
+fn side_by_side(index: &Tensor) -> Result<Tensor> {
+    let is_ready = index.dtype() == DType::I64 && index.geometry().is_contiguous();
+    if is_ready { Ok(index.clone()) } else { packed(index, DType::I64) }
+}
+
+/// The positions of an index, the last dimension fastest.
+pub(crate) fn positions(index: &Tensor) -> Result<Vec<i64>> {
+    side_by_side(index)?.to_vec::<i64>()
+}
+
+/// Whether negative positions count from the end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Negative {
+    Wraps,
+    IsOutside,
+}
+
+/// Refuses positions outside of a dimension of this size; the rest are made zero or more.
+pub(crate) fn inside(
+    argument: &'static str,
+    positions: &mut [i64],
+    size: i64,
+    negative: Negative,
+) -> Result<(), BadArgument> {
+    for position in positions {
+        let index = *position;
+        if index < 0 && negative == Negative::Wraps {
+            *position = index.saturating_add(size);
+        }
+        if !(0..size).contains(position) {
+            return Err(BadArgument::new(argument, Problem::Index { index, size }));
+        }
+    }
+    Ok(())
+}
+
+/// A tensor without dimensions counts as one of one.
+pub(crate) fn sizes_or_one(tensor: &Tensor) -> &[i64] {
+    if tensor.sizes().is_empty() { &[1] } else { tensor.sizes() }
+}
+
+/// Fills a tensor whose elements lie side by side with those at places of another.
+fn picked(out: &mut Tensor, this: &Tensor, places: Vec<i64>) -> Result<()> {
+    let size = out.geometry().count();
+    along(out, this, &[Axis { size, to: Step::Stride(1), from: Step::Table(places) }])
+}
+
+#[op_impl(aten::gather, CPU)]
+fn gather(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
+    gathered(out, this, *plan, index)
+}
+
+#[op_impl(aten::take, CPU)]
+fn take(_plan: &(), out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
+    let mut positions = positions(index)?;
+    inside("index", &mut positions, this.geometry().count(), Negative::Wraps)?;
+    picked(out, &packed(this, this.dtype())?, positions)
+}
+
+#[op_impl(aten::index_select, CPU)]
+fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
+    let at = *plan;
+    if at + 1 == this.sizes().len() && out.geometry().count() > 0 {
+        // The same positions in all rows.
+        let mut strides = Dims::from_elem(0, at + 1);
+        strides[at] = index.strides().first().copied().unwrap_or(1);
+        return match Geometry::strided(out.sizes(), &strides, index.geometry().offset()) {
+            Some(rows) => gathered(out, this, at, &index.restride(rows)?),
+            None => Ok(()),
+        };
+    }
+    let (sizes, strides) = (Dims::from_slice(out.sizes()), Dims::from_slice(out.strides()));
+    let (size, stride) = (this.sizes().get(at).copied().unwrap_or(1), this.strides().get(at).copied().unwrap_or(1));
+    let index = side_by_side(index)?;
+    // Some at a time, as a table of all places would be as large as the index.
+    for (number, positions) in (0..).zip(index.read::<i64>()?.chunks(TOGETHER)) {
+        let mut places = positions.to_vec();
+        inside("index", &mut places, size, Negative::IsOutside)?;
+        places.iter_mut().for_each(|place| *place *= stride);
+        let count = i64::try_from(places.len()).unwrap_or(0);
+        let whole = |dim: usize| Axis::strided(sizes[dim], strides[dim], this.strides()[dim]);
+        let mut axes: Vec<Axis> = (0..this.sizes().len()).map(whole).collect();
+        let mut part = (sizes.clone(), out.geometry().offset());
+        if let Some(axis) = axes.get_mut(at) {
+            *axis = Axis { size: count, from: Step::Table(places), to: axis.to.clone() };
+            part.0[at] = count;
+            part.1 += number * i64::try_from(TOGETHER).unwrap_or(0) * strides[at];
+        }
+        if let Some(part) = Geometry::strided(&part.0, &strides, part.1) {
+            along(&mut out.restride(part)?, this, &axes)?;
+        }
+    }
+    Ok(())
+}
+
+/// How many positions become places at once.
+const TOGETHER: usize = 1 << 14;
+
+/// The positions of an index for several dimensions.
+pub(crate) struct Lists<'a> {
+    indexed: &'a Indexed,
+    /// For each dimension that has an index, the positions, broadcast and side by side.
+    positions: Vec<Tensor>,
+}
+
+impl<'a> Lists<'a> {
+    pub(crate) fn of(indexed: &'a Indexed) -> Result<Self> {
+        let ready = |list: &Tensor| {
+            list.dtype() == DType::I64 && list.geometry().is_contiguous() && *list.sizes() == *indexed.index_sizes
+        };
+        let positions = indexed.lists.iter().map(|list| {
+            if ready(list) {
+                return Ok(list.clone());
+            }
+            moves::stretched("indices", list, DType::I64, &indexed.index_sizes)
+        });
+        Ok(Self { indexed, positions: positions.collect::<Result<_>>()? })
+    }
+
+    /// The dimensions of a walk over some of the positions: for each the size, the step in a tensor of these sizes and strides, and the
+    /// step where what is picked lies side by side.
+    pub(crate) fn steps(&self, some: Range<usize>, sizes: &[i64], strides: &[i64]) -> Result<Vec<(i64, Step, Step)>> {
+        let Indexed { sizes: picked, index_sizes, at, dims, .. } = self.indexed;
+        let mut places: Option<Vec<i64>> = None;
+        for (&dim, list) in dims.iter().zip(&self.positions) {
+            let mut positions = list.read::<i64>()?[some.clone()].to_vec();
+            inside("indices", &mut positions, sizes[dim], Negative::Wraps)?;
+            positions.iter_mut().for_each(|position| *position *= strides[dim]);
+            if let Some(places) = &mut places {
+                places.iter_mut().zip(positions).for_each(|(place, more)| *place += more);
+            } else {
+                places = Some(positions);
+            }
+        }
+        let places = places.unwrap_or_else(|| vec![0; some.len()]);
+        let dense = Geometry::contiguous(picked);
+        let others = dense.strides()[..*at].iter().chain(&dense.strides()[at + index_sizes.len()..]);
+        let whole = (0..sizes.len()).filter(|dim| !dims.contains(dim));
+        let mut steps: Vec<_> = whole
+            .zip(others)
+            .map(|(dim, &stride)| (sizes[dim], Step::Stride(strides[dim]), Step::Stride(stride)))
+            .collect();
+        let size = i64::try_from(some.len()).unwrap_or(0);
+        steps.insert(*at, (size, Step::Table(places), Step::Stride(self.width())));
+        Ok(steps)
+    }
+
+    /// How many positions there are.
+    pub(crate) fn count(&self) -> usize {
+        usized(dispatch_runtime::element_count(&self.indexed.index_sizes))
+    }
+
+    /// How many elements lie side by side from what one position picks to what the next does.
+    fn width(&self) -> i64 {
+        dispatch_runtime::element_count(&self.indexed.sizes[self.indexed.at + self.indexed.index_sizes.len()..])
+    }
+}
+
+#[op_impl(aten::index, CPU)]
+fn index(plan: &Indexed, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let lists = Lists::of(plan)?;
+    // Some at a time, as a table of all places would be as large as an index.
+    for first in (0..lists.count()).step_by(TOGETHER) {
+        let some = first..lists.count().min(first + TOGETHER);
+        let steps = lists.steps(some, this.sizes(), this.strides())?;
+        let axes: Vec<Axis> = steps.into_iter().map(|(size, from, to)| Axis { size, to, from }).collect();
+        if out.geometry().count() > 0 {
+            let start = out.geometry().offset() + i64::try_from(first).unwrap_or(0) * lists.width();
+            along(&mut out.restride(Geometry::contiguous(&[]).at(start))?, this, &axes)?;
+        }
+    }
+    Ok(())
+}
+
+/// The positions of elements that are not zero, side by side for each dimension.
+fn nonzero_positions(this: &Tensor) -> Result<(Tensor, usize)> {
+    let (picked, rank) = (Picked::by(this)?, this.sizes().len());
+    let count = picked.count();
+    let sizes = [i64::try_from(rank).unwrap_or(0), i64::try_from(count).unwrap_or(i64::MAX)];
+    let mut columns = Spec::contiguous(DType::I64, &sizes).on(Device::CPU)?;
+    if count > 0 {
+        let mut columns = columns.write::<i64>()?;
+        for (dim, column) in columns.chunks_exact_mut(count).enumerate() {
+            picked.positions(dim, column)?;
+        }
+    }
+    Ok((columns, count))
+}
+
+#[op_impl(aten::nonzero, CPU)]
+fn nonzero(this: &Tensor) -> Result<Tensor> {
+    let (columns, _) = nonzero_positions(this)?;
+    let &[rank, count] = columns.sizes() else { return Ok(columns) };
+    viewed(&columns, &[count, rank], &[1, count], 0)
+}
+
+#[op_impl(aten::nonzero_static, CPU)]
+fn nonzero_static(_plan: &(), out: &mut Tensor, this: &Tensor, fill_value: i64) -> Result<()> {
+    let ((columns, count), rank) = (nonzero_positions(this)?, this.sizes().len());
+    let (mut rows, columns) = (out.write::<i64>()?, columns.read::<i64>()?);
+    rows.fill(fill_value);
+    for (row, to) in rows.chunks_exact_mut(rank.max(1)).take(count).enumerate() {
+        to.iter_mut().enumerate().for_each(|(dim, to)| *to = columns[dim * count + row]);
+    }
+    Ok(())
+}
+
+/// A tensor stretched to sizes to which it broadcasts.
+fn stretched(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+    viewed(tensor, sizes, &broadcast_strides(tensor.geometry(), sizes), tensor.geometry().offset())
+}
+
+/// Where in memory the mask is true, among the elements of `this`; both have the same sizes.
+fn masked_places(this: &Tensor, mask: &Tensor) -> Result<Vec<i64>> {
+    let picked = Picked::by(mask)?;
+    if this.geometry().is_contiguous() {
+        return picked.places();
+    }
+    let (mut places, mut positions) = (vec![0; picked.count()], vec![0; picked.count()]);
+    for (dim, stride) in this.strides().iter().enumerate() {
+        picked.positions(dim, &mut positions)?;
+        places.iter_mut().zip(&positions).for_each(|(place, position)| *place += position * stride);
+    }
+    Ok(places)
+}
+
+#[op_impl(aten::masked_select, CPU)]
+fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
+    let (this, mask) = (stretched(this, plan)?, stretched(mask, plan)?);
+    if this.geometry().is_contiguous() {
+        return Picked::by(&mask)?.elements(&this);
+    }
+    let places = masked_places(&this, &mask)?;
+    let spec = Spec::contiguous(this.dtype(), &[i64::try_from(places.len()).unwrap_or(i64::MAX)]);
+    let mut out = spec.on(this.device())?;
+    picked(&mut out, &this, places)?;
+    Ok(out)
+}
+
+#[op_impl(aten::masked_scatter, CPU)]
+fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
+    let mask = stretched(mask, out.sizes())?;
+    let places = masked_places(out, &mask)?;
+    let size = i64::try_from(places.len()).unwrap_or(i64::MAX);
+    if source.geometry().count() < size {
+        let expected = format!("{size} elements, as the mask is true so often");
+        return Err(BadArgument::sizes("source", source.sizes(), expected).into());
+    }
+    moves::copy(out, this)?;
+    let source = packed(source, source.dtype())?;
+    along(out, &source, &[Axis { size, to: Step::Table(places), from: Step::Stride(1) }])
+}
+
+#[op_impl(aten::one_hot, CPU)]
+fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
+    let classes = positions(this)?;
+    let largest = classes.iter().copied().max().unwrap_or(0);
+    let count = if num_classes == -1 { largest.saturating_add(1) } else { num_classes };
+    if let Some(&index) = classes.iter().find(|class| !(0..count).contains(*class)) {
+        return Err(BadArgument::new("self", Problem::Index { index, size: count }).into());
+    }
+    let mut sizes = Dims::from_slice(this.sizes());
+    sizes.push(count);
+    let mut out = Spec::contiguous(DType::I64, &sizes).on(this.device())?;
+    {
+        let mut rows = out.write::<i64>()?;
+        rows.fill(0);
+        let width = usize::try_from(count).unwrap_or(usize::MAX);
+        for (row, class) in rows.chunks_exact_mut(width.max(1)).zip(&classes) {
+            row[usize::try_from(*class).unwrap_or(0)] = 1;
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,158 @@
+//! Which elements a mask picks.
+//!
+//! They are counted by the block first, so each block knows where among all of them its own begin, and threads can share the rest.
+#![expect(unsafe_code, reason = "places that were counted before")]
+
+use dispatch_runtime::{BadArgument, Bool, DType, Dims, Operand, Read, Result, Spec, Tensor, operands};
+
+use engine::moves::{of_size, packed};
+use engine::numbers::usized;
+use engine::pool::{Lines, Shared, over};
+
+/// The elements of a tensor that are not zero.
+///
+/// Flags are looked at twice, to count and to pick, and must be the same both times: results are as many as were counted. So they are
+/// held from the first look to the last, or are a copy that nothing else reaches.
+pub(crate) struct Picked<'a> {
+    flags: Flags<'a>,
+    sizes: Dims,
+    /// How many come before each block, and how many there are.
+    starts: Vec<usize>,
+}
+
+enum Flags<'a> {
+    Held(Read<'a, Bool>),
+    Own(Tensor),
+}
+
+impl Flags<'_> {
+    fn with<R>(&self, f: impl FnOnce(&[Bool]) -> R) -> Result<R> {
+        Ok(match self {
+            Self::Held(flags) => f(flags),
+            Self::Own(flags) => f(&flags.read::<Bool>()?),
+        })
+    }
+}
+
+/// How many elements are looked at together.
+const BLOCK: usize = 1 << 12;
+/// How many blocks are worth a thread.
+const GRAIN: usize = 8;
+
+impl<'a> Picked<'a> {
+    pub(crate) fn by(mask: &'a Tensor) -> Result<Self> {
+        let flags = if mask.dtype() == DType::Bool && mask.geometry().is_contiguous() {
+            Flags::Held(mask.read::<Bool>()?)
+        } else {
+            Flags::Own(packed(mask, DType::Bool)?)
+        };
+        let mut starts = flags.with(|flags| {
+            let blocks = flags.len().div_ceil(BLOCK);
+            let mut counts = vec![0; blocks + 1];
+            Lines::new(&mut counts[..blocks], 1).each(GRAIN, |block, count| {
+                let flags = &flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)];
+                count[0] = flags.iter().filter(|flag| flag.0 != 0).count();
+            });
+            counts
+        })?;
+        let mut before = 0;
+        for start in &mut starts {
+            before += std::mem::replace(start, before);
+        }
+        Ok(Self { flags, sizes: Dims::from_slice(mask.sizes()), starts })
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Writes what `fill` makes of their places, a block of neighbours at a time. The last dimension counts fastest.
+    pub(crate) fn write<T: Send>(&self, out: &mut [T], fill: impl Fn(&[usize], &mut [T]) + Sync) -> Result<()> {
+        let out = Shared::new(&mut out[..self.count()]);
+        self.flags.with(|flags| {
+            over(0..self.starts.len() - 1, GRAIN, |blocks| {
+                let mut places = vec![0; BLOCK];
+                for block in blocks {
+                    let flags = &flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)];
+                    let mut count = 0;
+                    for (place, flag) in (block * BLOCK..).zip(flags) {
+                        places[count % BLOCK] = place;
+                        count += usize::from(flag.0 != 0);
+                    }
+                    let [start, end] = [self.starts[block], self.starts[block + 1]];
+                    assert_eq!(count, end - start, "flags that are held stay as they were counted");
+                    // SAFETY: a block has so many, counted before, behind those of the blocks before it.
+                    let out = unsafe { out.slice(start..end) };
+                    fill(&places[..count], out);
+                }
+            });
+        })
+    }
+
+    /// The elements at their places of a tensor that is as large, whose own lie side by side.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BadArgument`] if it is another.
+    pub(crate) fn elements(&self, this: &Tensor) -> Result<Tensor> {
+        if !this.geometry().is_contiguous() || *this.sizes() != *self.sizes {
+            let expected = format!("{:?}, side by side, as the mask has", &self.sizes[..]);
+            return Err(BadArgument::sizes("self", this.sizes(), expected).into());
+        }
+        let count = self.count();
+        let mut out = Spec::contiguous(this.dtype(), &[i64::try_from(count).unwrap_or(i64::MAX)]).on(this.device())?;
+        let operands = operands!(write out; read this)?;
+        let ([to], [from]) = (operands.written(), operands.read());
+        // SAFETY: words are of the size of the elements, which lie side by side in both, and there is room for `count`.
+        of_size!(this.dtype().size(), Word => unsafe { self.compress::<Word>(to, from)? });
+        drop(operands);
+        Ok(out)
+    }
+
+    /// # Safety
+    ///
+    /// Elements of both operands are of the size of `W`, and lie side by side; there is room for as many as are picked.
+    unsafe fn compress<W: Copy + Send + Sync>(&self, to: &Operand<'_>, from: &Operand<'_>) -> Result<()> {
+        // SAFETY: the operands hold the elements, and the rest is as the caller says.
+        let (to, from) = unsafe {
+            let all = std::slice::from_raw_parts(from.start().cast::<W>(), usized(from.geometry().count()));
+            (std::slice::from_raw_parts_mut(to.start().cast::<W>(), self.count()), all)
+        };
+        self.write(to, |places, to| to.iter_mut().zip(places).for_each(|(to, &place)| *to = from[place]))
+    }
+
+    /// Their places.
+    pub(crate) fn places(&self) -> Result<Vec<i64>> {
+        let mut all = vec![0; self.count()];
+        self.write(&mut all, |places, out| {
+            out.iter_mut().zip(places).for_each(|(to, &place)| *to = i64::try_from(place).unwrap_or(i64::MAX));
+        })?;
+        Ok(all)
+    }
+
+    /// Their positions in a dimension.
+    pub(crate) fn positions(&self, dim: usize, out: &mut [i64]) -> Result<()> {
+        let sizes = &self.sizes;
+        let stride = usized(dispatch_runtime::element_count(&sizes[dim + 1..]));
+        let size = usized(sizes[dim]);
+        self.write(out, |places, out| {
+            // Neighbours are likely to have the same, or to be one further.
+            let (mut position, mut start, mut end) = (0, 0, 0);
+            for (to, &place) in out.iter_mut().zip(places) {
+                if stride == 1 && place < end {
+                    position = place - start;
+                } else if place >= end {
+                    let number = place / stride;
+                    position = number % size;
+                    (start, end) = if stride == 1 {
+                        (place - position, place - position + size)
+                    } else {
+                        (number * stride, (number + 1) * stride)
+                    };
+                }
+                *to = i64::try_from(position).unwrap_or(i64::MAX);
+            }
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! Elements put where positions say.
+
+mod reduce;
+mod rows;
+
+use aten::{Reduce, ReduceAt};
+use dispatch_runtime::Spec;
+use dispatch_runtime::prelude::*;
+
+use crate::gather::put;
+use crate::index::{Negative, inside, positions, sizes_or_one};
+use engine::fill::fill;
+use engine::moves::{Axis, Step, copy, viewed};
+use reduce::{Way, reduced};
+pub use reduce::{ready, summed};
+
+#[op_impl(aten::scatter_src, CPU)]
+fn scatter_src(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
+    copy(out, this)?;
+    put(out, *plan, index, src)
+}
+
+#[op_impl(aten::scatter_value, CPU)]
+fn scatter_value(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
+    copy(out, this)?;
+    put(out, *plan, index, &repeated(&one(value, this.dtype())?, index)?)
+}
+
+/// One number beside every position of an index.
+fn repeated(number: &Tensor, index: &Tensor) -> Result<Tensor> {
+    corner(number, index.sizes(), &vec![0; index.sizes().len()])
+}
+
+fn scattered(
+    out: &mut Tensor,
+    (at, how): (usize, Reduce),
+    [this, index, src]: [&Tensor; 3],
+    include: bool,
+) -> Result<()> {
+    let from = ready(src)?;
+    let Some(line) = line_of(index, at)? else {
+        return reduced(out, this, &from, &Way::Index(at, index), how, include);
+    };
+    let list = list_of(this, at, &line, Negative::IsOutside)?;
+    let from = corner(&from, index.sizes(), from.strides())?;
+    let axes = rows(&from, at, &list, out.strides());
+    reduced(out, this, &from, &Way::Along(&axes), how, include)
+}
+
+/// What an index says along a dimension, if it says so at several places beside it and never otherwise.
+fn line_of(index: &Tensor, at: usize) -> Result<Option<Tensor>> {
+    let (sizes, strides) = (index.sizes(), index.strides());
+    let alike = (0..sizes.len()).all(|dim| dim == at || sizes[dim] == 1 || strides[dim] == 0);
+    let wide = (0..sizes.len()).any(|dim| dim != at && sizes[dim] > 1);
+    if alike && wide { corner(index, &sizes[at..=at], &strides[at..=at]).map(Some) } else { Ok(None) }
+}
+
+/// The first elements of a tensor, as many as sizes say.
+fn corner(tensor: &Tensor, sizes: &[i64], strides: &[i64]) -> Result<Tensor> {
+    viewed(tensor, sizes, strides, tensor.geometry().offset())
+}
+
+#[op_impl(aten::scatter_reduce, CPU)]
+fn scatter_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
+    scattered(out, (plan.dim, plan.reduce), [this, index, src], true)
+}
+
+#[op_impl(aten::scatter_value_reduce, CPU)]
+fn scatter_value_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
+    let number = ready(&one(value, this.dtype())?)?;
+    reduced(out, this, &repeated(&number, index)?, &Way::Index(plan.dim, index), plan.reduce, true)
+}
+
+#[op_impl(aten::scatter_add, CPU)]
+fn scatter_add(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
+    scattered(out, (*plan, Reduce::Sum), [this, index, src], true)
+}
+
+#[op_impl(aten::scatter_reduce_two, CPU)]
+fn scatter_reduce_two(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
+    scattered(out, (plan.dim, plan.reduce), [this, index, src], include_self)
+}
+
+/// One number of a dtype, to be read again and again.
+fn one(value: Scalar, dtype: DType) -> Result<Tensor> {
+    let mut out = Spec::contiguous(dtype, &[]).on(Device::CPU)?;
+    fill(&mut out, value)?;
+    Ok(out)
+}
+
+/// The dimensions of `source`, with a table on the side that is written, whose strides these are.
+fn rows(source: &Tensor, at: usize, list: &[i64], strides: &[i64]) -> Vec<Axis> {
+    let axes = sizes_or_one(source).iter().enumerate().map(|(dim, &size)| {
+        let from = Step::Stride(source.strides().get(dim).copied().unwrap_or(1));
+        let stride = strides.get(dim).copied().unwrap_or(1);
+        let to = if dim == at {
+            Step::Table(list.iter().map(|position| position * stride).collect())
+        } else {
+            Step::Stride(stride)
+        };
+        Axis { size, to, from }
+    });
+    axes.collect()
+}
+
+fn list_of(this: &Tensor, at: usize, index: &Tensor, negative: Negative) -> Result<Vec<i64>> {
+    let mut list = positions(index)?;
+    inside("index", &mut list, this.sizes().get(at).copied().unwrap_or(1), negative)?;
+    Ok(list)
+}

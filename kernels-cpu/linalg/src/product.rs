@@ -1,0 +1,254 @@
+//! Products of matrices and vectors: tensors become views that [`gemm`](engine::gemm) multiplies where they lie.
+#![expect(unsafe_code, reason = "views of entries without bounds checks")]
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Complex32, Complex64, DType, ErrorKind, Operand, Operands, Operator, Spec, bf16, f16};
+
+use engine::compute::Compute;
+use engine::gemm::{Batch, BatchMut, Entry, Matrix, MatrixMut, batched, gemm};
+use engine::moves::{copy, viewed};
+use engine::packed::{computed, fill, packed, stretched};
+
+const ONE: Scalar = Scalar::Int(1);
+const ZERO: Scalar = Scalar::Int(0);
+
+macro_rules! products {
+    ($($name:ident: this as $first_as:ident, $second:ident;)*) => {$(
+        #[op_impl(aten::$name, CPU, strided)]
+        fn $name(_plan: &(), out: &mut Tensor, this: &Tensor, $second: &Tensor) -> Result<()> {
+            let operands = [("self", this), (stringify!($second), $second)];
+            product(aten::$name::operator(), out, As::$first_as, operands, ONE, ZERO)
+        }
+    )*};
+}
+
+products! {
+    mm: this as Matrix, mat2;
+    bmm: this as Matrix, mat2;
+    mv: this as Matrix, vec;
+    dot: this as Row, tensor;
+}
+
+#[op_impl(aten::vdot, CPU, strided)]
+fn vdot(_plan: &(), out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
+    let conjugate = if this.dtype().is_complex() { aten::conj_physical(this)? } else { this.clone() };
+    product(aten::vdot::operator(), out, As::Row, [("self", &conjugate), ("other", other)], ONE, ZERO)
+}
+
+macro_rules! sums {
+    ($($name:ident: $first:ident $second:ident;)*) => {$(
+        #[op_impl(aten::$name, CPU)]
+        fn $name(
+            _plan: &(),
+            out: &mut Tensor,
+            this: &Tensor,
+            $first: &Tensor,
+            $second: &Tensor,
+            beta: Scalar,
+            alpha: Scalar,
+        ) -> Result<()> {
+            let beta = start(out, this, beta)?;
+            let operands = [(stringify!($first), $first), (stringify!($second), $second)];
+            product(aten::$name::operator(), out, As::Matrix, operands, alpha, beta)
+        }
+    )*};
+}
+
+sums! {
+    addmm: mat1 mat2;
+    baddbmm: batch1 batch2;
+    addmv: mat vec;
+}
+
+#[op_impl(aten::addbmm, CPU)]
+fn addbmm(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
+    let operator = aten::addbmm::operator();
+    let mut beta = start(out, this, beta)?;
+    if batch1.geometry().count() == 0 || batch2.geometry().count() == 0 {
+        // A product over nothing scales what is there, once, of however many matrices.
+        let (rows, columns) = (none(batch1, 0, 1)?, none(batch2, 2, 1)?);
+        return product(operator, out, As::Matrix, [("batch1", &rows), ("batch2", &columns)], alpha, beta);
+    }
+    for item in 0..batch1.sizes()[0] {
+        let (first, second) = (select(batch1, item)?, select(batch2, item)?);
+        product(operator, out, As::Matrix, [("batch1", &first), ("batch2", &second)], alpha, beta)?;
+        beta = ONE;
+    }
+    Ok(())
+}
+
+/// The item of a batch.
+fn select(batch: &Tensor, item: i64) -> Result<Tensor> {
+    let geometry = batch.geometry();
+    let at = geometry.offset() + item * geometry.strides()[0];
+    viewed(batch, &geometry.sizes()[1..], &geometry.strides()[1..], at)
+}
+
+/// A matrix of which one side has no length: the rows of the first operand, or the columns of the second.
+fn none(batch: &Tensor, inner: usize, kept: usize) -> Result<Tensor> {
+    let sizes = if inner == 0 { [batch.sizes()[kept], 0] } else { [0, batch.sizes()[inner]] };
+    Spec::contiguous(batch.dtype(), &sizes).on(batch.device())
+}
+
+#[op_impl(aten::addr, CPU)]
+fn addr(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
+    if out.dtype() == DType::Bool {
+        let truth = |factor: Scalar| factor.cast(DType::Bool);
+        return outer::<i64>(out, this, [vec1, vec2], truth(beta), truth(alpha));
+    }
+    computed!(addr "self", out.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
+        outer::<T>(out, this, [vec1, vec2], beta, alpha)
+    })
+}
+
+fn outer<T: Compute>(
+    out: &mut Tensor,
+    this: &Tensor,
+    vectors: [&Tensor; 2],
+    beta: Scalar,
+    alpha: Scalar,
+) -> Result<()> {
+    let (down, across) = (packed::<T>(vectors[0])?, packed::<T>(vectors[1])?);
+    let (beta, alpha) = (T::from_scalar(beta), T::from_scalar(alpha));
+    let own = if beta == T::ZERO { Vec::new() } else { stretched::<T>(this, out.sizes())? };
+    fill(out, |out: &mut [T]| {
+        if across.is_empty() {
+            return Ok(());
+        }
+        for (row, (line, &left)) in out.chunks_exact_mut(across.len()).zip(&*down).enumerate() {
+            let own = own.get(row * across.len()..).unwrap_or(&[]);
+            for (column, (out, &right)) in line.iter_mut().zip(&*across).enumerate() {
+                let product = alpha.times(left).times(right);
+                *out = own.get(column).map_or(product, |&own| beta.times(own).plus(product));
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Writes what a product is added to, unless that does not count, and gives its factor.
+fn start(out: &mut Tensor, this: &Tensor, beta: Scalar) -> Result<Scalar> {
+    let counts = match beta {
+        Scalar::Complex(beta) => beta != Complex64::new(0.0, 0.0),
+        beta if out.dtype().is_integral() => i64::from_scalar(beta) != 0,
+        beta => beta.to_f64() != Some(0.0),
+    };
+    if counts {
+        copy(out, this)?;
+    }
+    Ok(if counts { beta } else { ZERO })
+}
+
+/// How a vector is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum As {
+    /// As a matrix of one column; and what is a matrix or a batch already, as that.
+    Matrix,
+    /// As a matrix of one row.
+    Row,
+}
+
+/// `out = alpha * first second + beta * out`, for operands of the dtype of `out` of which neither is `out`, as plans have it.
+#[inline]
+fn product(
+    operator: &Operator,
+    out: &mut Tensor,
+    first_as: As,
+    [first, second]: [(&'static str, &Tensor); 2],
+    alpha: Scalar,
+    beta: Scalar,
+) -> Result<()> {
+    let dtype = out.dtype();
+    let operands = Operands::take(&["out"], [out], &[first.0, second.0], [first.1, second.1])?;
+    let is_read = |operand: &Operand<'_>| operand.dtype() == dtype && !operand.is(&operands.written()[0]);
+    assert!(
+        operands.read().iter().all(is_read),
+        "operands of a product are of the dtype of the result, and not the result"
+    );
+    macro_rules! by_dtype {
+        ($($variant:ident $ty:ty),+) => {
+            match dtype {
+                $(DType::$variant => {
+                    // SAFETY: all operands are of this dtype, and what is written is not read.
+                    unsafe { multiply::<$ty>(&operands, first_as, <$ty>::factor(alpha), <$ty>::factor(beta)) };
+                    Ok(())
+                })+
+                DType::Bool => Err(ErrorKind::UnsupportedDType {
+                    operator: operator.name(),
+                    argument: "self",
+                    dtype,
+                    supported: &[$(DType::$variant),+],
+                }
+                .into()),
+            }
+        };
+    }
+    by_dtype!(
+        F32 f32, F64 f64, F16 f16, BF16 bf16, C64 Complex32, C128 Complex64,
+        U8 u8, I8 i8, I16 i16, I32 i32, I64 i64
+    )
+}
+
+/// What a product is scaled by.
+trait Factor: Entry {
+    fn factor(value: Scalar) -> Self::Sum;
+}
+
+macro_rules! factors {
+    ($($ty:ty: $way:ty),*) => {$(
+        impl Factor for $ty {
+            #[inline(always)]
+            #[expect(clippy::allow_attributes, reason = "some of the pairs lose nothing")]
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, trivial_numeric_casts, reason = "integers wrap")]
+            fn factor(value: Scalar) -> Self::Sum {
+                <$way>::from_scalar(value) as Self::Sum
+            }
+        }
+    )*};
+}
+
+factors! { f32: f32, f64: f64, f16: f32, bf16: f32, Complex32: Complex32, Complex64: Complex64, u8: i64, i8: i64, i16: i64, i32: i64, i64: i64 }
+
+/// # Safety
+///
+/// All operands are of dtype `T`, and neither of those that are read is the written one.
+#[inline]
+unsafe fn multiply<T: Factor>(operands: &Operands<'_, 1, 2>, first_as: As, alpha: T::Sum, beta: T::Sum) {
+    let ([out], [first, second]) = (operands.written(), operands.read());
+    let (a_sizes, a_strides) = face(first, first_as);
+    let (b_sizes, b_strides) = face(second, As::Matrix);
+    let (c_sizes, c_strides) = face(out, As::Matrix);
+    let starts = (first.start().cast::<T>(), second.start().cast::<T>(), out.start().cast::<T>());
+    // SAFETY: geometries stay inside of storages, which the operands hold; `take` refuses a written tensor that shares memory with itself
+    // or with parts of others; the rest is as the caller says.
+    unsafe {
+        if let ([1, rows, inner], [_, _, columns]) = (a_sizes, b_sizes) {
+            let a = Matrix::from_raw(starts.0, [rows, inner], [a_strides[1], a_strides[2]]);
+            let b = Matrix::from_raw(starts.1, [inner, columns], [b_strides[1], b_strides[2]]);
+            let c = MatrixMut::from_raw(starts.2, [rows, columns], [c_strides[1], c_strides[2]]);
+            gemm(alpha, a, b, beta, c);
+        } else {
+            let (a, b) = (Batch::from_raw(starts.0, a_sizes, a_strides), Batch::from_raw(starts.1, b_sizes, b_strides));
+            batched(alpha, a, b, beta, BatchMut::from_raw(starts.2, c_sizes, c_strides));
+        }
+    }
+}
+
+/// A tensor as a batch of matrices.
+#[inline]
+fn face(operand: &Operand<'_>, seen: As) -> ([usize; 3], [isize; 3]) {
+    #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "what lies in memory can be counted")]
+    let size = |size: i64| size as usize;
+    #[expect(clippy::cast_possible_truncation, reason = "as above")]
+    let step = |stride: i64| stride as isize;
+    let geometry = operand.geometry();
+    match (geometry.sizes(), geometry.strides()) {
+        (&[rows, columns], &[down, across]) => ([1, size(rows), size(columns)], [0, step(down), step(across)]),
+        (&[count, rows, columns], &[next, down, across]) => {
+            ([size(count), size(rows), size(columns)], [step(next), step(down), step(across)])
+        }
+        (&[length], &[stride]) if seen == As::Row => ([1, 1, size(length)], [0, 0, step(stride)]),
+        (&[length], &[stride]) => ([1, size(length), 1], [0, step(stride), 0]),
+        _ => ([1, 1, 1], [0, 0, 0]),
+    }
+}

@@ -1,0 +1,162 @@
+//! How unlikely a sequence of labels is found: in logarithms, in double precision, each sequence by itself.
+//!
+//! A sequence goes through states: its labels, and a blank before, between and behind them. It may stay, go on to the next, and go from
+//! one label to another over the blank between them.
+
+use aten::Labelling;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Problem};
+
+use engine::numbers::usized;
+use engine::packed::{elements, write};
+use engine::packed::{Packed, fill, packed};
+use engine::pool::Lines;
+
+/// What is impossible.
+const NEVER: f64 = f64::NEG_INFINITY;
+
+/// The logarithm of the sum of exponentials.
+fn either(logs: [f64; 3]) -> f64 {
+    let most = logs.into_iter().fold(NEVER, f64::max);
+    if most == NEVER { NEVER } else { most + logs.iter().map(|log| (log - most).exp()).sum::<f64>().ln() }
+}
+
+/// The sequences of a batch.
+struct Sequences<'a> {
+    probs: Packed<'a, f64>,
+    /// The class of each state, of each sequence.
+    states: Vec<Vec<usize>>,
+    steps: Vec<usize>,
+    batch: usize,
+    classes: usize,
+}
+
+impl<'a> Sequences<'a> {
+    fn of(log_probs: &'a Tensor, targets: &Tensor, blank: i64, labelling: &Labelling) -> Result<Self> {
+        let classes = log_probs.sizes()[2];
+        let targets = elements::<i64>(targets)?;
+        let states = labelling.labels.iter().map(|&(first, count)| {
+            let mut states = vec![usized(blank)];
+            for &label in &targets[first..first + count] {
+                if !(0..classes).contains(&label) {
+                    return Err(BadArgument::new("targets", Problem::Index { index: label, size: classes }).into());
+                }
+                states.extend([usized(label), usized(blank)]);
+            }
+            Ok(states)
+        });
+        Ok(Self {
+            states: states.collect::<Result<_>>()?,
+            probs: packed::<f64>(log_probs)?,
+            steps: labelling.steps.clone(),
+            batch: usized(log_probs.sizes()[1]),
+            classes: usized(classes),
+        })
+    }
+
+    /// The logarithms of all classes in a step of a sequence.
+    fn probs(&self, sequence: usize, step: usize) -> &[f64] {
+        &self.probs[(step * self.batch + sequence) * self.classes..][..self.classes]
+    }
+
+    /// How likely each state is after the first step and its beginning, after each step: `width` numbers for each.
+    fn forwards(&self, sequence: usize, width: usize, alphas: &mut [f64]) {
+        alphas.fill(NEVER);
+        let states = &self.states[sequence];
+        for step in 0..self.steps[sequence] {
+            let probs = self.probs(sequence, step);
+            let (before, here) = alphas.split_at_mut(step * width);
+            let Some(before) = before.rchunks_exact(width).next() else {
+                states.iter().zip(here).take(2).for_each(|(&class, to)| *to = probs[class]);
+                continue;
+            };
+            for (state, &class) in states.iter().enumerate() {
+                let back = |by: usize| state.checked_sub(by).map_or(NEVER, |from| before[from]);
+                let skips = state >= 2 && states[state - 2] != class;
+                here[state] = either([before[state], back(1), if skips { back(2) } else { NEVER }]) + probs[class];
+            }
+        }
+    }
+
+    /// The same for its end, before each step; `each` is given what comes of a step, the last first.
+    fn backwards(&self, sequence: usize, mut each: impl FnMut(usize, &[f64])) {
+        let states = &self.states[sequence];
+        let (mut after, mut here) = (vec![NEVER; states.len()], vec![NEVER; states.len()]);
+        for step in (0..self.steps[sequence]).rev() {
+            let (probs, last) = (self.probs(sequence, step), step + 1 == self.steps[sequence]);
+            for (state, &class) in states.iter().enumerate() {
+                let on = |by: usize| after.get(state + by).copied().unwrap_or(NEVER);
+                let skips = states.get(state + 2).is_some_and(|&other| other != class);
+                let rest = if last && state + 2 >= states.len() {
+                    0.0
+                } else {
+                    either([after[state], on(1), if skips { on(2) } else { NEVER }])
+                };
+                here[state] = rest + probs[class];
+            }
+            each(step, &here);
+            std::mem::swap(&mut after, &mut here);
+        }
+    }
+
+    /// The negative logarithm of how likely it ends in its last label or the blank behind.
+    fn loss(&self, sequence: usize, width: usize, alphas: &[f64]) -> f64 {
+        let last = self.states[sequence].len() - 1;
+        match self.steps[sequence].checked_sub(1) {
+            None if last == 0 => 0.0,
+            None => f64::INFINITY,
+            Some(step) => {
+                let end = &alphas[step * width..][..width];
+                -either([end[last], last.checked_sub(1).map_or(NEVER, |before| end[before]), NEVER])
+            }
+        }
+    }
+}
+
+#[op_impl(aten::_ctc_loss, CPU)]
+fn _ctc_loss(plan: &Labelling, [losses, alphas]: [&mut Tensor; 2], _: ...) -> Result<()> {
+    let (sequences, width) = (Sequences::of(log_probs, targets, blank, plan)?, 2 * plan.most + 1);
+    let length = usized(log_probs.sizes()[0]) * width;
+    let mut ends = vec![0.0; sequences.batch];
+    fill(alphas, |alphas: &mut [f64]| {
+        Lines::new(alphas, length).each(1, |sequence, alphas| sequences.forwards(sequence, width, alphas));
+        let ends = ends.iter_mut().enumerate();
+        ends.for_each(|(at, loss)| *loss = sequences.loss(at, width, &alphas[at * length..][..length]));
+        Ok(())
+    })?;
+    write(losses, &ends)
+}
+
+#[op_impl(aten::_ctc_loss_backward, CPU)]
+fn _ctc_loss_backward(plan: &Labelling, out: &mut Tensor, _: ...) -> Result<()> {
+    let sequences = Sequences::of(log_probs, targets, blank, plan)?;
+    let (grads, losses, alphas) =
+        (elements::<f64>(grad)?, elements::<f64>(neg_log_likelihood)?, packed::<f64>(log_alpha)?);
+    let (steps, classes, width) = (usized(log_probs.sizes()[0]), sequences.classes, 2 * plan.most + 1);
+    let mut gradients = vec![0.0; sequences.probs.len()];
+    // Sequence by sequence, where the result has step by step.
+    Lines::new(&mut gradients, steps * classes).each(1, |sequence, gradient| {
+        if zero_infinity && losses[sequence] == f64::INFINITY {
+            return;
+        }
+        let alphas = &alphas[sequence * steps * width..][..steps * width];
+        let mut likely = vec![NEVER; classes];
+        sequences.backwards(sequence, |step, betas| {
+            likely.fill(NEVER);
+            for ((&class, &beta), &alpha) in sequences.states[sequence].iter().zip(betas).zip(&alphas[step * width..]) {
+                likely[class] = either([likely[class], alpha + beta, NEVER]);
+            }
+            let probs = sequences.probs(sequence, step);
+            for ((to, &likely), &log) in gradient[step * classes..].iter_mut().zip(&likely).zip(probs) {
+                *to = (log.exp() - (likely + losses[sequence] - log).exp()) * grads[sequence];
+            }
+        });
+    });
+    fill(out, |out: &mut [f64]| {
+        for (row, out) in out.chunks_exact_mut(classes).enumerate() {
+            let (step, sequence) = (row / sequences.batch, row % sequences.batch);
+            out.copy_from_slice(&gradients[(sequence * steps + step) * classes..][..classes]);
+        }
+        Ok(())
+    })
+}

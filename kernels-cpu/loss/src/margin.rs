@@ -1,0 +1,159 @@
+//! Losses of classes by how far the true ones stand out: every line by itself, in double precision.
+
+use aten::{Margins, Reduction};
+use dispatch_runtime::{BadArgument, Problem, Result, Scalar, Tensor, op_impl};
+
+use engine::packed::{elements, write};
+use engine::packed::{fill, packed};
+use engine::pool::Lines;
+
+/// Elements that are worth a thread.
+const GRAIN: usize = 1 << 13;
+
+/// What becomes of the loss of every line, which `loss` says without its division by the classes.
+#[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+fn forward(
+    margins: &Margins,
+    out: &mut Tensor,
+    this: &Tensor,
+    loss: impl Fn(usize, &[f64]) -> f64 + Sync,
+) -> Result<()> {
+    let rows = packed::<f64>(this)?;
+    let mut losses = vec![0.0; margins.lines];
+    Lines::new(&mut losses, 1).each(GRAIN.div_ceil(margins.classes), |line, to| {
+        to.fill(loss(line, &rows[line * margins.classes..][..margins.classes]) / margins.classes as f64);
+    });
+    fill(out, |out: &mut [f64]| {
+        match margins.reduction {
+            Reduction::None => out.copy_from_slice(&losses),
+            Reduction::Sum => out.fill(losses.iter().sum()),
+            Reduction::Mean => out.fill(losses.iter().sum::<f64>() / margins.lines.max(1) as f64),
+        }
+        Ok(())
+    })
+}
+
+/// The gradient of every line, which `slopes` adds to zeros without the gradient of its loss.
+#[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+fn backward(
+    margins: &Margins,
+    out: &mut Tensor,
+    grad_output: &Tensor,
+    this: &Tensor,
+    slopes: impl Fn(usize, &[f64], &mut [f64]) + Sync,
+) -> Result<()> {
+    let (rows, grads) = (packed::<f64>(this)?, elements::<f64>(grad_output)?);
+    let shared = if margins.reduction == Reduction::Mean { margins.lines.max(1) } else { 1 };
+    let scale = ((shared * margins.classes) as f64).recip();
+    fill(out, |out: &mut [f64]| {
+        Lines::new(out, margins.classes).each(GRAIN.div_ceil(margins.classes), |line, out| {
+            out.fill(0.0);
+            slopes(line, &rows[line * margins.classes..][..margins.classes], out);
+            let grad = grads.get(line).or_else(|| grads.first()).copied().unwrap_or(0.0) * scale;
+            out.iter_mut().for_each(|out| *out *= grad);
+        });
+        Ok(())
+    })
+}
+
+/// One true class in each line, and what makes its losses larger.
+struct One {
+    classes: Vec<usize>,
+    weights: Option<Vec<f64>>,
+    margin: f64,
+    squared: bool,
+}
+
+impl One {
+    fn of(target: &Tensor, p: Scalar, margin: Scalar, weight: Option<&Tensor>, margins: &Margins) -> Result<Self> {
+        let classes = elements::<i64>(target)?.into_iter().map(|class| class_of(class, margins));
+        Ok(Self {
+            classes: classes.collect::<Result<_>>()?,
+            weights: weight.map(elements::<f64>).transpose()?,
+            margin: margin.to_f64().unwrap_or(f64::NAN),
+            squared: p.to_f64() == Some(2.0),
+        })
+    }
+
+    /// How far into its margin each of the other classes is, if it is.
+    fn others<'a>(&'a self, line: usize, row: &'a [f64]) -> impl Iterator<Item = (usize, f64)> + 'a {
+        let class = self.classes[line];
+        let into = row.iter().enumerate().map(move |(at, x)| (at, self.margin - row[class] + x));
+        into.filter(move |&(at, into)| at != class && into > 0.0)
+    }
+
+    fn weight(&self, line: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[self.classes[line]])
+    }
+}
+
+fn class_of(class: i64, margins: &Margins) -> Result<usize> {
+    match usize::try_from(class) {
+        Ok(at) if at < margins.classes => Ok(at),
+        _ => {
+            let size = i64::try_from(margins.classes).unwrap_or(i64::MAX);
+            Err(BadArgument::new("target", Problem::Index { index: class, size }).into())
+        }
+    }
+}
+
+#[op_impl(aten::multi_margin_loss, CPU)]
+fn multi_margin_loss(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
+    let one = One::of(target, p, margin, weight, plan)?;
+    forward(plan, out, this, |line, row| {
+        let losses = one.others(line, row).map(|(_, into)| if one.squared { into * into } else { into });
+        losses.sum::<f64>() * one.weight(line)
+    })
+}
+
+#[op_impl(aten::multi_margin_loss_backward, CPU)]
+fn multi_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
+    let one = One::of(target, p, margin, weight, plan)?;
+    backward(plan, out, grad_output, this, |line, row, out| {
+        for (at, into) in one.others(line, row) {
+            let slope = one.weight(line) * if one.squared { 2.0 * into } else { 1.0 };
+            out[at] += slope;
+            out[one.classes[line]] -= slope;
+        }
+    })
+}
+
+/// The true classes of each line: those before the first -1.
+fn several(target: &Tensor, margins: &Margins) -> Result<Vec<Vec<usize>>> {
+    let classes = elements::<i64>(target)?;
+    let line = |line: &[i64]| {
+        let ends = line.iter().position(|&class| class == -1).unwrap_or(line.len());
+        line[..ends].iter().map(|&class| class_of(class, margins)).collect()
+    };
+    classes.chunks(margins.classes).map(line).collect()
+}
+
+#[op_impl(aten::multilabel_margin_loss_forward, CPU)]
+fn multilabel_margin_loss_forward(plan: &Margins, [output, is_target]: [&mut Tensor; 2], _: ...) -> Result<()> {
+    let several = several(target, plan)?;
+    let mut marks = vec![0.0; plan.lines * plan.classes];
+    for (line, classes) in several.iter().enumerate() {
+        classes.iter().for_each(|class| marks[line * plan.classes + class] = 1.0);
+    }
+    forward(plan, output, this, |line, row| {
+        let others = || row.iter().zip(&marks[line * plan.classes..]).filter(|other| *other.1 == 0.0);
+        let of_class = |&class: &usize| others().map(|(x, _)| (1.0 - row[class] + x).max(0.0)).sum::<f64>();
+        several[line].iter().map(of_class).sum()
+    })?;
+    write(is_target, &marks)
+}
+
+#[op_impl(aten::multilabel_margin_loss_backward, CPU)]
+fn multilabel_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
+    let (several, is_target) = (several(target, plan)?, packed::<f64>(is_target)?);
+    backward(plan, out, grad_output, this, |line, row, out| {
+        for &class in &several[line] {
+            for (at, x) in row.iter().enumerate() {
+                if is_target[line * plan.classes + at] == 0.0 && 1.0 - row[class] + x > 0.0 {
+                    out[at] += 1.0;
+                    out[class] -= 1.0;
+                }
+            }
+        }
+    })
+}

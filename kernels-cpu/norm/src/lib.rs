@@ -1,0 +1,4 @@
+//! Normalisation, and softmax.
+
+mod normalization;
+mod softmax;

@@ -1,0 +1,76 @@
+//! Whole numbers.
+
+use dispatch_runtime::Spec;
+use dispatch_runtime::prelude::*;
+
+use aten::Integers;
+
+use super::{GROUP, Words, filled, on_cpu};
+use engine::math::vectorised;
+
+/// Up to this many different numbers a word each is even enough.
+const NARROW: u64 = 1 << 28;
+
+#[op_impl(aten::random, CPU, in_place, strided)]
+#[op_impl(aten::random_from, CPU, in_place, strided)]
+#[op_impl(aten::random_to, CPU, in_place, strided)]
+fn integers(plan: &Integers, out: &mut Tensor, generator: Option<&Generator>) -> Result<()> {
+    let Integers { first, last } = *plan;
+    let beyond = last.wrapping_sub(first).cast_unsigned();
+    let different = u128::from(beyond) + 1;
+    if beyond < NARROW {
+        filled::<i64, 4>(out, generator, |words, _| {
+            let mut rows = [[0; GROUP]; 4];
+            vectorised!({
+                for (to, word) in rows.as_flattened_mut().iter_mut().zip(words.as_flattened()) {
+                    *to = first.wrapping_add(((u64::from(*word) * (beyond + 1)) >> 32).cast_signed());
+                }
+            });
+            rows
+        })
+    } else {
+        filled::<i64, 2>(out, generator, |words, _| {
+            wide(words).map(|row| {
+                row.map(|word| {
+                    let offset = ((u128::from(word) * different) >> 64) as u64;
+                    first.wrapping_add(offset.cast_signed())
+                })
+            })
+        })
+    }
+}
+
+/// Two words as one.
+fn wide(words: &Words) -> [[u64; GROUP]; 2] {
+    let join = |low: &[u32; GROUP], high: &[u32; GROUP]| {
+        std::array::from_fn(|at| u64::from(high[at]) << 32 | u64::from(low[at]))
+    };
+    [join(&words[0], &words[1]), join(&words[2], &words[3])]
+}
+
+/// The order that is left when every position in turn is swapped with a random one that is not before it.
+#[op_impl(aten::randperm_generator, CPU)]
+fn randperm(_plan: &(), out: &mut Tensor, n: i64, generator: Option<&Generator>) -> Result<()> {
+    let generator = on_cpu(generator)?;
+    let mut numbers = Spec::contiguous(DType::I64, &[n]).on(Device::CPU)?;
+    filled::<i64, 2>(&mut numbers, Some(&generator), |words, _| wide(words).map(|row| row.map(u64::cast_signed)))?;
+    // The swaps go all over memory, so the less the better.
+    let narrow = i32::try_from(n).is_ok();
+    let mut order = Spec::contiguous(if narrow { DType::I32 } else { DType::I64 }, &[n]).on(Device::CPU)?;
+    if narrow {
+        shuffle::<i32>(&mut order.write()?, &numbers.read()?, 0..);
+    } else {
+        shuffle::<i64>(&mut order.write()?, &numbers.read()?, 0..);
+    }
+    engine::moves::copy(out, &order)
+}
+
+fn shuffle<T>(order: &mut [T], numbers: &[i64], positions: impl Iterator<Item = T>) {
+    order.iter_mut().zip(positions).for_each(|(to, position)| *to = position);
+    for (at, number) in numbers.iter().enumerate() {
+        let left = (order.len() - at) as u128;
+        #[expect(clippy::cast_possible_truncation, reason = "less than `left` is left")]
+        let beyond = ((u128::from(number.cast_unsigned()) * left) >> 64) as usize;
+        order.swap(at, at + beyond);
+    }
+}

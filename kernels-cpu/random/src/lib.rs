@@ -1,0 +1,100 @@
+//! Random numbers.
+//!
+//! [`filled`] is the engine: it reserves a part of the generator's stream, has threads work out their groups of blocks, and hands each
+//! group's words to a distribution, which makes rows of 64 elements of them. Which word becomes which element is said in `aten`.
+#![allow(clippy::needless_range_loop, reason = "several arrays have one index")]
+#![expect(unsafe_code, reason = "places that a loop nest checked")]
+
+mod coin;
+mod continuous;
+mod draws;
+mod drops;
+mod integers;
+mod shaped;
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Operands, Problem, Spec, philox};
+
+use engine::convert::conversion;
+use engine::elementwise::transfer;
+use engine::math::vectorised;
+use engine::moves::Start;
+use engine::pool::over;
+
+const GROUP: usize = Generator::GROUP;
+
+/// The words of a group of blocks: the first of each block, the second of each, and so on.
+pub(crate) type Words = [[u32; GROUP]; 4];
+
+/// Groups that are not worth a thread.
+const GRAIN: usize = 64;
+
+/// Fills a tensor with what `make` makes of a group's words, told which element comes first.
+pub(crate) fn filled<T: Element, const N: usize>(
+    this: &mut Tensor,
+    generator: Option<&Generator>,
+    make: impl Fn(&Words, usize) -> [[T; GROUP]; N] + Sync,
+) -> Result<()> {
+    let generator = on_cpu(generator)?;
+    if this.geometry().is_contiguous() {
+        return filled_in_order(this, &generator, make);
+    }
+    let mut packed = Spec::contiguous(this.dtype(), this.sizes()).on(Device::CPU)?;
+    filled_in_order(&mut packed, &generator, make)?;
+    transfer(&Operands::take(&["self"], [this], &["self"], [&packed])?);
+    Ok(())
+}
+
+/// The generator that was given, or the default one.
+fn on_cpu(generator: Option<&Generator>) -> Result<Generator> {
+    let Some(generator) = generator else { return Ok(Generator::of(Device::CPU)) };
+    if generator.device().key() == Device::CPU.key() {
+        return Ok(generator.clone());
+    }
+    let problem = Problem::Device { found: generator.device(), expected: Device::CPU };
+    Err(BadArgument::new("generator", problem).into())
+}
+
+fn filled_in_order<T: Element, const N: usize>(
+    this: &mut Tensor,
+    generator: &Generator,
+    make: impl Fn(&Words, usize) -> [[T; GROUP]; N] + Sync,
+) -> Result<()> {
+    let operands = Operands::take(&["self"], [this], &[], [])?;
+    let [to] = operands.written();
+    let count = usize::try_from(to.geometry().count()).unwrap_or(0);
+    let (dtype, count) = match to.dtype() {
+        DType::C64 => (DType::F32, 2 * count),
+        DType::C128 => (DType::F64, 2 * count),
+        dtype => (dtype, count),
+    };
+    let groups = count.div_ceil(N * GROUP);
+    let (seed, first) = generator.reserve((groups * GROUP) as u64);
+    let (convert, size, start) = (conversion(T::DTYPE, dtype), dtype.size(), Start(to.start()));
+    over(0..groups, GRAIN, |piece| {
+        for group in piece {
+            let at = group * N * GROUP;
+            let rows = make(&words(seed, first.wrapping_add((group * GROUP) as u64)), at);
+            let (from, to) = (rows.as_flattened().as_ptr(), start.at((at * size).cast_signed()));
+            let (from_step, step) = (size_of::<T>().cast_signed(), size.cast_signed());
+            // SAFETY: the elements lie side by side and the operand holds them; a group's are its own.
+            unsafe { convert(from.cast(), from_step, to, step, (count - at).min(N * GROUP)) };
+        }
+    });
+    Ok(())
+}
+
+/// The words of the blocks from this one on.
+#[inline(always)]
+fn words(seed: u64, first: u64) -> Words {
+    let mut words = [[0; GROUP]; 4];
+    vectorised!({
+        for i in 0..GROUP {
+            let block = first.wrapping_add(i as u64);
+            #[expect(clippy::cast_possible_truncation, reason = "the halves are counted apart")]
+            let [a, b, c, d] = philox(seed, [block as u32, (block >> 32) as u32, 0, 0]);
+            (words[0][i], words[1][i], words[2][i], words[3][i]) = (a, b, c, d);
+        }
+    });
+    words
+}

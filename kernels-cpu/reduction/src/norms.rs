@@ -1,0 +1,136 @@
+//! Norms of vectors, and the sum of exponentials.
+
+use std::marker::PhantomData;
+
+use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element, Reduced, Result, Scalar, Tensor, op_impl, operands};
+
+use engine::compute::Precision;
+use engine::inlined::inlined;
+use engine::math::{Real, vectorised};
+use engine::reduce::extremes::{Ordered, larger, smaller};
+use engine::reduce::totals::{self, Fraction};
+use engine::reduce::{Fold, computed, fold_into, kept, lines};
+
+/// A number with a magnitude.
+trait Magnitude: Element {
+    type Real: Ordered + Fraction + Into<f64>;
+
+    fn magnitude(self) -> Self::Real;
+}
+
+inlined! {
+    impl Magnitude for f32, f64 {
+        type Real = Self;
+        fn magnitude(self) -> Self = self.abs();
+    }
+
+    impl Magnitude for Complex32 {
+        type Real = f32;
+        fn magnitude(self) -> f32 = self.re.hypot(self.im);
+    }
+
+    impl Magnitude for Complex64 {
+        type Real = f64;
+        fn magnitude(self) -> f64 = self.re.hypot(self.im);
+    }
+}
+
+/// A norm: the order, how a magnitude is added, and how two sums are one.
+struct Norm<T: Magnitude, A, J> {
+    begin: T::Real,
+    add: A,
+    join: J,
+    /// Sums are kept in double precision; extremes are what they are.
+    root: Option<f64>,
+    of: PhantomData<T>,
+}
+
+inlined! {
+    impl[
+        T: Magnitude + Sync,
+        A: Fn(T::Real, T::Real) -> T::Real + Sync,
+        J: Fn(f64, f64) -> f64 + Sync
+    ] Fold for Norm<T, A, J> {
+        type In = T;
+        type Lane = T::Real;
+        type Total = f64;
+        type Out = T::Real;
+        fn lane(&self) -> T::Real = self.begin;
+        fn add(&self, lane: T::Real, value: T) -> T::Real = (self.add)(lane, value.magnitude());
+        fn join(&self, a: T::Real, b: T::Real) -> T::Real = T::Real::near((self.join)(a.into(), b.into()));
+        fn total(&self, lane: T::Real) -> f64 = lane.into();
+        fn merge(&self, a: f64, b: f64) -> f64 = (self.join)(a, b);
+        fn finish(&self, total: f64) -> T::Real = T::Real::near(match self.root {
+            None => total,
+            Some(2.0) => total.sqrt(),
+            Some(order) => total.powf(order.recip()),
+        });
+    }
+}
+
+#[op_impl(aten::linalg_vector_norm, CPU)]
+fn linalg_vector_norm(plan: &aten::Norm, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    computed!(aten::linalg_vector_norm, plan.computed, T: [f32, f64, Complex32, Complex64] =>
+        norm::<T>(out, this, &plan.gone, plan.order))
+}
+
+fn norm<T: Magnitude + Sync>(out: &mut Tensor, this: &Tensor, gone: &[bool], order: f64) -> Result<()> {
+    let (zero, one) = (T::Real::near(0.0), T::Real::near(1.0));
+    let sum = |a: f64, b: f64| a + b;
+    macro_rules! norm {
+        ($begin:expr, $root:expr, $add:expr, $join:expr) => {
+            fold_into(
+                out,
+                this,
+                gone,
+                &Norm::<T, _, _> { begin: $begin, add: $add, join: $join, root: $root, of: PhantomData },
+            )
+        };
+    }
+    match order {
+        0.0 => norm!(zero, None, move |sum: T::Real, x: T::Real| sum.plus(if x == zero { zero } else { one }), sum),
+        1.0 => norm!(zero, None, |sum: T::Real, x: T::Real| sum.plus(x), sum),
+        2.0 => norm!(zero, Some(2.0), |sum: T::Real, x: T::Real| sum.plus(x.times(x)), sum),
+        f64::INFINITY => norm!(zero, None, larger, larger::<f64>),
+        f64::NEG_INFINITY => norm!(T::Real::HIGHEST, None, smaller, smaller::<f64>),
+        order => {
+            let power = T::Real::near(order);
+            norm!(zero, Some(order), move |sum: T::Real, x: T::Real| sum.plus(Real::pow(x, power)), sum)
+        }
+    }
+}
+
+#[op_impl(aten::logsumexp, CPU)]
+fn logsumexp(plan: &Reduced, out: &mut Tensor, this: &Tensor, dim: &[i64], keepdim: bool) -> Result<()> {
+    if out.dtype().is_complex() {
+        return aten::copy_(out, &complex_log_sum_exp(this, dim, keepdim)?, false);
+    }
+    let dtype = out.dtype();
+    let mut out = kept(out, this, &plan.gone)?;
+    let operands = operands!(write out; read this)?;
+    computed!(aten::logsumexp, dtype, T: [f32, f64] => {
+        lines(&plan.gone, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
+            out[0] = log_sum_exp(line);
+        });
+        Ok(())
+    })
+}
+
+/// The part that can overflow is the real one.
+fn complex_log_sum_exp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+    let sum = |terms: &Tensor, keepdim| aten::sum_dim_intlist(terms, Some(dim), keepdim, None);
+    if this.geometry().count() == 0 {
+        return aten::log(&sum(this, keepdim)?);
+    }
+    let highest = aten::amax(&aten::real(this)?, dim, true)?;
+    let shift = aten::masked_fill_scalar(&highest, &aten::isinf(&highest)?, Scalar::Int(0))?;
+    let logarithm = aten::log(&sum(&aten::exp(&(this - &shift)?)?, keepdim)?)?;
+    logarithm + if keepdim { shift } else { sum(&shift, false)? }
+}
+
+fn log_sum_exp<T: Fraction>(line: &[T]) -> T {
+    let highest = totals::highest(line);
+    let shift = if Real::abs(highest) == T::HIGHEST { T::ZERO } else { highest };
+    let sum = vectorised!(totals::total([line], [T::LOWEST], |[x]| Real::exp(x.minus(shift))));
+    Real::log(sum).plus(shift)
+}

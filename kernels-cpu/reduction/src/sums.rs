@@ -1,0 +1,162 @@
+//! Sums, means, products and counts.
+
+use std::convert::identity;
+use std::marker::PhantomData;
+
+use dispatch_runtime::{Arithmetic, Bool, Complex32, Complex64, Reduced, Result, Scalar, Tensor, op_impl};
+
+use engine::compute::Compute;
+use engine::inlined::inlined;
+use engine::reduce::extremes::Ordered;
+use engine::reduce::{Fold, MOST_IN_A_LANE, computed, fold_into};
+
+/// What sums of this type are kept in.
+pub(crate) trait Wide: Compute {
+    type Wide: Compute;
+
+    fn widen(self) -> Self::Wide;
+
+    /// The sum, divided where the type has a fraction.
+    fn over(sum: Self::Wide, count: f64) -> Self;
+}
+
+macro_rules! wide {
+    ($($ty:ty as $wide:ty: |$x:ident| $widen:expr, |$sum:ident, $count:ident| $over:expr;)*) => {$(
+        impl Wide for $ty {
+            type Wide = $wide;
+
+            #[inline(always)]
+            fn widen(self) -> $wide {
+                let $x = self;
+                $widen
+            }
+
+            #[inline(always)]
+            #[expect(clippy::allow_attributes, reason = "only one of the types is narrower")]
+            #[allow(clippy::cast_possible_truncation, unused_variables, reason = "rounding is what is asked for; integers are not divided")]
+            fn over($sum: $wide, $count: f64) -> Self {
+                $over
+            }
+        }
+    )*};
+}
+wide! {
+    f32 as f64: |x| f64::from(x), |sum, count| (sum / count) as Self;
+    f64 as f64: |x| x, |sum, count| sum / count;
+    i64 as i64: |x| x, |sum, count| sum;
+    Complex32 as Complex64: |x| Complex64::new(x.re.into(), x.im.into()), |sum, count| Self::new((sum.re / count) as f32, (sum.im / count) as f32);
+    Complex64 as Complex64: |x| x, |sum, count| sum / count;
+}
+
+/// The sum of what `term` makes of elements, divided by a number.
+struct Sum<T, F> {
+    term: F,
+    count: f64,
+    of: PhantomData<T>,
+}
+
+struct Product<T>(PhantomData<T>);
+
+/// Elements that are not zero. A lane counts in few bits, so that many go together.
+struct Count;
+
+inlined! {
+    impl[T: Wide + Sync, F: Fn(T) -> T + Sync] Fold for Sum<T, F> {
+        type In = T;
+        type Lane = T;
+        type Total = T::Wide;
+        type Out = T;
+        fn lane(&self) -> T = T::from_scalar(Scalar::Int(0));
+        fn add(&self, lane: T, value: T) -> T = lane.plus((self.term)(value));
+        fn join(&self, a: T, b: T) -> T = a.plus(b);
+        fn total(&self, lane: T) -> T::Wide = lane.widen();
+        fn merge(&self, a: T::Wide, b: T::Wide) -> T::Wide = a.plus(b);
+        fn finish(&self, total: T::Wide) -> T = T::over(total, self.count);
+    }
+
+    impl[T: Compute + Sync] Fold for Product<T> {
+        type In = T;
+        type Lane = T;
+        type Total = T;
+        type Out = T;
+        fn lane(&self) -> T = T::from_scalar(Scalar::Int(1));
+        fn add(&self, lane: T, value: T) -> T = lane.times(value);
+        fn join(&self, a: T, b: T) -> T = a.times(b);
+        fn total(&self, lane: T) -> T = lane;
+        fn merge(&self, a: T, b: T) -> T = a.times(b);
+        fn finish(&self, total: T) -> T = total;
+    }
+
+    impl Fold for Count {
+        type In = Bool;
+        type Lane = u16;
+        type Total = i64;
+        type Out = i64;
+        fn lane(&self) -> u16 = {
+            const { assert!(MOST_IN_A_LANE <= u16::MAX as usize) };
+            0
+        };
+        fn add(&self, lane: u16, value: Bool) -> u16 = lane + u16::from(value.0 != 0);
+        fn join(&self, a: u16, b: u16) -> u16 = a + b;
+        fn total(&self, lane: u16) -> i64 = lane.into();
+        fn merge(&self, a: i64, b: i64) -> i64 = a + b;
+        fn finish(&self, total: i64) -> i64 = total;
+    }
+}
+
+/// Sums over dimensions, divided by a number.
+pub(crate) fn sum_over(out: &mut Tensor, this: &Tensor, gone: &[bool], count: f64) -> Result<()> {
+    computed!(aten::sum, out.dtype(), T: [f32, f64, i64, Complex32, Complex64] =>
+        fold_into(out, this, gone, &Sum { term: identity::<T>, count, of: PhantomData }))
+}
+
+/// Sums all elements into a single one, divided by a number.
+pub fn sum_into(out: &mut Tensor, this: &Tensor, count: f64) -> Result<()> {
+    sum_over(out, this, &vec![true; this.sizes().len()], count)
+}
+
+#[op_impl(aten::sum, CPU)]
+#[op_impl(aten::sum_dim_intlist, CPU)]
+fn sum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    sum_over(out, this, &plan.gone, 1.0)
+}
+
+#[op_impl(aten::nansum, CPU)]
+fn nansum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    if out.dtype().is_integral() {
+        return sum_over(out, this, &plan.gone, 1.0);
+    }
+    computed!(aten::nansum, out.dtype(), T: [f32, f64] =>
+        fold_into(out, this, &plan.gone, &Sum { term: or_zero::<T>, count: 1.0, of: PhantomData }))
+}
+
+/// The number, or zero for NaN.
+#[inline(always)]
+fn or_zero<T: Compute + Ordered>(x: T) -> T {
+    if x.is_none() { T::ZERO } else { x }
+}
+
+#[op_impl(aten::mean, CPU)]
+#[op_impl(aten::mean_dim, CPU)]
+fn mean(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    sum_over(out, this, &plan.gone, reduced_count(this, &plan.gone))
+}
+
+/// How many elements become one.
+#[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+fn reduced_count(this: &Tensor, gone: &[bool]) -> f64 {
+    this.sizes().iter().zip(gone).filter(|(_, gone)| **gone).map(|(&size, _)| size as f64).product()
+}
+
+#[op_impl(aten::prod, CPU)]
+#[op_impl(aten::prod_dim_int, CPU)]
+fn prod(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    computed!(aten::prod, out.dtype(), T: [f32, f64, i64, Complex32, Complex64] =>
+        fold_into(out, this, &plan.gone, &Product::<T>(PhantomData)))
+}
+
+#[op_impl(aten::count_nonzero, CPU)]
+#[op_impl(aten::count_nonzero_dim_intlist, CPU)]
+fn count_nonzero(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    fold_into(out, this, &plan.gone, &Count)
+}

@@ -1,0 +1,4 @@
+//! Images in other sizes, and sampled at a grid.
+
+mod grid;
+mod upsample;

@@ -1,0 +1,163 @@
+//! Images in other sizes.
+//!
+//! Every element of the result is a sum of a few elements of the image, and which they are is decided for each dimension alone. Nearest,
+//! linear and cubic ways differ in these taps only, and a gradient walks through the same taps the other way.
+#![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
+
+mod bytes;
+mod taps;
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{DType, Dims, OutOfMemory};
+
+use engine::compute::Compute;
+use engine::packed::{computed, fill, packed};
+use engine::pool::{self, Lines};
+pub(crate) use taps::curve;
+use taps::{Taps, Way};
+
+/// Elements that are worth a thread.
+const GRAIN: usize = 1 << 13;
+
+macro_rules! upsamples {
+    ($($rank:literal $way:ident [$($align:ident)?] [$($scale:ident)+] $types:tt $([or $bytes:ident])? $name:ident $backward:ident;)*) => {$(
+        #[op_impl(aten::$name, CPU)]
+        fn $name(
+            _plan: &(),
+            out: &mut Tensor,
+            this: &Tensor,
+            $($align: bool,)?
+            $($scale: Option<f64>),+
+        ) -> Result<()> {
+            let way = (Way::$way, false $(|| $align)?);
+            let scales = [$($scale),+];
+            $(upsamples! { @bytes $bytes this, out, way, &scales })?
+            upsamples! { @computed $types $name "self", this.dtype(), T => resize::<T>(this, out, way, &scales) }
+        }
+
+        #[op_impl(aten::$backward, CPU)]
+        fn $backward(
+            _plan: &(),
+            out: &mut Tensor,
+            grad_output: &Tensor,
+            $($align: bool,)?
+            $($scale: Option<f64>),+
+        ) -> Result<()> {
+            let way = (Way::$way, false $(|| $align)?);
+            computed!($backward "grad_output", grad_output.dtype(); T in [f32 f64] => {
+                back::<T>(grad_output, out, way, &[$($scale),+])
+            })
+        }
+    )*};
+    (@bytes bytes $this:expr, $out:expr, $way:expr, $scales:expr) => {
+        if $this.dtype() == DType::U8 {
+            return bytes::resize($this, $out, $way, $scales);
+        }
+    };
+    (@computed [$($ty:ident)+] $name:ident $argument:literal, $dtype:expr, $T:ident => $body:expr) => {
+        computed!($name $argument, $dtype; $T in [$($ty)+] => $body)
+    };
+}
+
+upsamples! {
+    1 Nearest [] [scales] [f32 f64 i64] upsample_nearest1d upsample_nearest1d_backward;
+    2 Nearest [] [scales_h scales_w] [f32 f64 i64] upsample_nearest2d upsample_nearest2d_backward;
+    3 Nearest [] [scales_d scales_h scales_w] [f32 f64 i64] upsample_nearest3d upsample_nearest3d_backward;
+    1 Exact [] [scales] [f32 f64 i64] _upsample_nearest_exact1d _upsample_nearest_exact1d_backward;
+    2 Exact [] [scales_h scales_w] [f32 f64 i64] _upsample_nearest_exact2d _upsample_nearest_exact2d_backward;
+    3 Exact [] [scales_d scales_h scales_w] [f32 f64 i64] _upsample_nearest_exact3d _upsample_nearest_exact3d_backward;
+    1 Linear [align_corners] [scales] [f32 f64] upsample_linear1d upsample_linear1d_backward;
+    2 Linear [align_corners] [scales_h scales_w] [f32 f64] [or bytes] upsample_bilinear2d upsample_bilinear2d_backward;
+    3 Linear [align_corners] [scales_d scales_h scales_w] [f32 f64] upsample_trilinear3d upsample_trilinear3d_backward;
+    2 Cubic [align_corners] [scales_h scales_w] [f32 f64] [or bytes] upsample_bicubic2d upsample_bicubic2d_backward;
+    2 SmoothLinear [align_corners] [scales_h scales_w] [f32 f64] _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward;
+    2 SmoothCubic [align_corners] [scales_h scales_w] [f32 f64] _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward;
+}
+
+/// The taps of three dimensions, of which the first may be of size 1; both sizes begin with batch and channels.
+fn taps<T: Compute>(
+    input: &[i64],
+    output: &[i64],
+    (way, align_corners): (Way, bool),
+    scales: &[Option<f64>],
+) -> Result<[Taps<T>; 3], OutOfMemory> {
+    let skipped = 3 - scales.len();
+    let along = |dim: usize| match dim.checked_sub(skipped) {
+        Some(at) => {
+            let single = T::DTYPE != DType::F64;
+            Taps::new(way, align_corners, single, input[at + 2], output[at + 2], scales[at])
+        }
+        None => Taps::new(Way::Nearest, false, true, 1, 1, None),
+    };
+    Ok([along(0)?, along(1)?, along(2)?])
+}
+
+fn resize<T: Compute>(this: &Tensor, out: &mut Tensor, way: (Way, bool), scales: &[Option<f64>]) -> Result<()> {
+    let (elements, sizes) = (packed::<T>(this)?, Dims::from_slice(out.sizes()));
+    fill(out, |out: &mut [T]| {
+        let [deep, down, across] = taps::<T>(this.sizes(), &sizes, way, scales)?;
+        let (area, width) = (deep.from * down.from * across.from, across.from);
+        let rows = deep.to * down.to;
+        let lines = Lines::new(out, across.to);
+        pool::over(0..lines.len(), GRAIN.div_ceil(across.to), |range| {
+            let mut blend = vec![T::ZERO; width];
+            for line in range {
+                let image = &elements[line / rows * area..][..area];
+                blend.fill(T::ZERO);
+                for &(plane, depth) in deep.of(line % rows / down.to) {
+                    for &(row, height) in down.of(line % down.to) {
+                        let weight = depth.times(height);
+                        let row = &image[(plane * down.from + row) * width..][..width];
+                        blend.iter_mut().zip(row).for_each(|(sum, &x)| *sum = sum.plus(weight.times(x)));
+                    }
+                }
+                // SAFETY: every line is in one piece.
+                let out = unsafe { lines.get(line) };
+                for (place, out) in out.iter_mut().enumerate() {
+                    let parts = across.of(place).iter().map(|&(at, weight)| weight.times(blend[at]));
+                    *out = parts.fold(T::ZERO, T::plus);
+                }
+            }
+        });
+        Ok(())
+    })
+}
+
+fn back<T: Compute>(grad_output: &Tensor, out: &mut Tensor, way: (Way, bool), scales: &[Option<f64>]) -> Result<()> {
+    let (grad, sizes) = (packed::<T>(grad_output)?, Dims::from_slice(out.sizes()));
+    fill(out, |out: &mut [T]| {
+        out.fill(T::ZERO);
+        // Without elements it may have any number of rows.
+        if grad.is_empty() {
+            return Ok(());
+        }
+        let [deep, down, across] = taps::<T>(&sizes, grad_output.sizes(), way, scales)?;
+        let (area, width) = (deep.from * down.from * across.from, across.from);
+        let rows = deep.to * down.to;
+        let images = Lines::new(out, area);
+        pool::over(0..images.len(), GRAIN.div_ceil(area), |range| {
+            let mut blend = vec![T::ZERO; width];
+            for index in range {
+                // SAFETY: every image is in one piece.
+                let image = unsafe { images.get(index) };
+                for line in 0..rows {
+                    blend.fill(T::ZERO);
+                    let grad = &grad[(index * rows + line) * across.to..][..across.to];
+                    for (place, &grad) in grad.iter().enumerate() {
+                        for &(at, weight) in across.of(place) {
+                            blend[at] = blend[at].plus(weight.times(grad));
+                        }
+                    }
+                    for &(plane, depth) in deep.of(line / down.to) {
+                        for &(row, height) in down.of(line % down.to) {
+                            let weight = depth.times(height);
+                            let row = &mut image[(plane * down.from + row) * width..][..width];
+                            row.iter_mut().zip(&blend).for_each(|(to, &x)| *to = to.plus(weight.times(x)));
+                        }
+                    }
+                }
+            }
+        });
+        Ok(())
+    })
+}

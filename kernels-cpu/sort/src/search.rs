@@ -1,0 +1,106 @@
+//! Where numbers are among others.
+
+use std::hint::select_unpredictable;
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Geometry, Problem, operands, result_dtype};
+
+use engine::convert::computed_in;
+use engine::moves::packed;
+use engine::numbers::usized;
+use engine::reduce::lines;
+
+#[op_impl(aten::searchsorted, CPU)]
+fn searchsorted(plan: &bool, out: &mut Tensor, _: ...) -> Result<()> {
+    found(out, sorted_sequence, this, *plan, sorter)
+}
+
+#[op_impl(aten::bucketize, CPU)]
+fn bucketize(plan: &bool, out: &mut Tensor, this: &Tensor, boundaries: &Tensor) -> Result<()> {
+    found(out, boundaries, this, *plan, None)
+}
+
+fn found(out: &mut Tensor, boundaries: &Tensor, wanted: &Tensor, right: bool, sorter: Option<&Tensor>) -> Result<()> {
+    let width = boundaries.sizes().last().copied().unwrap_or(0);
+    let order = sorter.map(|sorter| packed(sorter, DType::I64)?.to_vec::<i64>()).transpose()?;
+    if let Some(&index) = order.iter().flatten().find(|index| !(0..width).contains(*index)) {
+        return Err(BadArgument::new("sorter", Problem::Index { index, size: width }).into());
+    }
+    match computed_in(result_dtype([boundaries, wanted])) {
+        DType::F32 => search::<f32>(out, boundaries, wanted, right, order.as_deref()),
+        DType::F64 => search::<f64>(out, boundaries, wanted, right, order.as_deref()),
+        _ => search::<i64>(out, boundaries, wanted, right, order.as_deref()),
+    }
+}
+
+fn search<T: Number>(
+    out: &mut Tensor,
+    sorted: &Tensor,
+    wanted: &Tensor,
+    right: bool,
+    order: Option<&[i64]>,
+) -> Result<()> {
+    let width = usize::try_from(sorted.sizes().last().copied().unwrap_or(0)).unwrap_or(0);
+    // Each of several rows has wanted numbers of its own.
+    let each = match (sorted.sizes(), wanted.sizes().last()) {
+        ([_, _, ..], Some(&each)) => usize::try_from(each).unwrap_or(0),
+        _ => usize::MAX,
+    };
+    let sorted = packed(sorted, T::DTYPE)?;
+    let sorted = sorted.read::<T>()?;
+    let position = |i: usize, wanted: T| {
+        let first = i / each * width;
+        let (row, order) = (&sorted[first..first + width], order.map(|order| &order[first..first + width]));
+        let before = |place: usize| {
+            let at = order.map_or(place, |order| usized(order[place]));
+            // What has no order with others is beyond them.
+            !if right { row[at] > wanted } else { row[at] >= wanted }
+        };
+        let (mut low, mut left) = (0, width);
+        while left > 1 {
+            let half = left / 2;
+            low = select_unpredictable(before(low + half - 1), low + half, low);
+            left -= half;
+        }
+        i64::try_from(low + usize::from(left > 0 && before(low))).unwrap_or(i64::MAX)
+    };
+    let operands = operands!(write out; read wanted)?;
+    let each = vec![false; wanted.sizes().len()];
+    lines(&each, &operands, |i, [wanted]: [&[T]; 1], [to]: [&mut [i64]; 1], []: [&mut [T]; 0]| {
+        to[0] = position(i, wanted[0]);
+    });
+    Ok(())
+}
+
+#[op_impl(aten::isin_tensor_tensor, CPU)]
+fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor, invert: bool) -> Result<()> {
+    if result_dtype([elements, test_elements]).is_floating() {
+        let mut among = packed(test_elements, DType::F64)?.to_vec::<f64>()?;
+        among.retain(|number| !number.is_nan());
+        among.iter_mut().for_each(|number| *number += 0.0);
+        among.sort_unstable_by(f64::total_cmp);
+        let found = |number: f64| among.binary_search_by(|other| other.total_cmp(&(number + 0.0))).is_ok();
+        marked::<f64>(out, elements, |number| found(number) != invert)
+    } else {
+        let mut among = packed(test_elements, DType::I64)?.to_vec::<i64>()?;
+        among.sort_unstable();
+        marked::<i64>(out, elements, |number| among.binary_search(&number).is_ok() != invert)
+    }
+}
+
+fn marked<T: Number>(out: &mut Tensor, elements: &Tensor, mark: impl Fn(T) -> bool) -> Result<()> {
+    let elements = packed(elements, T::DTYPE)?;
+    let mut marks = out.write::<dispatch_runtime::Bool>()?;
+    marks.iter_mut().zip(elements.read::<T>()?.iter()).for_each(|(to, element)| *to = mark(*element).into());
+    Ok(())
+}
+
+#[op_impl(aten::_local_scalar_dense, CPU)]
+fn local_scalar_dense(this: &Tensor) -> Result<Scalar> {
+    if this.geometry().count() == 0 {
+        return Err(BadArgument::sizes("self", this.sizes(), "an element").into());
+    }
+    // One place, whatever is beside it.
+    let first = Geometry::strided(&[], &[], this.geometry().offset()).unwrap_or_else(|| this.geometry().clone());
+    Ok(this.restride(first)?.to_scalar()?)
+}

@@ -1,0 +1,47 @@
+use dispatch_runtime::BadArgument;
+use dispatch_runtime::{Result, Tensor};
+
+fn row() -> Tensor {
+    aten::view(&Tensor::from_slice(&[0.0_f32, 1.0, 2.0]), &[1, 1, 3]).unwrap()
+}
+
+fn padded(pad: &[i64], mode: &str) -> Vec<f32> {
+    let result = aten::pad(&row(), pad, mode, None).unwrap();
+    aten::alias_copy(&result).unwrap().to_vec::<f32>().unwrap()
+}
+
+fn argument(result: Result<Tensor>) -> String {
+    let error = result.err().unwrap();
+    std::error::Error::source(&error).unwrap().downcast_ref::<BadArgument>().unwrap().argument.to_string()
+}
+
+#[test]
+fn every_mode_fills_as_pytorch_does() {
+    assert_eq!(padded(&[1, 2], "constant"), [0.0, 0.0, 1.0, 2.0, 0.0, 0.0]);
+    assert_eq!(padded(&[2, 1], "reflect"), [2.0, 1.0, 0.0, 1.0, 2.0, 1.0]);
+    assert_eq!(padded(&[2, 1], "replicate"), [0.0, 0.0, 0.0, 1.0, 2.0, 2.0]);
+    assert_eq!(padded(&[3, 2], "circular"), [0.0, 1.0, 2.0, 0.0, 1.0, 2.0, 0.0, 1.0]);
+}
+
+#[test]
+fn negative_paddings_cut_off() {
+    assert_eq!(padded(&[-2, 1], "constant"), [2.0, 0.0]);
+    assert_eq!(padded(&[2, -4], "reflect"), [2.0]);
+    assert_eq!(padded(&[-4, 6], "replicate"), [2.0; 5]);
+    assert_eq!(padded(&[2, -1], "circular"), [0.0, 1.0, 0.0, 1.0]);
+    assert_eq!(padded(&[-1, 2], "circular"), [1.0, 2.0, 1.0, 2.0]);
+}
+
+#[test]
+fn what_cannot_be_filled_is_refused() {
+    assert_eq!(argument(aten::pad(&row(), &[1], "constant", None)), "pad");
+    assert_eq!(argument(aten::pad(&row(), &[-2, -2], "constant", None)), "pad");
+    assert_eq!(argument(aten::pad(&row(), &[i64::MAX, i64::MAX], "constant", None)), "pad");
+    assert_eq!(argument(aten::pad(&row(), &[4, 0], "circular", None)), "pad");
+    assert_eq!(argument(aten::pad(&row(), &[1, 1], "wrap", None)), "mode");
+    assert_eq!(argument(aten::pad(&row(), &[1, 1], "reflect", Some(1.0))), "value");
+    assert_eq!(argument(aten::reflection_pad1d(&row(), &[3, 0])), "padding");
+    assert_eq!(argument(aten::replication_pad1d(&row(), &[-2, -1])), "padding");
+    assert_eq!(argument(aten::replication_pad1d(&row(), &[i64::MIN, i64::MIN])), "padding");
+    assert_eq!(argument(aten::replication_pad2d(&row(), &[1, 1])), "padding");
+}

@@ -1,0 +1,10 @@
+//! Copies.
+
+use dispatch_runtime::prelude::*;
+
+use engine::moves::packed;
+
+#[op_impl(aten::alias_copy, CPU)]
+fn alias_copy(this: &Tensor) -> Result<Tensor> {
+    packed(this, this.dtype())
+}

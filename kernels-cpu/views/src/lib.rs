@@ -1,0 +1,7 @@
+//! Copies of what views show, joined and padded.
+#![allow(clippy::needless_for_each, reason = "a short step at the end of a chain")]
+
+mod copies;
+mod copying;
+mod join;
+mod pads;
