@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::needless_for_each, reason = "a short step at the end of a chain")]
 
+mod ctc;
 mod likelihood;
 mod margin;
 mod pointwise;

@@ -6,7 +6,7 @@ use engine::math::complex::log_sum;
 use engine::compute::Compute;
 use engine::math::Real;
 use engine::reduce::{computed, lines, marked};
-use crate::extremes::Ordered;
+use engine::reduce::extremes::Ordered;
 use crate::sums::Wide;
 
 /// Running sums or products, kept in the wider type.
