@@ -8,8 +8,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Problem};
 
 use engine::numbers::usized;
-use engine::packed::{elements, write};
 use engine::packed::{Packed, fill, packed};
+use engine::packed::{elements, write};
 use engine::pool::Lines;
 
 /// What is impossible.

@@ -2,12 +2,12 @@
 
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, Operation, Result, Scalar, Tensor, op_impl, operands};
 
-use engine::math::complex::log_sum;
+use crate::sums::Wide;
 use engine::compute::Compute;
 use engine::math::Real;
-use engine::reduce::{computed, lines, marked};
+use engine::math::complex::log_sum;
 use engine::reduce::extremes::Ordered;
-use crate::sums::Wide;
+use engine::reduce::{computed, lines, marked};
 
 /// Running sums or products, kept in the wider type.
 fn scanned<O: Operation>(out: &mut Tensor, this: &Tensor, dim: usize, product: bool) -> Result<()> {
