@@ -34,6 +34,7 @@ pub struct Suite {
     device: Device,
     only: Vec<String>,
     call: Option<usize>,
+    part: (usize, usize),
     checks: Vec<Check>,
     without: Vec<DType>,
 }
@@ -42,7 +43,7 @@ impl Suite {
     /// Everything, on this device.
     #[must_use]
     pub const fn new(device: Device) -> Self {
-        Self { device, only: Vec::new(), call: None, checks: Vec::new(), without: Vec::new() }
+        Self { device, only: Vec::new(), call: None, part: (0, 1), checks: Vec::new(), without: Vec::new() }
     }
 
     /// Only this operator, and others that are named the same way.
@@ -66,6 +67,18 @@ impl Suite {
     #[must_use]
     pub const fn call(mut self, number: usize) -> Self {
         self.call = Some(number);
+        self
+    }
+
+    /// Only one of so many parts of the operators: a run of each part, in threads of their own, is a run of all.
+    ///
+    /// ```
+    /// # use conformance::Suite;
+    /// let halves = [0, 1].map(|part| Suite::new(dispatch_runtime::Device::CPU).part(part, 2));
+    /// ```
+    #[must_use]
+    pub const fn part(mut self, part: usize, parts: usize) -> Self {
+        self.part = (part, parts);
         self
     }
 
@@ -223,7 +236,9 @@ impl Suite {
     }
 
     fn wants_operator(&self, name: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|only| only == name)
+        let (part, parts) = self.part;
+        let is_in_part = parts < 2 || name.bytes().map(usize::from).sum::<usize>() % parts == part;
+        is_in_part && (self.only.is_empty() || self.only.iter().any(|only| only == name))
     }
 
     fn makes(&self, check: Check) -> bool {

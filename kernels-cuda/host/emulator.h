@@ -1,7 +1,7 @@
 // CUDA as the CPU has it: what a kernel says beyond C++, for the system's compiler.
 //
 // The threads of a block run one after the other, on stacks of their own: one that reaches a barrier waits there while the others run.
-// Blocks follow each other, so `__shared__` is `static`.
+// Blocks follow each other, and launches of one library, so `__shared__` is `static`.
 //
 // What a device would not survive, or would silently do otherwise, ends the program with a message: a barrier that some threads never
 // reach, an access that is not aligned, a place outside of an array, and a shift by too many bits.
@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <math.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -242,7 +243,11 @@ struct Launched {
     const void *const *parameters;
 };
 
+// One kernel of a library at a time: all above is static.
+static pthread_mutex_t running = PTHREAD_MUTEX_INITIALIZER;
+
 template <class Entry> void launch(const char *name, const Launched &launched) {
+    pthread_mutex_lock(&running);
     kernel = name;
     const unsigned *grid = launched.grid, *block = launched.block;
     gridDim = {grid[0], grid[1], grid[2]};
@@ -263,6 +268,7 @@ template <class Entry> void launch(const char *name, const Launched &launched) {
                 abort();
             }
     }
+    pthread_mutex_unlock(&running);
 }
 
 template <class T> T swap_lanes(T value, unsigned from) {

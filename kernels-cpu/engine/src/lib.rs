@@ -12,6 +12,10 @@
     reason = "it is public for the families of this backend alone"
 )]
 
+// Tests of engines call operators.
+#[cfg(test)]
+use kernels_cpu as _;
+
 pub mod compute;
 pub mod convert;
 pub mod elementwise;

@@ -151,8 +151,6 @@ fn meta_refuses_what_the_cpu_refuses() {
     assert_eq!(refused(aten::multinomial(&zeros, 1, false, None)), "self");
     assert_eq!(refused(aten::multinomial(&Tensor::from_slice(&[f64::MAX; 2]), 1, true, None)), "self");
     assert_eq!(refused(aten::bernoulli(&Tensor::from_slice(&[2.0_f32]), None)), "p");
-    let other = Generator::new(Device::META, 1);
-    assert_eq!(refused(aten::uniform(&zeros, 0.0, 1.0, Some(&other))), "generator");
 }
 
 #[test]

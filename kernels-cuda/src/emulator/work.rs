@@ -3,13 +3,12 @@
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 
 use super::BACKWARDS;
 use super::block::{Block, pointer};
 use crate::error::CudaError;
-use crate::lock::locked;
 use crate::machine::{Address, Function, Grid, Mark, Queue};
 
 #[derive(Default)]
@@ -65,9 +64,6 @@ pub(super) enum Step {
 
 /// What a queue puts off at most.
 const MOST: usize = 1000;
-
-/// One kernel at a time: their shared memory is static.
-static RUNNING: Mutex<()> = Mutex::new(());
 
 impl State {
     /// Records it, or puts it off.
@@ -152,7 +148,6 @@ impl Step {
                     backwards: BACKWARDS.load(Ordering::Acquire),
                     parameters: places.as_ptr(),
                 };
-                let _running = locked(&RUNNING);
                 // SAFETY: `entry` gave the function, which has this type. These are the parameters that the kernel declares, which it
                 // copies, and the caller of `launch` promised what it does with them.
                 unsafe {
