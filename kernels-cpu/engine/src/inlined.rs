@@ -44,7 +44,7 @@ macro_rules! inlined {
 }
 pub use inlined;
 
-/// Runs a block by [`vectorised`](crate::math::vectorised), in a closure that is inlined. `return` ends the block.
+/// Runs a block by [`vectorised`](crate::math::vectorised()), in a closure that is inlined. `return` ends the block.
 #[macro_export]
 macro_rules! vectorised {
     ($work:expr) => {

@@ -1,7 +1,7 @@
 //! Elementary functions that the compiler can vectorise.
 //!
 //! [`Real`] is straight-line arithmetic: no branches, tables or calls, so that a loop over any of its hot functions
-//! becomes packed instructions once it is compiled for a wide instruction set, which [`vectorised`] does at run time.
+//! becomes packed instructions once it is compiled for a wide instruction set, which [`vectorised`](vectorised()) does at run time.
 //! Results do not depend on that choice. Sums of products are fused, in one instruction where the machine has it and
 //! by the library's correctly rounded function otherwise: slow there, but every machine rounds alike.
 //!

@@ -1,6 +1,6 @@
 //! Random numbers.
 //!
-//! [`filled`] is the engine: it reserves a part of the generator's stream, has threads work out their groups of blocks, and hands each
+//! The private `filled` is the engine: it reserves a part of the generator's stream, has threads work out their groups of blocks, and hands each
 //! group's words to a distribution, which makes rows of 64 elements of them. Which word becomes which element is said in `aten`.
 #![allow(clippy::needless_range_loop, reason = "several arrays have one index")]
 #![expect(unsafe_code, reason = "places that a loop nest checked")]
