@@ -7,166 +7,58 @@
     reason = "an operator is called by its name and that of its overload, and both may have underscores"
 )]
 
-mod activation;
-mod aliases;
-mod arithmetic;
-mod attention;
-mod bags;
-mod blocks;
-mod borders;
-mod bounds;
-mod chains;
-mod chance;
-mod choice;
-mod closeness;
-mod comparison;
-mod complex_parts;
-mod contraction;
-mod conv;
-mod convolutions;
-mod copies;
-mod copying;
-mod counting;
-mod ctc;
-mod differences;
-mod distance;
-mod distinct;
-mod division;
-mod dtypes;
-mod equations;
-mod extents;
+mod common;
 mod face;
-mod factory;
-mod fractional;
+mod families;
 pub mod functional;
-mod gates;
-mod gradients;
-mod grid;
-mod histogram;
-mod images;
-mod indexing;
-mod join;
-mod limits;
-mod lists;
-mod logic;
-mod loss;
-mod masked;
 #[rustfmt::skip]
 mod methods;
-mod moments;
-mod normalization;
-mod norms;
-mod numbers;
-mod order;
-mod packs;
-mod pads;
-mod pinning;
-mod pooling;
-mod pooling_lines;
-mod product;
-mod ranges;
-mod ranks;
-mod recurrent;
-mod reduction;
-mod rounding;
-mod scan;
-mod scatter;
-mod search;
-mod segments;
-mod select;
-mod sequence;
-mod shape;
-mod shuffles;
-mod softmax;
-mod special;
-mod splits;
-mod statistics;
-mod unary;
-mod unpooling;
-mod upsample;
-mod view_gradients;
-mod views;
-mod windows;
+#[rustfmt::skip]
+mod names;
 
-pub use activation::*;
-pub use aliases::*;
-pub use arithmetic::*;
-pub use attention::*;
-pub use bags::*;
-pub use blocks::*;
-pub use borders::*;
-pub use bounds::*;
-pub use chains::*;
-pub use chance::*;
-pub use choice::*;
-pub use closeness::*;
-pub use comparison::*;
-pub use complex_parts::*;
-pub use contraction::*;
-pub use conv::*;
-pub use convolutions::*;
-pub use copies::*;
-pub use copying::*;
-pub use counting::*;
-pub use ctc::*;
-pub use differences::*;
-pub use distance::*;
-pub use distinct::*;
-pub use division::*;
-pub use dtypes::*;
-pub use equations::*;
-pub use extents::*;
+pub use common::*;
 pub use face::{
     At, DefaultDevice, Ellipsis, Fetch, Index, Indices, Item, Make, NewAxis, Options, Slice, default_device,
 };
-pub use factory::*;
-pub use fractional::*;
-pub use gates::*;
-pub use gradients::*;
-pub use grid::*;
-pub use histogram::*;
-pub(crate) use images::images_like;
-pub use indexing::*;
-pub use join::*;
-pub use limits::check_calls;
-pub use lists::*;
-pub use logic::*;
-pub use loss::*;
-pub use masked::*;
+#[cfg(feature = "attention")]
+pub use families::attention::*;
+#[cfg(feature = "conv")]
+pub use families::conv::*;
+pub use families::elementwise::*;
+pub use families::factories::*;
+pub use families::indexing::*;
+#[cfg(feature = "linalg")]
+pub use families::linalg::*;
+#[cfg(feature = "loss")]
+pub use families::loss::*;
+#[cfg(feature = "norm")]
+pub use families::norm::*;
+#[cfg(feature = "pooling")]
+pub use families::pooling::*;
+#[cfg(feature = "random")]
+pub use families::random::*;
+#[cfg(feature = "recurrent")]
+pub use families::recurrent::*;
+pub use families::reduction::*;
+#[cfg(feature = "resize")]
+pub use families::resize::*;
+#[cfg(feature = "sort")]
+pub use families::sort::*;
+pub use families::views::*;
 pub use methods::Methods;
-pub use moments::*;
-pub use normalization::*;
-pub use norms::*;
-pub use numbers::*;
-pub use order::*;
-pub use packs::*;
-pub use pads::*;
-pub use pinning::*;
-pub use pooling::*;
-pub use pooling_lines::*;
-pub use product::*;
-pub use ranges::*;
-pub use ranks::*;
-pub use recurrent::*;
-pub use reduction::*;
-pub use rounding::*;
-pub use scan::*;
-pub use scatter::*;
-pub use search::*;
-pub use segments::*;
-pub use select::*;
-pub use sequence::*;
-pub use shuffles::*;
-pub use softmax::*;
-pub use special::*;
-pub use splits::*;
-pub use statistics::*;
-pub use unary::*;
-pub use unpooling::*;
-pub use upsample::*;
-pub use view_gradients::*;
-pub use views::*;
-pub use windows::*;
+
+/// The operators of a family that can be left out. The compiler's error for one that is missing names the feature only if the item that is
+/// left out has the operator's name, so they are listed.
+macro_rules! family {
+    ($feature:tt $family:ident: $($function:ident)*) => {
+        #[cfg(feature = $feature)]
+        pub use crate::families::$family::{$($function),*};
+        #[cfg(not(feature = $feature))]
+        dispatch_runtime::left_out!($feature, "aten", concat!($(stringify!($function), " "),*));
+    };
+}
+
+names::of_families!(family);
 
 /// What makes tensors pleasant: `Tensor::zeros(..)`, `x.to(..)`, `x.i((.., 0))`.
 ///

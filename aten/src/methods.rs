@@ -63,36 +63,47 @@ pub trait Methods {
     fn acosh_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// `adaptive_avg_pool2d` along a line.
+    #[cfg(feature = "pooling")]
     fn adaptive_avg_pool1d(&self, output_size: &[i64]) -> Result<Tensor>;
 
     /// `adaptive_avg_pool1d`, into a tensor of the caller's.
+    #[cfg(feature = "pooling")]
     fn adaptive_avg_pool1d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// The averages of as many parts of the image as `output_size` says.
+    #[cfg(feature = "pooling")]
     fn adaptive_avg_pool2d(&self, output_size: &[i64]) -> Result<Tensor>;
 
     /// `adaptive_avg_pool2d`, into a tensor of the caller's.
+    #[cfg(feature = "pooling")]
     fn adaptive_avg_pool2d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// The averages of as many parts of the image as `output_size` says.
+    #[cfg(feature = "pooling")]
     fn adaptive_avg_pool3d(&self, output_size: &[i64]) -> Result<Tensor>;
 
     /// `adaptive_avg_pool3d`, into a tensor of the caller's.
+    #[cfg(feature = "pooling")]
     fn adaptive_avg_pool3d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// `adaptive_max_pool2d` along a line.
+    #[cfg(feature = "pooling")]
     fn adaptive_max_pool1d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
 
     /// The largest elements of as many parts of the image as `output_size` says, and where they are.
+    #[cfg(feature = "pooling")]
     fn adaptive_max_pool2d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
 
     /// `adaptive_max_pool2d`, into a tensor of the caller's.
+    #[cfg(feature = "pooling")]
     fn adaptive_max_pool2d_out(&self, output_size: &[i64], out: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// The largest elements of as many parts of the image as `output_size` says, and where they are.
+    #[cfg(feature = "pooling")]
     fn adaptive_max_pool3d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)>;
 
     /// `adaptive_max_pool3d`, into a tensor of the caller's.
+    #[cfg(feature = "pooling")]
     fn adaptive_max_pool3d_out(&self, output_size: &[i64], out: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// `self + alpha * other`
@@ -114,12 +125,15 @@ pub trait Methods {
     fn add_scalar_out(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `beta * self + alpha *` the sum of the products of the items.
+    #[cfg(feature = "linalg")]
     fn addbmm(&self, batch1: &Tensor, batch2: &Tensor) -> Result<Tensor>;
 
     /// `addbmm`, in place.
+    #[cfg(feature = "linalg")]
     fn addbmm_(&mut self, batch1: &Tensor, batch2: &Tensor) -> Result<()>;
 
     /// `addbmm`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn addbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `self + value * tensor1 / tensor2`
@@ -141,30 +155,39 @@ pub trait Methods {
     fn addcmul_out(&self, tensor1: &Tensor, tensor2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `beta * self + alpha * mat1 mat2`
+    #[cfg(feature = "linalg")]
     fn addmm(&self, mat1: &Tensor, mat2: &Tensor) -> Result<Tensor>;
 
     /// `addmm`, in place.
+    #[cfg(feature = "linalg")]
     fn addmm_(&mut self, mat1: &Tensor, mat2: &Tensor) -> Result<()>;
 
     /// `addmm`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn addmm_out(&self, mat1: &Tensor, mat2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `beta * self + alpha * mat vec`
+    #[cfg(feature = "linalg")]
     fn addmv(&self, mat: &Tensor, vec: &Tensor) -> Result<Tensor>;
 
     /// `addmv`, in place.
+    #[cfg(feature = "linalg")]
     fn addmv_(&mut self, mat: &Tensor, vec: &Tensor) -> Result<()>;
 
     /// `addmv`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn addmv_out(&self, mat: &Tensor, vec: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `beta * self + alpha *` every element of one vector times every element of the other.
+    #[cfg(feature = "linalg")]
     fn addr(&self, vec1: &Tensor, vec2: &Tensor) -> Result<Tensor>;
 
     /// `addr`, in place.
+    #[cfg(feature = "linalg")]
     fn addr_(&mut self, vec1: &Tensor, vec2: &Tensor) -> Result<()>;
 
     /// `addr`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn addr_out(&self, vec1: &Tensor, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The matrices transposed and conjugated.
@@ -201,6 +224,7 @@ pub trait Methods {
     fn allclose(&self, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool>;
 
     /// `alpha_dropout`, in place
+    #[cfg(feature = "random")]
     fn alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
     /// The largest elements over these dimensions; NaN is larger than any number.
@@ -321,12 +345,15 @@ pub trait Methods {
     fn argmin_out(&self, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// Where the elements along a dimension were before they were put in order.
+    #[cfg(feature = "sort")]
     fn argsort(&self, dim: i64, descending: bool) -> Result<Tensor>;
 
     /// The same, where equal elements may have to stay in their order.
+    #[cfg(feature = "sort")]
     fn argsort_stable(&self, stable: bool) -> Result<Tensor>;
 
     /// `argsort_stable`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn argsort_stable_out(&self, stable: bool, out: &mut Tensor) -> Result<()>;
 
     /// `nonzero`, as it is called elsewhere.
@@ -405,63 +432,83 @@ pub trait Methods {
     fn atleast_3d(&self) -> Result<Tensor>;
 
     /// `avg_pool2d` along a line.
+    #[cfg(feature = "pooling")]
     fn avg_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool) -> Result<Tensor>;
 
     /// `avg_pool1d`, into a tensor of the caller's.
+    #[cfg(feature = "pooling")]
     fn avg_pool1d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, out: &mut Tensor) -> Result<()>;
 
     /// The average of the elements under the window at each of its places.
+    #[cfg(feature = "pooling")]
     fn avg_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>) -> Result<Tensor>;
 
     /// `avg_pool2d`, into a tensor of the caller's.
+    #[cfg(feature = "pooling")]
     fn avg_pool2d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>, out: &mut Tensor) -> Result<()>;
 
     /// The average of the elements under the window at each of its places.
+    #[cfg(feature = "pooling")]
     fn avg_pool3d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>) -> Result<Tensor>;
 
     /// `avg_pool3d`, into a tensor of the caller's.
+    #[cfg(feature = "pooling")]
     fn avg_pool3d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>, out: &mut Tensor) -> Result<()>;
 
     /// `beta * self + alpha * batch1 batch2`, for every item.
+    #[cfg(feature = "linalg")]
     fn baddbmm(&self, batch1: &Tensor, batch2: &Tensor) -> Result<Tensor>;
 
     /// `baddbmm`, in place.
+    #[cfg(feature = "linalg")]
     fn baddbmm_(&mut self, batch1: &Tensor, batch2: &Tensor) -> Result<()>;
 
     /// `baddbmm`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn baddbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Ones with the chances that `self` has, and zeros.
+    #[cfg(feature = "random")]
     fn bernoulli(&self) -> Result<Tensor>;
 
     /// Ones with the chance `p`, and zeros, in place.
+    #[cfg(feature = "random")]
     fn bernoulli__float(&mut self, p: f64) -> Result<()>;
 
     /// `bernoulli_tensor`, in place.
+    #[cfg(feature = "random")]
     fn bernoulli__tensor(&mut self, p: &Tensor) -> Result<()>;
 
     /// `bernoulli`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn bernoulli_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// Ones with the chance `p`, and zeros.
+    #[cfg(feature = "random")]
     fn bernoulli_p(&self, p: f64) -> Result<Tensor>;
 
     /// Ones with the chances that `p` has, and zeros.
+    #[cfg(feature = "random")]
     fn bernoulli_tensor(&self, p: &Tensor) -> Result<Tensor>;
 
     /// `bernoulli_tensor`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn bernoulli_tensor_out(&self, p: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `-weight * (target * log(self) + (1 - target) * log(1 - self))`, no logarithm below -100
+    #[cfg(feature = "loss")]
     fn binary_cross_entropy(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
 
     /// `binary_cross_entropy`, into a tensor of the caller's.
+    #[cfg(feature = "loss")]
     fn binary_cross_entropy_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()>;
 
     /// The same of `sigmoid(self)`, without its loss of digits; `pos_weight` multiplies the first term.
+    #[cfg(feature = "loss")]
     fn binary_cross_entropy_with_logits(&self, target: &Tensor, weight: Option<&Tensor>, pos_weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
 
     /// `binary_cross_entropy_with_logits`, into a tensor of the caller's.
+    #[cfg(feature = "loss")]
     fn binary_cross_entropy_with_logits_out(&self, target: &Tensor, weight: Option<&Tensor>, pos_weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()>;
 
     /// How often each number below the largest occurs, or the sums of its weights.
@@ -570,9 +617,11 @@ pub trait Methods {
     fn bitwise_xor_tensor_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The matrix products of the items of two batches.
+    #[cfg(feature = "linalg")]
     fn bmm(&self, mat2: &Tensor) -> Result<Tensor>;
 
     /// `bmm`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn bmm_out(&self, mat2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `expand`, as it is called elsewhere.
@@ -585,12 +634,15 @@ pub trait Methods {
     fn bucketize_tensor_out(&self, boundaries: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Numbers of the Cauchy distribution.
+    #[cfg(feature = "random")]
     fn cauchy(&self, median: f64, sigma: f64) -> Result<Tensor>;
 
     /// `cauchy`, in place.
+    #[cfg(feature = "random")]
     fn cauchy_(&mut self, median: f64, sigma: f64) -> Result<()>;
 
     /// `cauchy`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn cauchy_out(&self, median: f64, sigma: f64, out: &mut Tensor) -> Result<()>;
 
     /// The smallest integer that is not below
@@ -696,9 +748,11 @@ pub trait Methods {
     fn clone_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// The image whose every element is the sum of those that `im2col` would have put into columns.
+    #[cfg(feature = "conv")]
     fn col2im(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor>;
 
     /// `col2im`, into a tensor of the caller's.
+    #[cfg(feature = "conv")]
     fn col2im_out(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// Every choice of `r` elements of a vector, in their order, a row for each.
@@ -789,12 +843,15 @@ pub trait Methods {
     fn cov(&self) -> Result<Tensor>;
 
     /// `linalg_cross` along the first dimension of three elements, unless another is named.
+    #[cfg(feature = "linalg")]
     fn cross(&self, other: &Tensor, dim: Option<i64>) -> Result<Tensor>;
 
     /// The negative logarithm of softmax at the true class, or averaged with the target's probabilities.
+    #[cfg(feature = "loss")]
     fn cross_entropy_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, label_smoothing: f64) -> Result<Tensor>;
 
     /// `cross`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn cross_out(&self, other: &Tensor, dim: Option<i64>, out: &mut Tensor) -> Result<()>;
 
     /// The largest element up to each, and where it last was.
@@ -894,9 +951,11 @@ pub trait Methods {
     fn dim(&self) -> Result<i64>;
 
     /// The norm of the difference.
+    #[cfg(feature = "linalg")]
     fn dist(&self, other: &Tensor, p: impl Into<Scalar>) -> Result<Tensor>;
 
     /// `dist`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn dist_out(&self, other: &Tensor, p: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// `self / other`
@@ -966,12 +1025,15 @@ pub trait Methods {
     fn divide_tensor_mode(&self, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor>;
 
     /// The sum of the products of the elements of two vectors.
+    #[cfg(feature = "linalg")]
     fn dot(&self, tensor: &Tensor) -> Result<Tensor>;
 
     /// `dot`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn dot_out(&self, tensor: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Leaves elements out, each with the chance `p`, while training.
+    #[cfg(feature = "random")]
     fn dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
     /// The parts between these positions of the third dimension.
@@ -1095,18 +1157,23 @@ pub trait Methods {
     fn expm1_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// Numbers of the exponential distribution of rate `lambd`; none is zero.
+    #[cfg(feature = "random")]
     fn exponential(&self, lambd: f64) -> Result<Tensor>;
 
     /// `exponential`, in place.
+    #[cfg(feature = "random")]
     fn exponential_(&mut self, lambd: f64) -> Result<()>;
 
     /// `exponential`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn exponential_out(&self, lambd: f64, out: &mut Tensor) -> Result<()>;
 
     /// `feature_alpha_dropout`, in place
+    #[cfg(feature = "random")]
     fn feature_alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
     /// Leaves whole channels out, each with the chance `p`, while training.
+    #[cfg(feature = "random")]
     fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()>;
 
     /// `value`, a single element, in every place.
@@ -1239,15 +1306,19 @@ pub trait Methods {
     fn frac_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// The largest element under each of as many windows as `output_size` says, and where it is.
+    #[cfg(feature = "pooling")]
     fn fractional_max_pool2d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)>;
 
     /// `fractional_max_pool2d`, into a tensor of the caller's.
+    #[cfg(feature = "pooling")]
     fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, output: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// The largest element under each of as many windows as `output_size` says, and where it is.
+    #[cfg(feature = "pooling")]
     fn fractional_max_pool3d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)>;
 
     /// `fractional_max_pool3d`, into a tensor of the caller's.
+    #[cfg(feature = "pooling")]
     fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, output: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// A fraction from a half to one, and the power of two that it is to be multiplied with
@@ -1311,18 +1382,23 @@ pub trait Methods {
     fn gelu_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// How many tries with the chance `p` it takes to succeed.
+    #[cfg(feature = "random")]
     fn geometric(&self, p: f64) -> Result<Tensor>;
 
     /// `geometric`, in place.
+    #[cfg(feature = "random")]
     fn geometric_(&mut self, p: f64) -> Result<()>;
 
     /// `geometric`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn geometric_out(&self, p: f64, out: &mut Tensor) -> Result<()>;
 
     /// `outer`, as it is called elsewhere.
+    #[cfg(feature = "linalg")]
     fn ger(&self, vec2: &Tensor) -> Result<Tensor>;
 
     /// `ger`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// One half of a dimension, times the sigmoid of the other.
@@ -1449,6 +1525,7 @@ pub trait Methods {
     fn heaviside_out(&self, values: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `self` where the target is 1, and what it is below `margin` where it is -1.
+    #[cfg(feature = "loss")]
     fn hinge_embedding_loss(&self, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor>;
 
     /// How many elements there are in each of so many equal parts from `min` to `max`, or of the elements' own range.
@@ -1458,24 +1535,31 @@ pub trait Methods {
     fn histc_out(&self, bins: i64, min: impl Into<Scalar>, max: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// How many elements there are in each of so many equal bins of a range, or of the elements' own; and the edges of the bins
+    #[cfg(feature = "sort")]
     fn histogram_bin_ct(&self, bins: i64) -> Result<(Tensor, Tensor)>;
 
     /// `histogram_bin_ct`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn histogram_bin_ct_out(&self, bins: i64, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()>;
 
     /// How many elements there are in each bin between these edges; and the edges
+    #[cfg(feature = "sort")]
     fn histogram_bins_tensor(&self, bins: &Tensor) -> Result<(Tensor, Tensor)>;
 
     /// `histogram_bins_tensor`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn histogram_bins_tensor_out(&self, bins: &Tensor, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()>;
 
     /// How many points there are in each of so many equal bins for each coordinate; and the edges of the bins
+    #[cfg(feature = "sort")]
     fn histogramdd(&self, bins: &[i64], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)>;
 
     /// How many points there are in each of as many equal bins for every coordinate; and the edges of the bins
+    #[cfg(feature = "sort")]
     fn histogramdd_int_bins(&self, bins: i64, range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)>;
 
     /// How many points there are in each bin between these edges for each coordinate; and the edges
+    #[cfg(feature = "sort")]
     fn histogramdd_tensorlist_bins(&self, bins: &[Tensor], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)>;
 
     /// The columns between these positions; of a vector, runs.
@@ -1485,9 +1569,11 @@ pub trait Methods {
     fn hsplit_int(&self, sections: i64) -> Result<Vec<Tensor>>;
 
     /// `(self - target)^2 / 2` where the two are as close as `delta`, and `delta * (|self - target| - delta / 2)` elsewhere
+    #[cfg(feature = "loss")]
     fn huber_loss(&self, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor>;
 
     /// `huber_loss`, into a tensor of the caller's.
+    #[cfg(feature = "loss")]
     fn huber_loss_out(&self, target: &Tensor, reduction: i64, delta: f64, out: &mut Tensor) -> Result<()>;
 
     /// `sqrt(self^2 + other^2)`, without overflow on the way
@@ -1527,9 +1613,11 @@ pub trait Methods {
     fn igammac_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Every patch of an image that a kernel would cover, as a column.
+    #[cfg(feature = "conv")]
     fn im2col(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor>;
 
     /// `im2col`, into a tensor of the caller's.
+    #[cfg(feature = "conv")]
     fn im2col_out(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// The imaginary part of a complex tensor.
@@ -1602,9 +1690,11 @@ pub trait Methods {
     fn index_tensor_out(&self, indices: &[Option<Tensor>], out: &mut Tensor) -> Result<()>;
 
     /// The sums of products along the last dimension of both.
+    #[cfg(feature = "linalg")]
     fn inner(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `inner`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn inner_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// Whether the elements are complex numbers.
@@ -1668,21 +1758,27 @@ pub trait Methods {
     fn isreal(&self) -> Result<Tensor>;
 
     /// `target * (log(target) - self)`, or of the target's logarithm
+    #[cfg(feature = "loss")]
     fn kl_div(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
     /// Each element of one tensor times the whole other.
+    #[cfg(feature = "linalg")]
     fn kron(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `kron`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn kron_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The `k`-th smallest elements along a dimension, and where they are.
+    #[cfg(feature = "sort")]
     fn kthvalue(&self, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
     /// `kthvalue`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn kthvalue_values(&self, k: i64, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// `|self - target|`
+    #[cfg(feature = "loss")]
     fn l1_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
     /// The least common multiple
@@ -1803,21 +1899,27 @@ pub trait Methods {
     fn lift_fresh_copy_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// The vectors that are at right angles to two others, of three elements along a dimension.
+    #[cfg(feature = "linalg")]
     fn linalg_cross(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `linalg_cross`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn linalg_cross_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `matmul`, as it is called elsewhere.
+    #[cfg(feature = "linalg")]
     fn linalg_matmul(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `linalg_matmul`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn linalg_matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The product of a square matrix with itself, `n` times.
+    #[cfg(feature = "linalg")]
     fn linalg_matrix_power(&self, n: i64) -> Result<Tensor>;
 
     /// `linalg_matrix_power`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn linalg_matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()>;
 
     /// `sum(|self|^ord)^(1/ord)` over these dimensions, or the limit of it.
@@ -1860,12 +1962,15 @@ pub trait Methods {
     fn log_(&mut self) -> Result<()>;
 
     /// `e` to the power of numbers of the normal distribution.
+    #[cfg(feature = "random")]
     fn log_normal(&self, mean: f64, std: f64) -> Result<Tensor>;
 
     /// `log_normal`, in place.
+    #[cfg(feature = "random")]
     fn log_normal_(&mut self, mean: f64, std: f64) -> Result<()>;
 
     /// `log_normal`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn log_normal_out(&self, mean: f64, std: f64, out: &mut Tensor) -> Result<()>;
 
     /// `log`, into a tensor of the caller's.
@@ -1884,9 +1989,11 @@ pub trait Methods {
     fn log_sigmoid_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// The logarithm of softmax along a dimension, of the input as another dtype if one is given.
+    #[cfg(feature = "norm")]
     fn log_softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
 
     /// `log_softmax_int`, into a tensor of the caller's.
+    #[cfg(feature = "norm")]
     fn log_softmax_int_out(&self, dim: i64, dtype: Option<DType>, out: &mut Tensor) -> Result<()>;
 
     /// `log(e^self + e^other)`
@@ -2016,18 +2123,22 @@ pub trait Methods {
     fn masked_select_out(&self, mask: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The product of the matrices in the last two dimensions; a tensor of one dimension is a row on the left and a column on the right.
+    #[cfg(feature = "linalg")]
     fn matmul(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `matmul`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `adjoint` of one matrix.
     fn matrix_H(&self) -> Result<Tensor>;
 
     /// `linalg_matrix_power`, as it is called elsewhere.
+    #[cfg(feature = "linalg")]
     fn matrix_power(&self, n: i64) -> Result<Tensor>;
 
     /// `matrix_power`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()>;
 
     /// The largest element.
@@ -2046,42 +2157,54 @@ pub trait Methods {
     fn max_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `max_pool2d` along a line.
+    #[cfg(feature = "pooling")]
     fn max_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor>;
 
     /// `max_pool2d_with_indices` along a line.
+    #[cfg(feature = "pooling")]
     fn max_pool1d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)>;
 
     /// The largest element under the window at each of its places.
+    #[cfg(feature = "pooling")]
     fn max_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor>;
 
     /// The largest element under the window at each of its places, and where it is.
+    #[cfg(feature = "pooling")]
     fn max_pool2d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)>;
 
     /// `max_pool2d_with_indices`, into a tensor of the caller's.
+    #[cfg(feature = "pooling")]
     fn max_pool2d_with_indices_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool, out: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// The largest element under the window at each of its places.
+    #[cfg(feature = "pooling")]
     fn max_pool3d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor>;
 
     /// The largest element under the window at each of its places, and where it is.
+    #[cfg(feature = "pooling")]
     fn max_pool3d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)>;
 
     /// `max_pool3d_with_indices`, into a tensor of the caller's.
+    #[cfg(feature = "pooling")]
     fn max_pool3d_with_indices_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool, out: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// `max`, into a tensor of the caller's.
     fn max_unary_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// The elements at the positions that they were found at, and zeros elsewhere.
+    #[cfg(feature = "pooling")]
     fn max_unpool2d(&self, indices: &Tensor, output_size: &[i64]) -> Result<Tensor>;
 
     /// `max_unpool2d`, into a tensor of the caller's.
+    #[cfg(feature = "pooling")]
     fn max_unpool2d_out(&self, indices: &Tensor, output_size: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// The elements at the positions that they were found at, and zeros elsewhere.
+    #[cfg(feature = "pooling")]
     fn max_unpool3d(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64]) -> Result<Tensor>;
 
     /// `max_unpool3d`, into a tensor of the caller's.
+    #[cfg(feature = "pooling")]
     fn max_unpool3d_out(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// The larger; NaN where one is
@@ -2103,15 +2226,19 @@ pub trait Methods {
     fn mean_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// The element that half of the others do not exceed; of two, the smaller.
+    #[cfg(feature = "sort")]
     fn median(&self) -> Result<Tensor>;
 
     /// The medians along a dimension, and where they are.
+    #[cfg(feature = "sort")]
     fn median_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
     /// `median_dim`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn median_dim_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// `median`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn median_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// The smallest element.
@@ -2148,15 +2275,19 @@ pub trait Methods {
     fn mish_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// The matrix product.
+    #[cfg(feature = "linalg")]
     fn mm(&self, mat2: &Tensor) -> Result<Tensor>;
 
     /// `mm`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn mm_out(&self, mat2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The elements that are most frequent along a dimension, the smallest of several, and where they are.
+    #[cfg(feature = "sort")]
     fn mode(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
     /// `mode`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn mode_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// `movedim_int`, as it is called elsewhere.
@@ -2172,15 +2303,19 @@ pub trait Methods {
     fn movedim_intlist(&self, source: &[i64], destination: &[i64]) -> Result<Tensor>;
 
     /// `(self - target)^2`
+    #[cfg(feature = "loss")]
     fn mse_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
     /// `mse_loss`, into a tensor of the caller's.
+    #[cfg(feature = "loss")]
     fn mse_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()>;
 
     /// The elements along the first dimension in order.
+    #[cfg(feature = "sort")]
     fn msort(&self) -> Result<Tensor>;
 
     /// `msort`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn msort_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// `self * other`
@@ -2202,27 +2337,35 @@ pub trait Methods {
     fn mul_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// The mean over classes of `max(0, margin - self[target] + self[class])^p * weight[target]`.
+    #[cfg(feature = "loss")]
     fn multi_margin_loss(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor>;
 
     /// `multi_margin_loss`, into a tensor of the caller's.
+    #[cfg(feature = "loss")]
     fn multi_margin_loss_out(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()>;
 
     /// The mean over classes of `max(0, 1 - self[true] + self[false])`, summed over the true classes: those before the first -1.
+    #[cfg(feature = "loss")]
     fn multilabel_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
     /// `multilabel_margin_loss`, and which classes are true.
+    #[cfg(feature = "loss")]
     fn multilabel_margin_loss_forward(&self, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)>;
 
     /// `multilabel_margin_loss_forward`, into a tensor of the caller's.
+    #[cfg(feature = "loss")]
     fn multilabel_margin_loss_forward_output(&self, target: &Tensor, reduction: i64, output: &mut Tensor, is_target: &mut Tensor) -> Result<()>;
 
     /// `multilabel_margin_loss`, into a tensor of the caller's.
+    #[cfg(feature = "loss")]
     fn multilabel_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()>;
 
     /// Positions of the last dimension, each as likely as its weight says; one is drawn once, or any number of times with replacement.
+    #[cfg(feature = "random")]
     fn multinomial(&self, num_samples: i64, replacement: bool) -> Result<Tensor>;
 
     /// `multinomial`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn multinomial_out(&self, num_samples: i64, replacement: bool, out: &mut Tensor) -> Result<()>;
 
     /// Another name of `mul`
@@ -2241,9 +2384,11 @@ pub trait Methods {
     fn multiply_scalar(&self, other: impl Into<Scalar>) -> Result<Tensor>;
 
     /// A matrix times a vector.
+    #[cfg(feature = "linalg")]
     fn mv(&self, vec: &Tensor) -> Result<Tensor>;
 
     /// `mv`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn mv_out(&self, vec: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The logarithm of the gamma function of so many variables
@@ -2271,15 +2416,19 @@ pub trait Methods {
     fn nanmean_out(&self, dim: Option<&[i64]>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// The median of what is a number.
+    #[cfg(feature = "sort")]
     fn nanmedian(&self) -> Result<Tensor>;
 
     /// The medians along a dimension of what is a number, and where they are.
+    #[cfg(feature = "sort")]
     fn nanmedian_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>;
 
     /// `nanmedian_dim`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn nanmedian_dim_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// `nanmedian`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn nanmedian_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// `quantile` of what is a number.
@@ -2391,30 +2540,39 @@ pub trait Methods {
     fn nextafter_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// `-weight[target] * self[target]` along the classes.
+    #[cfg(feature = "loss")]
     fn nll_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor>;
 
     /// `-weight[target] * self[target]` along the classes.
+    #[cfg(feature = "loss")]
     fn nll_loss2d(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor>;
 
     /// `-weight[target] * self[target]` along the classes, and the sum of the weights.
+    #[cfg(feature = "loss")]
     fn nll_loss2d_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)>;
 
     /// `nll_loss2d_forward`, into a tensor of the caller's.
+    #[cfg(feature = "loss")]
     fn nll_loss2d_forward_output(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, output: &mut Tensor, total_weight: &mut Tensor) -> Result<()>;
 
     /// `nll_loss2d`, into a tensor of the caller's.
+    #[cfg(feature = "loss")]
     fn nll_loss2d_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, out: &mut Tensor) -> Result<()>;
 
     /// `-weight[target] * self[target]` along the classes, and the sum of the weights.
+    #[cfg(feature = "loss")]
     fn nll_loss_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)>;
 
     /// `nll_loss_forward`, into a tensor of the caller's.
+    #[cfg(feature = "loss")]
     fn nll_loss_forward_output(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, output: &mut Tensor, total_weight: &mut Tensor) -> Result<()>;
 
     /// `nll_loss` over any dimensions beside the classes.
+    #[cfg(feature = "loss")]
     fn nll_loss_nd(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor>;
 
     /// `nll_loss`, into a tensor of the caller's.
+    #[cfg(feature = "loss")]
     fn nll_loss_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, out: &mut Tensor) -> Result<()>;
 
     /// The positions of the elements that are not zero, one in each row.
@@ -2457,12 +2615,15 @@ pub trait Methods {
     fn norm_scalaropt_dtype_out(&self, p: Option<Scalar>, dtype: DType, out: &mut Tensor) -> Result<()>;
 
     /// Numbers of the normal distribution, in place.
+    #[cfg(feature = "random")]
     fn normal_(&mut self, mean: f64, std: f64) -> Result<()>;
 
     /// Numbers of the normal distribution.
+    #[cfg(feature = "random")]
     fn normal_functional(&self, mean: f64, std: f64) -> Result<Tensor>;
 
     /// Numbers of the normal distribution in the sizes of `self`, into a tensor.
+    #[cfg(feature = "random")]
     fn normal_out(&self, mean: f64, std: f64, out: &mut Tensor) -> Result<()>;
 
     /// Another name of `ne`
@@ -2499,15 +2660,18 @@ pub trait Methods {
     fn ones_like_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// Every element of one vector times every element of another.
+    #[cfg(feature = "linalg")]
     fn outer(&self, vec2: &Tensor) -> Result<Tensor>;
 
     /// `outer`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn outer_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The tensor with a border, which `mode` says how to fill: `constant`, `reflect`, `replicate` or `circular`.
     fn pad(&self, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor>;
 
     /// The distance of every row from those behind it, one after the other.
+    #[cfg(feature = "linalg")]
     fn pdist(&self, p: f64) -> Result<Tensor>;
 
     /// The same elements with the dimensions in this order.
@@ -2535,9 +2699,11 @@ pub trait Methods {
     fn pixel_unshuffle_out(&self, downscale_factor: i64, out: &mut Tensor) -> Result<()>;
 
     /// How often what happens at a rate of `self` happens
+    #[cfg(feature = "random")]
     fn poisson(&self, generator: Option<&Generator>) -> Result<Tensor>;
 
     /// `poisson`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn poisson_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
 
     /// `polygamma`, in place
@@ -2610,78 +2776,103 @@ pub trait Methods {
     fn rad2deg_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// Numbers between zero and one, each as likely, laid out as another tensor.
+    #[cfg(feature = "random")]
     fn rand_like(&self) -> Result<Tensor>;
 
     /// The same with numbers of this generator.
+    #[cfg(feature = "random")]
     fn rand_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor>;
 
     /// `rand_like_generator`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn rand_like_generator_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
 
     /// `rand_like`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn rand_like_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// Whole numbers from zero up to below `high`, laid out as another tensor.
+    #[cfg(feature = "random")]
     fn randint_like(&self, high: i64) -> Result<Tensor>;
 
     /// The same with numbers of this generator.
+    #[cfg(feature = "random")]
     fn randint_like_generator(&self, high: i64, generator: Option<&Generator>) -> Result<Tensor>;
 
     /// `randint_like_generator`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn randint_like_generator_out(&self, high: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
 
     /// Whole numbers from `low` up to below `high`, laid out as another tensor.
+    #[cfg(feature = "random")]
     fn randint_like_low_dtype(&self, low: i64, high: i64) -> Result<Tensor>;
 
     /// `randint_like_low_dtype`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn randint_like_low_dtype_out(&self, low: i64, high: i64, out: &mut Tensor) -> Result<()>;
 
     /// The same with numbers of this generator.
+    #[cfg(feature = "random")]
     fn randint_like_low_generator_dtype(&self, low: i64, high: i64, generator: Option<&Generator>) -> Result<Tensor>;
 
     /// `randint_like_low_generator_dtype`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn randint_like_low_generator_dtype_out(&self, low: i64, high: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
 
     /// `randint_like`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn randint_like_out(&self, high: i64, out: &mut Tensor) -> Result<()>;
 
     /// Numbers of the standard normal distribution, laid out as another tensor.
+    #[cfg(feature = "random")]
     fn randn_like(&self) -> Result<Tensor>;
 
     /// The same with numbers of this generator.
+    #[cfg(feature = "random")]
     fn randn_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor>;
 
     /// `randn_like_generator`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn randn_like_generator_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()>;
 
     /// `randn_like`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn randn_like_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// Whole numbers from zero to the largest that the dtype holds, or up to which a floating dtype holds all.
+    #[cfg(feature = "random")]
     fn random(&self) -> Result<Tensor>;
 
     /// `random`, in place.
+    #[cfg(feature = "random")]
     fn random_(&mut self) -> Result<()>;
 
     /// `random_from`, in place.
+    #[cfg(feature = "random")]
     fn random__from(&mut self, from: i64, to: Option<i64>) -> Result<()>;
 
     /// `random_to`, in place.
+    #[cfg(feature = "random")]
     fn random__to(&mut self, to: i64) -> Result<()>;
 
     /// Whole numbers from `from` up to below `to`, or up to the largest that the dtype holds.
+    #[cfg(feature = "random")]
     fn random_from(&self, from: i64, to: Option<i64>) -> Result<Tensor>;
 
     /// `random_from`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn random_from_out(&self, from: i64, to: Option<i64>, out: &mut Tensor) -> Result<()>;
 
     /// `random`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn random_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// Whole numbers from zero up to below `to`.
+    #[cfg(feature = "random")]
     fn random_to(&self, to: i64) -> Result<Tensor>;
 
     /// `random_to`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn random_to_out(&self, to: i64, out: &mut Tensor) -> Result<()>;
 
     /// The elements in one dimension.
@@ -2832,18 +3023,23 @@ pub trait Methods {
     fn round_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// `self`, times a random number between two below zero while training, and their mean otherwise.
+    #[cfg(feature = "random")]
     fn rrelu(&self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor>;
 
     /// `rrelu`, in place
+    #[cfg(feature = "random")]
     fn rrelu_(&mut self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()>;
 
     /// `rrelu`, into a tensor of the caller's for what elements were multiplied with while training
+    #[cfg(feature = "random")]
     fn rrelu_with_noise(&self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor>;
 
     /// `rrelu_with_noise`, in place
+    #[cfg(feature = "random")]
     fn rrelu_with_noise_(&mut self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()>;
 
     /// `rrelu`, and what each element was multiplied with while training.
+    #[cfg(feature = "random")]
     fn rrelu_with_noise_functional(&self, noise: &Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<(Tensor, Tensor)>;
 
     /// `1 / sqrt(self)`
@@ -3033,21 +3229,27 @@ pub trait Methods {
     fn slice_scatter_out(&self, src: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64, out: &mut Tensor) -> Result<()>;
 
     /// `(self - target)^2 / (2 * beta)` where the two are closer than `beta`, and `|self - target| - beta / 2` elsewhere
+    #[cfg(feature = "loss")]
     fn smooth_l1_loss(&self, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor>;
 
     /// `smooth_l1_loss`, into a tensor of the caller's.
+    #[cfg(feature = "loss")]
     fn smooth_l1_loss_out(&self, target: &Tensor, reduction: i64, beta: f64, out: &mut Tensor) -> Result<()>;
 
     /// `log(1 + exp(-target * self))`
+    #[cfg(feature = "loss")]
     fn soft_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor>;
 
     /// `soft_margin_loss`, into a tensor of the caller's.
+    #[cfg(feature = "loss")]
     fn soft_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()>;
 
     /// `exp(self) / sum(exp(self))` along a dimension, of the input as another dtype if one is given.
+    #[cfg(feature = "norm")]
     fn softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
 
     /// `softmax_int`, into a tensor of the caller's.
+    #[cfg(feature = "norm")]
     fn softmax_int_out(&self, dim: i64, dtype: Option<DType>, out: &mut Tensor) -> Result<()>;
 
     /// `log(1 + e^(beta * self)) / beta`, and `self` where that is linear anyway
@@ -3063,15 +3265,19 @@ pub trait Methods {
     fn softshrink_out(&self, lambd: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// The elements along a dimension in order, and where they were. Equal elements stay in their order.
+    #[cfg(feature = "sort")]
     fn sort(&self, dim: i64, descending: bool) -> Result<(Tensor, Tensor)>;
 
     /// The elements along a dimension in order, and where they were.
+    #[cfg(feature = "sort")]
     fn sort_stable(&self, stable: Option<bool>) -> Result<(Tensor, Tensor)>;
 
     /// `sort`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn sort_values(&self, dim: i64, descending: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// `sort_stable`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn sort_values_stable(&self, stable: Option<bool>, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// The Bessel function of the first kind, of order 0
@@ -3207,6 +3413,7 @@ pub trait Methods {
     fn special_log_ndtr_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// Another name of `log_softmax_int`
+    #[cfg(feature = "norm")]
     fn special_log_softmax(&self, dim: i64) -> Result<Tensor>;
 
     /// Another name of `logit`
@@ -3282,6 +3489,7 @@ pub trait Methods {
     fn special_sinc_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// Another name of `softmax_int`
+    #[cfg(feature = "norm")]
     fn special_softmax(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor>;
 
     /// `self * log(1 + other)`, and 0 where `self` is 0
@@ -3561,9 +3769,11 @@ pub trait Methods {
     fn tensor_split_tensor_indices_or_sections(&self, tensor_indices_or_sections: &Tensor, dim: i64) -> Result<Vec<Tensor>>;
 
     /// The sums of products along these dimensions of both; the others stay, those of `self` first.
+    #[cfg(feature = "linalg")]
     fn tensordot(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor>;
 
     /// `tensordot`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn tensordot_out(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64], out: &mut Tensor) -> Result<()>;
 
     /// `self` above the threshold, `value` elsewhere
@@ -3591,9 +3801,11 @@ pub trait Methods {
     fn to_other(&self, other: &Tensor, non_blocking: bool, copy: bool, memory_format: Option<MemoryFormat>) -> Result<Tensor>;
 
     /// The `k` largest or smallest elements along a dimension, and where they are.
+    #[cfg(feature = "sort")]
     fn topk(&self, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)>;
 
     /// `topk`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn topk_values(&self, k: i64, dim: i64, largest: bool, sorted: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()>;
 
     /// The sum of the diagonal.
@@ -3681,30 +3893,39 @@ pub trait Methods {
     fn unfold_copy_out(&self, dimension: i64, size: i64, step: i64, out: &mut Tensor) -> Result<()>;
 
     /// Numbers between `from` and `to`, each as likely.
+    #[cfg(feature = "random")]
     fn uniform(&self, from: f64, to: f64) -> Result<Tensor>;
 
     /// `uniform`, in place.
+    #[cfg(feature = "random")]
     fn uniform_(&mut self, from: f64, to: f64) -> Result<()>;
 
     /// `uniform`, into a tensor of the caller's.
+    #[cfg(feature = "random")]
     fn uniform_out(&self, from: f64, to: f64, out: &mut Tensor) -> Result<()>;
 
     /// The elements, or slices along a dimension, that differ from the one before, where each is among them, and how often it repeats.
+    #[cfg(feature = "sort")]
     fn unique_consecutive(&self, return_inverse: bool, return_counts: bool, dim: Option<i64>) -> Result<(Tensor, Tensor, Tensor)>;
 
     /// `unique_consecutive`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn unique_consecutive_out(&self, return_inverse: bool, return_counts: bool, dim: Option<i64>, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()>;
 
     /// The distinct slices along a dimension in order, where each slice is among them, and how many there are of each.
+    #[cfg(feature = "sort")]
     fn unique_dim(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)>;
 
     /// `unique_consecutive` of the slices along a dimension.
+    #[cfg(feature = "sort")]
     fn unique_dim_consecutive(&self, dim: i64, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)>;
 
     /// `unique_dim_consecutive`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn unique_dim_consecutive_out(&self, dim: i64, return_inverse: bool, return_counts: bool, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()>;
 
     /// `unique_dim`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn unique_dim_out(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()>;
 
     /// `chunk`, of which the parts are not known to be views.
@@ -3735,45 +3956,59 @@ pub trait Methods {
     fn unsqueeze_copy_out(&self, dim: i64, out: &mut Tensor) -> Result<()>;
 
     /// The image in another size.
+    #[cfg(feature = "resize")]
     fn upsample_bicubic2d(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor>;
 
     /// `upsample_bicubic2d`, into a tensor of the caller's.
+    #[cfg(feature = "resize")]
     fn upsample_bicubic2d_out(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()>;
 
     /// The image in another size.
+    #[cfg(feature = "resize")]
     fn upsample_bilinear2d(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor>;
 
     /// `upsample_bilinear2d`, into a tensor of the caller's.
+    #[cfg(feature = "resize")]
     fn upsample_bilinear2d_out(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()>;
 
     /// The image in another size.
+    #[cfg(feature = "resize")]
     fn upsample_linear1d(&self, output_size: &[i64], align_corners: bool, scales: Option<f64>) -> Result<Tensor>;
 
     /// `upsample_linear1d`, into a tensor of the caller's.
+    #[cfg(feature = "resize")]
     fn upsample_linear1d_out(&self, output_size: &[i64], align_corners: bool, scales: Option<f64>, out: &mut Tensor) -> Result<()>;
 
     /// The image in another size.
+    #[cfg(feature = "resize")]
     fn upsample_nearest1d(&self, output_size: &[i64], scales: Option<f64>) -> Result<Tensor>;
 
     /// `upsample_nearest1d`, into a tensor of the caller's.
+    #[cfg(feature = "resize")]
     fn upsample_nearest1d_out(&self, output_size: &[i64], scales: Option<f64>, out: &mut Tensor) -> Result<()>;
 
     /// The image in another size.
+    #[cfg(feature = "resize")]
     fn upsample_nearest2d(&self, output_size: &[i64], scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor>;
 
     /// `upsample_nearest2d`, into a tensor of the caller's.
+    #[cfg(feature = "resize")]
     fn upsample_nearest2d_out(&self, output_size: &[i64], scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()>;
 
     /// The image in another size.
+    #[cfg(feature = "resize")]
     fn upsample_nearest3d(&self, output_size: &[i64], scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor>;
 
     /// `upsample_nearest3d`, into a tensor of the caller's.
+    #[cfg(feature = "resize")]
     fn upsample_nearest3d_out(&self, output_size: &[i64], scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()>;
 
     /// The image in another size.
+    #[cfg(feature = "resize")]
     fn upsample_trilinear3d(&self, output_size: &[i64], align_corners: bool, scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor>;
 
     /// `upsample_trilinear3d`, into a tensor of the caller's.
+    #[cfg(feature = "resize")]
     fn upsample_trilinear3d_out(&self, output_size: &[i64], align_corners: bool, scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()>;
 
     /// The variance of all elements, with Bessel's correction or without.
@@ -3804,9 +4039,11 @@ pub trait Methods {
     fn var_out(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// The same with the conjugate of the first vector.
+    #[cfg(feature = "linalg")]
     fn vdot(&self, other: &Tensor) -> Result<Tensor>;
 
     /// `vdot`, into a tensor of the caller's.
+    #[cfg(feature = "linalg")]
     fn vdot_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()>;
 
     /// The same elements in other sizes, one of which may be -1.
@@ -3937,46 +4174,57 @@ impl Methods for Tensor {
         crate::acosh_out(self, out)
     }
 
+    #[cfg(feature = "pooling")]
     fn adaptive_avg_pool1d(&self, output_size: &[i64]) -> Result<Tensor> {
         crate::adaptive_avg_pool1d(self, output_size)
     }
 
+    #[cfg(feature = "pooling")]
     fn adaptive_avg_pool1d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()> {
         crate::adaptive_avg_pool1d_out(self, output_size, out)
     }
 
+    #[cfg(feature = "pooling")]
     fn adaptive_avg_pool2d(&self, output_size: &[i64]) -> Result<Tensor> {
         crate::adaptive_avg_pool2d(self, output_size)
     }
 
+    #[cfg(feature = "pooling")]
     fn adaptive_avg_pool2d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()> {
         crate::adaptive_avg_pool2d_out(self, output_size, out)
     }
 
+    #[cfg(feature = "pooling")]
     fn adaptive_avg_pool3d(&self, output_size: &[i64]) -> Result<Tensor> {
         crate::adaptive_avg_pool3d(self, output_size)
     }
 
+    #[cfg(feature = "pooling")]
     fn adaptive_avg_pool3d_out(&self, output_size: &[i64], out: &mut Tensor) -> Result<()> {
         crate::adaptive_avg_pool3d_out(self, output_size, out)
     }
 
+    #[cfg(feature = "pooling")]
     fn adaptive_max_pool1d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
         crate::adaptive_max_pool1d(self, output_size)
     }
 
+    #[cfg(feature = "pooling")]
     fn adaptive_max_pool2d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
         crate::adaptive_max_pool2d(self, output_size)
     }
 
+    #[cfg(feature = "pooling")]
     fn adaptive_max_pool2d_out(&self, output_size: &[i64], out: &mut Tensor, indices: &mut Tensor) -> Result<()> {
         crate::adaptive_max_pool2d_out(self, output_size, out, indices)
     }
 
+    #[cfg(feature = "pooling")]
     fn adaptive_max_pool3d(&self, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
         crate::adaptive_max_pool3d(self, output_size)
     }
 
+    #[cfg(feature = "pooling")]
     fn adaptive_max_pool3d_out(&self, output_size: &[i64], out: &mut Tensor, indices: &mut Tensor) -> Result<()> {
         crate::adaptive_max_pool3d_out(self, output_size, out, indices)
     }
@@ -4005,14 +4253,17 @@ impl Methods for Tensor {
         crate::add_scalar_out(self, other.into(), alpha.into(), out)
     }
 
+    #[cfg(feature = "linalg")]
     fn addbmm(&self, batch1: &Tensor, batch2: &Tensor) -> Result<Tensor> {
         crate::addbmm!(self, batch1, batch2)
     }
 
+    #[cfg(feature = "linalg")]
     fn addbmm_(&mut self, batch1: &Tensor, batch2: &Tensor) -> Result<()> {
         crate::addbmm_!(self, batch1, batch2)
     }
 
+    #[cfg(feature = "linalg")]
     fn addbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::addbmm_out!(self, batch1, batch2, out = out)
     }
@@ -4041,38 +4292,47 @@ impl Methods for Tensor {
         crate::addcmul_out!(self, tensor1, tensor2, out = out)
     }
 
+    #[cfg(feature = "linalg")]
     fn addmm(&self, mat1: &Tensor, mat2: &Tensor) -> Result<Tensor> {
         crate::addmm!(self, mat1, mat2)
     }
 
+    #[cfg(feature = "linalg")]
     fn addmm_(&mut self, mat1: &Tensor, mat2: &Tensor) -> Result<()> {
         crate::addmm_!(self, mat1, mat2)
     }
 
+    #[cfg(feature = "linalg")]
     fn addmm_out(&self, mat1: &Tensor, mat2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::addmm_out!(self, mat1, mat2, out = out)
     }
 
+    #[cfg(feature = "linalg")]
     fn addmv(&self, mat: &Tensor, vec: &Tensor) -> Result<Tensor> {
         crate::addmv!(self, mat, vec)
     }
 
+    #[cfg(feature = "linalg")]
     fn addmv_(&mut self, mat: &Tensor, vec: &Tensor) -> Result<()> {
         crate::addmv_!(self, mat, vec)
     }
 
+    #[cfg(feature = "linalg")]
     fn addmv_out(&self, mat: &Tensor, vec: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::addmv_out!(self, mat, vec, out = out)
     }
 
+    #[cfg(feature = "linalg")]
     fn addr(&self, vec1: &Tensor, vec2: &Tensor) -> Result<Tensor> {
         crate::addr!(self, vec1, vec2)
     }
 
+    #[cfg(feature = "linalg")]
     fn addr_(&mut self, vec1: &Tensor, vec2: &Tensor) -> Result<()> {
         crate::addr_!(self, vec1, vec2)
     }
 
+    #[cfg(feature = "linalg")]
     fn addr_out(&self, vec1: &Tensor, vec2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::addr_out!(self, vec1, vec2, out = out)
     }
@@ -4121,6 +4381,7 @@ impl Methods for Tensor {
         crate::allclose(self, other, rtol, atol, equal_nan)
     }
 
+    #[cfg(feature = "random")]
     fn alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
         crate::alpha_dropout_(self, p, train)
     }
@@ -4281,14 +4542,17 @@ impl Methods for Tensor {
         crate::argmin_out(self, dim, keepdim, out)
     }
 
+    #[cfg(feature = "sort")]
     fn argsort(&self, dim: i64, descending: bool) -> Result<Tensor> {
         crate::argsort(self, dim, descending)
     }
 
+    #[cfg(feature = "sort")]
     fn argsort_stable(&self, stable: bool) -> Result<Tensor> {
         crate::argsort_stable!(self, stable = stable)
     }
 
+    #[cfg(feature = "sort")]
     fn argsort_stable_out(&self, stable: bool, out: &mut Tensor) -> Result<()> {
         crate::argsort_stable_out!(self, stable = stable, out = out)
     }
@@ -4393,82 +4657,102 @@ impl Methods for Tensor {
         crate::atleast_3d(self)
     }
 
+    #[cfg(feature = "pooling")]
     fn avg_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool) -> Result<Tensor> {
         crate::avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad)
     }
 
+    #[cfg(feature = "pooling")]
     fn avg_pool1d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, out: &mut Tensor) -> Result<()> {
         crate::avg_pool1d_out(self, kernel_size, stride, padding, ceil_mode, count_include_pad, out)
     }
 
+    #[cfg(feature = "pooling")]
     fn avg_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>) -> Result<Tensor> {
         crate::avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
     }
 
+    #[cfg(feature = "pooling")]
     fn avg_pool2d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>, out: &mut Tensor) -> Result<()> {
         crate::avg_pool2d_out(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out)
     }
 
+    #[cfg(feature = "pooling")]
     fn avg_pool3d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>) -> Result<Tensor> {
         crate::avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
     }
 
+    #[cfg(feature = "pooling")]
     fn avg_pool3d_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>, out: &mut Tensor) -> Result<()> {
         crate::avg_pool3d_out(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out)
     }
 
+    #[cfg(feature = "linalg")]
     fn baddbmm(&self, batch1: &Tensor, batch2: &Tensor) -> Result<Tensor> {
         crate::baddbmm!(self, batch1, batch2)
     }
 
+    #[cfg(feature = "linalg")]
     fn baddbmm_(&mut self, batch1: &Tensor, batch2: &Tensor) -> Result<()> {
         crate::baddbmm_!(self, batch1, batch2)
     }
 
+    #[cfg(feature = "linalg")]
     fn baddbmm_out(&self, batch1: &Tensor, batch2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::baddbmm_out!(self, batch1, batch2, out = out)
     }
 
+    #[cfg(feature = "random")]
     fn bernoulli(&self) -> Result<Tensor> {
         crate::bernoulli!(self)
     }
 
+    #[cfg(feature = "random")]
     fn bernoulli__float(&mut self, p: f64) -> Result<()> {
         crate::bernoulli__float!(self, p)
     }
 
+    #[cfg(feature = "random")]
     fn bernoulli__tensor(&mut self, p: &Tensor) -> Result<()> {
         crate::bernoulli__tensor!(self, p)
     }
 
+    #[cfg(feature = "random")]
     fn bernoulli_out(&self, out: &mut Tensor) -> Result<()> {
         crate::bernoulli_out!(self, out = out)
     }
 
+    #[cfg(feature = "random")]
     fn bernoulli_p(&self, p: f64) -> Result<Tensor> {
         crate::bernoulli_p!(self, p)
     }
 
+    #[cfg(feature = "random")]
     fn bernoulli_tensor(&self, p: &Tensor) -> Result<Tensor> {
         crate::bernoulli_tensor!(self, p)
     }
 
+    #[cfg(feature = "random")]
     fn bernoulli_tensor_out(&self, p: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::bernoulli_tensor_out!(self, p, out = out)
     }
 
+    #[cfg(feature = "loss")]
     fn binary_cross_entropy(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor> {
         crate::binary_cross_entropy(self, target, weight, reduction)
     }
 
+    #[cfg(feature = "loss")]
     fn binary_cross_entropy_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()> {
         crate::binary_cross_entropy_out(self, target, weight, reduction, out)
     }
 
+    #[cfg(feature = "loss")]
     fn binary_cross_entropy_with_logits(&self, target: &Tensor, weight: Option<&Tensor>, pos_weight: Option<&Tensor>, reduction: i64) -> Result<Tensor> {
         crate::binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction)
     }
 
+    #[cfg(feature = "loss")]
     fn binary_cross_entropy_with_logits_out(&self, target: &Tensor, weight: Option<&Tensor>, pos_weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()> {
         crate::binary_cross_entropy_with_logits_out(self, target, weight, pos_weight, reduction, out)
     }
@@ -4613,10 +4897,12 @@ impl Methods for Tensor {
         crate::bitwise_xor_tensor_out(self, other, out)
     }
 
+    #[cfg(feature = "linalg")]
     fn bmm(&self, mat2: &Tensor) -> Result<Tensor> {
         crate::bmm(self, mat2)
     }
 
+    #[cfg(feature = "linalg")]
     fn bmm_out(&self, mat2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::bmm_out(self, mat2, out)
     }
@@ -4633,14 +4919,17 @@ impl Methods for Tensor {
         crate::bucketize_tensor_out!(self, boundaries, out = out)
     }
 
+    #[cfg(feature = "random")]
     fn cauchy(&self, median: f64, sigma: f64) -> Result<Tensor> {
         crate::cauchy!(self, median, sigma)
     }
 
+    #[cfg(feature = "random")]
     fn cauchy_(&mut self, median: f64, sigma: f64) -> Result<()> {
         crate::cauchy_!(self, median, sigma)
     }
 
+    #[cfg(feature = "random")]
     fn cauchy_out(&self, median: f64, sigma: f64, out: &mut Tensor) -> Result<()> {
         crate::cauchy_out!(self, median, sigma, out = out)
     }
@@ -4781,10 +5070,12 @@ impl Methods for Tensor {
         crate::clone_out!(self, out = out)
     }
 
+    #[cfg(feature = "conv")]
     fn col2im(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
         crate::col2im(self, output_size, kernel_size, dilation, padding, stride)
     }
 
+    #[cfg(feature = "conv")]
     fn col2im_out(&self, output_size: &[i64], kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()> {
         crate::col2im_out(self, output_size, kernel_size, dilation, padding, stride, out)
     }
@@ -4905,14 +5196,17 @@ impl Methods for Tensor {
         crate::cov!(self)
     }
 
+    #[cfg(feature = "linalg")]
     fn cross(&self, other: &Tensor, dim: Option<i64>) -> Result<Tensor> {
         crate::cross(self, other, dim)
     }
 
+    #[cfg(feature = "loss")]
     fn cross_entropy_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, label_smoothing: f64) -> Result<Tensor> {
         crate::cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing)
     }
 
+    #[cfg(feature = "linalg")]
     fn cross_out(&self, other: &Tensor, dim: Option<i64>, out: &mut Tensor) -> Result<()> {
         crate::cross_out(self, other, dim, out)
     }
@@ -5045,10 +5339,12 @@ impl Methods for Tensor {
         crate::dim(self)
     }
 
+    #[cfg(feature = "linalg")]
     fn dist(&self, other: &Tensor, p: impl Into<Scalar>) -> Result<Tensor> {
         crate::dist(self, other, p.into())
     }
 
+    #[cfg(feature = "linalg")]
     fn dist_out(&self, other: &Tensor, p: impl Into<Scalar>, out: &mut Tensor) -> Result<()> {
         crate::dist_out(self, other, p.into(), out)
     }
@@ -5141,14 +5437,17 @@ impl Methods for Tensor {
         crate::divide_tensor_mode(self, other, rounding_mode)
     }
 
+    #[cfg(feature = "linalg")]
     fn dot(&self, tensor: &Tensor) -> Result<Tensor> {
         crate::dot(self, tensor)
     }
 
+    #[cfg(feature = "linalg")]
     fn dot_out(&self, tensor: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::dot_out(self, tensor, out)
     }
 
+    #[cfg(feature = "random")]
     fn dropout_(&mut self, p: f64, train: bool) -> Result<()> {
         crate::dropout_(self, p, train)
     }
@@ -5313,22 +5612,27 @@ impl Methods for Tensor {
         crate::expm1_out(self, out)
     }
 
+    #[cfg(feature = "random")]
     fn exponential(&self, lambd: f64) -> Result<Tensor> {
         crate::exponential!(self, lambd)
     }
 
+    #[cfg(feature = "random")]
     fn exponential_(&mut self, lambd: f64) -> Result<()> {
         crate::exponential_!(self, lambd)
     }
 
+    #[cfg(feature = "random")]
     fn exponential_out(&self, lambd: f64, out: &mut Tensor) -> Result<()> {
         crate::exponential_out!(self, lambd, out = out)
     }
 
+    #[cfg(feature = "random")]
     fn feature_alpha_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
         crate::feature_alpha_dropout_(self, p, train)
     }
 
+    #[cfg(feature = "random")]
     fn feature_dropout_(&mut self, p: f64, train: bool) -> Result<()> {
         crate::feature_dropout_(self, p, train)
     }
@@ -5505,18 +5809,22 @@ impl Methods for Tensor {
         crate::frac_out(self, out)
     }
 
+    #[cfg(feature = "pooling")]
     fn fractional_max_pool2d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)> {
         crate::fractional_max_pool2d(self, kernel_size, output_size, random_samples)
     }
 
+    #[cfg(feature = "pooling")]
     fn fractional_max_pool2d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, output: &mut Tensor, indices: &mut Tensor) -> Result<()> {
         crate::fractional_max_pool2d_output(self, kernel_size, output_size, random_samples, output, indices)
     }
 
+    #[cfg(feature = "pooling")]
     fn fractional_max_pool3d(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor) -> Result<(Tensor, Tensor)> {
         crate::fractional_max_pool3d(self, kernel_size, output_size, random_samples)
     }
 
+    #[cfg(feature = "pooling")]
     fn fractional_max_pool3d_output(&self, kernel_size: &[i64], output_size: &[i64], random_samples: &Tensor, output: &mut Tensor, indices: &mut Tensor) -> Result<()> {
         crate::fractional_max_pool3d_output(self, kernel_size, output_size, random_samples, output, indices)
     }
@@ -5601,22 +5909,27 @@ impl Methods for Tensor {
         crate::gelu_out!(self, out = out)
     }
 
+    #[cfg(feature = "random")]
     fn geometric(&self, p: f64) -> Result<Tensor> {
         crate::geometric!(self, p)
     }
 
+    #[cfg(feature = "random")]
     fn geometric_(&mut self, p: f64) -> Result<()> {
         crate::geometric_!(self, p)
     }
 
+    #[cfg(feature = "random")]
     fn geometric_out(&self, p: f64, out: &mut Tensor) -> Result<()> {
         crate::geometric_out!(self, p, out = out)
     }
 
+    #[cfg(feature = "linalg")]
     fn ger(&self, vec2: &Tensor) -> Result<Tensor> {
         crate::ger(self, vec2)
     }
 
+    #[cfg(feature = "linalg")]
     fn ger_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::ger_out(self, vec2, out)
     }
@@ -5785,6 +6098,7 @@ impl Methods for Tensor {
         crate::heaviside_out(self, values, out)
     }
 
+    #[cfg(feature = "loss")]
     fn hinge_embedding_loss(&self, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor> {
         crate::hinge_embedding_loss(self, target, margin, reduction)
     }
@@ -5797,30 +6111,37 @@ impl Methods for Tensor {
         crate::histc_out(self, bins, min.into(), max.into(), out)
     }
 
+    #[cfg(feature = "sort")]
     fn histogram_bin_ct(&self, bins: i64) -> Result<(Tensor, Tensor)> {
         crate::histogram_bin_ct!(self, bins)
     }
 
+    #[cfg(feature = "sort")]
     fn histogram_bin_ct_out(&self, bins: i64, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()> {
         crate::histogram_bin_ct_out!(self, bins, hist = hist, bin_edges = bin_edges)
     }
 
+    #[cfg(feature = "sort")]
     fn histogram_bins_tensor(&self, bins: &Tensor) -> Result<(Tensor, Tensor)> {
         crate::histogram_bins_tensor!(self, bins)
     }
 
+    #[cfg(feature = "sort")]
     fn histogram_bins_tensor_out(&self, bins: &Tensor, hist: &mut Tensor, bin_edges: &mut Tensor) -> Result<()> {
         crate::histogram_bins_tensor_out!(self, bins, hist = hist, bin_edges = bin_edges)
     }
 
+    #[cfg(feature = "sort")]
     fn histogramdd(&self, bins: &[i64], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)> {
         crate::histogramdd(self, bins, range, weight, density)
     }
 
+    #[cfg(feature = "sort")]
     fn histogramdd_int_bins(&self, bins: i64, range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)> {
         crate::histogramdd_int_bins(self, bins, range, weight, density)
     }
 
+    #[cfg(feature = "sort")]
     fn histogramdd_tensorlist_bins(&self, bins: &[Tensor], range: Option<&[f64]>, weight: Option<&Tensor>, density: bool) -> Result<(Tensor, Vec<Tensor>)> {
         crate::histogramdd_tensorlist_bins(self, bins, range, weight, density)
     }
@@ -5833,10 +6154,12 @@ impl Methods for Tensor {
         crate::hsplit_int(self, sections)
     }
 
+    #[cfg(feature = "loss")]
     fn huber_loss(&self, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
         crate::huber_loss(self, target, reduction, delta)
     }
 
+    #[cfg(feature = "loss")]
     fn huber_loss_out(&self, target: &Tensor, reduction: i64, delta: f64, out: &mut Tensor) -> Result<()> {
         crate::huber_loss_out(self, target, reduction, delta, out)
     }
@@ -5889,10 +6212,12 @@ impl Methods for Tensor {
         crate::igammac_out(self, other, out)
     }
 
+    #[cfg(feature = "conv")]
     fn im2col(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Tensor> {
         crate::im2col(self, kernel_size, dilation, padding, stride)
     }
 
+    #[cfg(feature = "conv")]
     fn im2col_out(&self, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64], out: &mut Tensor) -> Result<()> {
         crate::im2col_out(self, kernel_size, dilation, padding, stride, out)
     }
@@ -5989,10 +6314,12 @@ impl Methods for Tensor {
         crate::index_tensor_out(self, indices, out)
     }
 
+    #[cfg(feature = "linalg")]
     fn inner(&self, other: &Tensor) -> Result<Tensor> {
         crate::inner(self, other)
     }
 
+    #[cfg(feature = "linalg")]
     fn inner_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::inner_out(self, other, out)
     }
@@ -6077,26 +6404,32 @@ impl Methods for Tensor {
         crate::isreal(self)
     }
 
+    #[cfg(feature = "loss")]
     fn kl_div(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
         crate::kl_div!(self, target, reduction)
     }
 
+    #[cfg(feature = "linalg")]
     fn kron(&self, other: &Tensor) -> Result<Tensor> {
         crate::kron(self, other)
     }
 
+    #[cfg(feature = "linalg")]
     fn kron_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::kron_out(self, other, out)
     }
 
+    #[cfg(feature = "sort")]
     fn kthvalue(&self, k: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
         crate::kthvalue(self, k, dim, keepdim)
     }
 
+    #[cfg(feature = "sort")]
     fn kthvalue_values(&self, k: i64, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
         crate::kthvalue_values(self, k, dim, keepdim, values, indices)
     }
 
+    #[cfg(feature = "loss")]
     fn l1_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
         crate::l1_loss(self, target, reduction)
     }
@@ -6257,26 +6590,32 @@ impl Methods for Tensor {
         crate::lift_fresh_copy_out(self, out)
     }
 
+    #[cfg(feature = "linalg")]
     fn linalg_cross(&self, other: &Tensor) -> Result<Tensor> {
         crate::linalg_cross!(self, other)
     }
 
+    #[cfg(feature = "linalg")]
     fn linalg_cross_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::linalg_cross_out!(self, other, out = out)
     }
 
+    #[cfg(feature = "linalg")]
     fn linalg_matmul(&self, other: &Tensor) -> Result<Tensor> {
         crate::linalg_matmul(self, other)
     }
 
+    #[cfg(feature = "linalg")]
     fn linalg_matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::linalg_matmul_out(self, other, out)
     }
 
+    #[cfg(feature = "linalg")]
     fn linalg_matrix_power(&self, n: i64) -> Result<Tensor> {
         crate::linalg_matrix_power(self, n)
     }
 
+    #[cfg(feature = "linalg")]
     fn linalg_matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()> {
         crate::linalg_matrix_power_out(self, n, out)
     }
@@ -6333,14 +6672,17 @@ impl Methods for Tensor {
         crate::log_(self)
     }
 
+    #[cfg(feature = "random")]
     fn log_normal(&self, mean: f64, std: f64) -> Result<Tensor> {
         crate::log_normal!(self, mean, std)
     }
 
+    #[cfg(feature = "random")]
     fn log_normal_(&mut self, mean: f64, std: f64) -> Result<()> {
         crate::log_normal_!(self, mean, std)
     }
 
+    #[cfg(feature = "random")]
     fn log_normal_out(&self, mean: f64, std: f64, out: &mut Tensor) -> Result<()> {
         crate::log_normal_out!(self, mean, std, out = out)
     }
@@ -6365,10 +6707,12 @@ impl Methods for Tensor {
         crate::log_sigmoid_out(self, out)
     }
 
+    #[cfg(feature = "norm")]
     fn log_softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
         crate::log_softmax_int(self, dim, dtype)
     }
 
+    #[cfg(feature = "norm")]
     fn log_softmax_int_out(&self, dim: i64, dtype: Option<DType>, out: &mut Tensor) -> Result<()> {
         crate::log_softmax_int_out(self, dim, dtype, out)
     }
@@ -6541,10 +6885,12 @@ impl Methods for Tensor {
         crate::masked_select_out(self, mask, out)
     }
 
+    #[cfg(feature = "linalg")]
     fn matmul(&self, other: &Tensor) -> Result<Tensor> {
         crate::matmul(self, other)
     }
 
+    #[cfg(feature = "linalg")]
     fn matmul_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::matmul_out(self, other, out)
     }
@@ -6553,10 +6899,12 @@ impl Methods for Tensor {
         crate::matrix_H(self)
     }
 
+    #[cfg(feature = "linalg")]
     fn matrix_power(&self, n: i64) -> Result<Tensor> {
         crate::matrix_power(self, n)
     }
 
+    #[cfg(feature = "linalg")]
     fn matrix_power_out(&self, n: i64, out: &mut Tensor) -> Result<()> {
         crate::matrix_power_out(self, n, out)
     }
@@ -6581,34 +6929,42 @@ impl Methods for Tensor {
         crate::max_out(self, other, out)
     }
 
+    #[cfg(feature = "pooling")]
     fn max_pool1d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor> {
         crate::max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode)
     }
 
+    #[cfg(feature = "pooling")]
     fn max_pool1d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)> {
         crate::max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
     }
 
+    #[cfg(feature = "pooling")]
     fn max_pool2d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor> {
         crate::max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode)
     }
 
+    #[cfg(feature = "pooling")]
     fn max_pool2d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)> {
         crate::max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
     }
 
+    #[cfg(feature = "pooling")]
     fn max_pool2d_with_indices_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool, out: &mut Tensor, indices: &mut Tensor) -> Result<()> {
         crate::max_pool2d_with_indices_out(self, kernel_size, stride, padding, dilation, ceil_mode, out, indices)
     }
 
+    #[cfg(feature = "pooling")]
     fn max_pool3d(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<Tensor> {
         crate::max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode)
     }
 
+    #[cfg(feature = "pooling")]
     fn max_pool3d_with_indices(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool) -> Result<(Tensor, Tensor)> {
         crate::max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
     }
 
+    #[cfg(feature = "pooling")]
     fn max_pool3d_with_indices_out(&self, kernel_size: &[i64], stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool, out: &mut Tensor, indices: &mut Tensor) -> Result<()> {
         crate::max_pool3d_with_indices_out(self, kernel_size, stride, padding, dilation, ceil_mode, out, indices)
     }
@@ -6617,18 +6973,22 @@ impl Methods for Tensor {
         crate::max_unary_out(self, out)
     }
 
+    #[cfg(feature = "pooling")]
     fn max_unpool2d(&self, indices: &Tensor, output_size: &[i64]) -> Result<Tensor> {
         crate::max_unpool2d(self, indices, output_size)
     }
 
+    #[cfg(feature = "pooling")]
     fn max_unpool2d_out(&self, indices: &Tensor, output_size: &[i64], out: &mut Tensor) -> Result<()> {
         crate::max_unpool2d_out(self, indices, output_size, out)
     }
 
+    #[cfg(feature = "pooling")]
     fn max_unpool3d(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64]) -> Result<Tensor> {
         crate::max_unpool3d(self, indices, output_size, stride, padding)
     }
 
+    #[cfg(feature = "pooling")]
     fn max_unpool3d_out(&self, indices: &Tensor, output_size: &[i64], stride: &[i64], padding: &[i64], out: &mut Tensor) -> Result<()> {
         crate::max_unpool3d_out(self, indices, output_size, stride, padding, out)
     }
@@ -6657,18 +7017,22 @@ impl Methods for Tensor {
         crate::mean_out!(self, dim, keepdim, out = out)
     }
 
+    #[cfg(feature = "sort")]
     fn median(&self) -> Result<Tensor> {
         crate::median(self)
     }
 
+    #[cfg(feature = "sort")]
     fn median_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
         crate::median_dim(self, dim, keepdim)
     }
 
+    #[cfg(feature = "sort")]
     fn median_dim_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
         crate::median_dim_values(self, dim, keepdim, values, indices)
     }
 
+    #[cfg(feature = "sort")]
     fn median_out(&self, out: &mut Tensor) -> Result<()> {
         crate::median_out(self, out)
     }
@@ -6717,18 +7081,22 @@ impl Methods for Tensor {
         crate::mish_out(self, out)
     }
 
+    #[cfg(feature = "linalg")]
     fn mm(&self, mat2: &Tensor) -> Result<Tensor> {
         crate::mm(self, mat2)
     }
 
+    #[cfg(feature = "linalg")]
     fn mm_out(&self, mat2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::mm_out(self, mat2, out)
     }
 
+    #[cfg(feature = "sort")]
     fn mode(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
         crate::mode(self, dim, keepdim)
     }
 
+    #[cfg(feature = "sort")]
     fn mode_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
         crate::mode_values(self, dim, keepdim, values, indices)
     }
@@ -6749,18 +7117,22 @@ impl Methods for Tensor {
         crate::movedim_intlist(self, source, destination)
     }
 
+    #[cfg(feature = "loss")]
     fn mse_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
         crate::mse_loss(self, target, reduction)
     }
 
+    #[cfg(feature = "loss")]
     fn mse_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()> {
         crate::mse_loss_out(self, target, reduction, out)
     }
 
+    #[cfg(feature = "sort")]
     fn msort(&self) -> Result<Tensor> {
         crate::msort(self)
     }
 
+    #[cfg(feature = "sort")]
     fn msort_out(&self, out: &mut Tensor) -> Result<()> {
         crate::msort_out(self, out)
     }
@@ -6789,34 +7161,42 @@ impl Methods for Tensor {
         crate::mul_scalar_out(self, other.into(), out)
     }
 
+    #[cfg(feature = "loss")]
     fn multi_margin_loss(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64) -> Result<Tensor> {
         crate::multi_margin_loss(self, target, p.into(), margin.into(), weight, reduction)
     }
 
+    #[cfg(feature = "loss")]
     fn multi_margin_loss_out(&self, target: &Tensor, p: impl Into<Scalar>, margin: impl Into<Scalar>, weight: Option<&Tensor>, reduction: i64, out: &mut Tensor) -> Result<()> {
         crate::multi_margin_loss_out(self, target, p.into(), margin.into(), weight, reduction, out)
     }
 
+    #[cfg(feature = "loss")]
     fn multilabel_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
         crate::multilabel_margin_loss(self, target, reduction)
     }
 
+    #[cfg(feature = "loss")]
     fn multilabel_margin_loss_forward(&self, target: &Tensor, reduction: i64) -> Result<(Tensor, Tensor)> {
         crate::multilabel_margin_loss_forward(self, target, reduction)
     }
 
+    #[cfg(feature = "loss")]
     fn multilabel_margin_loss_forward_output(&self, target: &Tensor, reduction: i64, output: &mut Tensor, is_target: &mut Tensor) -> Result<()> {
         crate::multilabel_margin_loss_forward_output(self, target, reduction, output, is_target)
     }
 
+    #[cfg(feature = "loss")]
     fn multilabel_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()> {
         crate::multilabel_margin_loss_out(self, target, reduction, out)
     }
 
+    #[cfg(feature = "random")]
     fn multinomial(&self, num_samples: i64, replacement: bool) -> Result<Tensor> {
         crate::multinomial!(self, num_samples, replacement)
     }
 
+    #[cfg(feature = "random")]
     fn multinomial_out(&self, num_samples: i64, replacement: bool, out: &mut Tensor) -> Result<()> {
         crate::multinomial_out!(self, num_samples, replacement, out = out)
     }
@@ -6841,10 +7221,12 @@ impl Methods for Tensor {
         crate::multiply_scalar(self, other.into())
     }
 
+    #[cfg(feature = "linalg")]
     fn mv(&self, vec: &Tensor) -> Result<Tensor> {
         crate::mv(self, vec)
     }
 
+    #[cfg(feature = "linalg")]
     fn mv_out(&self, vec: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::mv_out(self, vec, out)
     }
@@ -6881,18 +7263,22 @@ impl Methods for Tensor {
         crate::nanmean_out!(self, dim, keepdim, out = out)
     }
 
+    #[cfg(feature = "sort")]
     fn nanmedian(&self) -> Result<Tensor> {
         crate::nanmedian(self)
     }
 
+    #[cfg(feature = "sort")]
     fn nanmedian_dim(&self, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
         crate::nanmedian_dim(self, dim, keepdim)
     }
 
+    #[cfg(feature = "sort")]
     fn nanmedian_dim_values(&self, dim: i64, keepdim: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
         crate::nanmedian_dim_values(self, dim, keepdim, values, indices)
     }
 
+    #[cfg(feature = "sort")]
     fn nanmedian_out(&self, out: &mut Tensor) -> Result<()> {
         crate::nanmedian_out(self, out)
     }
@@ -7041,38 +7427,47 @@ impl Methods for Tensor {
         crate::nextafter_out(self, other, out)
     }
 
+    #[cfg(feature = "loss")]
     fn nll_loss(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor> {
         crate::nll_loss(self, target, weight, reduction, ignore_index)
     }
 
+    #[cfg(feature = "loss")]
     fn nll_loss2d(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor> {
         crate::nll_loss2d(self, target, weight, reduction, ignore_index)
     }
 
+    #[cfg(feature = "loss")]
     fn nll_loss2d_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)> {
         crate::nll_loss2d_forward(self, target, weight, reduction, ignore_index)
     }
 
+    #[cfg(feature = "loss")]
     fn nll_loss2d_forward_output(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, output: &mut Tensor, total_weight: &mut Tensor) -> Result<()> {
         crate::nll_loss2d_forward_output(self, target, weight, reduction, ignore_index, output, total_weight)
     }
 
+    #[cfg(feature = "loss")]
     fn nll_loss2d_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, out: &mut Tensor) -> Result<()> {
         crate::nll_loss2d_out(self, target, weight, reduction, ignore_index, out)
     }
 
+    #[cfg(feature = "loss")]
     fn nll_loss_forward(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<(Tensor, Tensor)> {
         crate::nll_loss_forward(self, target, weight, reduction, ignore_index)
     }
 
+    #[cfg(feature = "loss")]
     fn nll_loss_forward_output(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, output: &mut Tensor, total_weight: &mut Tensor) -> Result<()> {
         crate::nll_loss_forward_output(self, target, weight, reduction, ignore_index, output, total_weight)
     }
 
+    #[cfg(feature = "loss")]
     fn nll_loss_nd(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64) -> Result<Tensor> {
         crate::nll_loss_nd(self, target, weight, reduction, ignore_index)
     }
 
+    #[cfg(feature = "loss")]
     fn nll_loss_out(&self, target: &Tensor, weight: Option<&Tensor>, reduction: i64, ignore_index: i64, out: &mut Tensor) -> Result<()> {
         crate::nll_loss_out(self, target, weight, reduction, ignore_index, out)
     }
@@ -7129,14 +7524,17 @@ impl Methods for Tensor {
         crate::norm_scalaropt_dtype_out(self, p, dtype, out)
     }
 
+    #[cfg(feature = "random")]
     fn normal_(&mut self, mean: f64, std: f64) -> Result<()> {
         crate::normal_!(self, mean, std)
     }
 
+    #[cfg(feature = "random")]
     fn normal_functional(&self, mean: f64, std: f64) -> Result<Tensor> {
         crate::normal_functional!(self, mean, std)
     }
 
+    #[cfg(feature = "random")]
     fn normal_out(&self, mean: f64, std: f64, out: &mut Tensor) -> Result<()> {
         crate::normal_out!(self, mean, std, out = out)
     }
@@ -7185,10 +7583,12 @@ impl Methods for Tensor {
         crate::ones_like_out!(self, out = out)
     }
 
+    #[cfg(feature = "linalg")]
     fn outer(&self, vec2: &Tensor) -> Result<Tensor> {
         crate::outer(self, vec2)
     }
 
+    #[cfg(feature = "linalg")]
     fn outer_out(&self, vec2: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::outer_out(self, vec2, out)
     }
@@ -7197,6 +7597,7 @@ impl Methods for Tensor {
         crate::pad(self, pad, mode, value)
     }
 
+    #[cfg(feature = "linalg")]
     fn pdist(&self, p: f64) -> Result<Tensor> {
         crate::pdist(self, p)
     }
@@ -7233,10 +7634,12 @@ impl Methods for Tensor {
         crate::pixel_unshuffle_out(self, downscale_factor, out)
     }
 
+    #[cfg(feature = "random")]
     fn poisson(&self, generator: Option<&Generator>) -> Result<Tensor> {
         crate::poisson(self, generator)
     }
 
+    #[cfg(feature = "random")]
     fn poisson_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
         crate::poisson_out(self, generator, out)
     }
@@ -7333,102 +7736,127 @@ impl Methods for Tensor {
         crate::rad2deg_out(self, out)
     }
 
+    #[cfg(feature = "random")]
     fn rand_like(&self) -> Result<Tensor> {
         crate::rand_like!(self)
     }
 
+    #[cfg(feature = "random")]
     fn rand_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor> {
         crate::rand_like_generator!(self, generator = generator)
     }
 
+    #[cfg(feature = "random")]
     fn rand_like_generator_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
         crate::rand_like_generator_out!(self, generator = generator, out = out)
     }
 
+    #[cfg(feature = "random")]
     fn rand_like_out(&self, out: &mut Tensor) -> Result<()> {
         crate::rand_like_out!(self, out = out)
     }
 
+    #[cfg(feature = "random")]
     fn randint_like(&self, high: i64) -> Result<Tensor> {
         crate::randint_like!(self, high)
     }
 
+    #[cfg(feature = "random")]
     fn randint_like_generator(&self, high: i64, generator: Option<&Generator>) -> Result<Tensor> {
         crate::randint_like_generator!(self, high, generator = generator)
     }
 
+    #[cfg(feature = "random")]
     fn randint_like_generator_out(&self, high: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
         crate::randint_like_generator_out!(self, high, generator = generator, out = out)
     }
 
+    #[cfg(feature = "random")]
     fn randint_like_low_dtype(&self, low: i64, high: i64) -> Result<Tensor> {
         crate::randint_like_low_dtype!(self, low, high)
     }
 
+    #[cfg(feature = "random")]
     fn randint_like_low_dtype_out(&self, low: i64, high: i64, out: &mut Tensor) -> Result<()> {
         crate::randint_like_low_dtype_out!(self, low, high, out = out)
     }
 
+    #[cfg(feature = "random")]
     fn randint_like_low_generator_dtype(&self, low: i64, high: i64, generator: Option<&Generator>) -> Result<Tensor> {
         crate::randint_like_low_generator_dtype!(self, low, high, generator = generator)
     }
 
+    #[cfg(feature = "random")]
     fn randint_like_low_generator_dtype_out(&self, low: i64, high: i64, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
         crate::randint_like_low_generator_dtype_out!(self, low, high, generator = generator, out = out)
     }
 
+    #[cfg(feature = "random")]
     fn randint_like_out(&self, high: i64, out: &mut Tensor) -> Result<()> {
         crate::randint_like_out!(self, high, out = out)
     }
 
+    #[cfg(feature = "random")]
     fn randn_like(&self) -> Result<Tensor> {
         crate::randn_like!(self)
     }
 
+    #[cfg(feature = "random")]
     fn randn_like_generator(&self, generator: Option<&Generator>) -> Result<Tensor> {
         crate::randn_like_generator!(self, generator = generator)
     }
 
+    #[cfg(feature = "random")]
     fn randn_like_generator_out(&self, generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
         crate::randn_like_generator_out!(self, generator = generator, out = out)
     }
 
+    #[cfg(feature = "random")]
     fn randn_like_out(&self, out: &mut Tensor) -> Result<()> {
         crate::randn_like_out!(self, out = out)
     }
 
+    #[cfg(feature = "random")]
     fn random(&self) -> Result<Tensor> {
         crate::random!(self)
     }
 
+    #[cfg(feature = "random")]
     fn random_(&mut self) -> Result<()> {
         crate::random_!(self)
     }
 
+    #[cfg(feature = "random")]
     fn random__from(&mut self, from: i64, to: Option<i64>) -> Result<()> {
         crate::random__from!(self, from, to)
     }
 
+    #[cfg(feature = "random")]
     fn random__to(&mut self, to: i64) -> Result<()> {
         crate::random__to!(self, to)
     }
 
+    #[cfg(feature = "random")]
     fn random_from(&self, from: i64, to: Option<i64>) -> Result<Tensor> {
         crate::random_from!(self, from, to)
     }
 
+    #[cfg(feature = "random")]
     fn random_from_out(&self, from: i64, to: Option<i64>, out: &mut Tensor) -> Result<()> {
         crate::random_from_out!(self, from, to, out = out)
     }
 
+    #[cfg(feature = "random")]
     fn random_out(&self, out: &mut Tensor) -> Result<()> {
         crate::random_out!(self, out = out)
     }
 
+    #[cfg(feature = "random")]
     fn random_to(&self, to: i64) -> Result<Tensor> {
         crate::random_to!(self, to)
     }
 
+    #[cfg(feature = "random")]
     fn random_to_out(&self, to: i64, out: &mut Tensor) -> Result<()> {
         crate::random_to_out!(self, to, out = out)
     }
@@ -7629,22 +8057,27 @@ impl Methods for Tensor {
         crate::round_out(self, out)
     }
 
+    #[cfg(feature = "random")]
     fn rrelu(&self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor> {
         crate::rrelu(self, lower.into(), upper.into(), training, generator)
     }
 
+    #[cfg(feature = "random")]
     fn rrelu_(&mut self, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()> {
         crate::rrelu_(self, lower.into(), upper.into(), training, generator)
     }
 
+    #[cfg(feature = "random")]
     fn rrelu_with_noise(&self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<Tensor> {
         crate::rrelu_with_noise(self, noise, lower.into(), upper.into(), training, generator)
     }
 
+    #[cfg(feature = "random")]
     fn rrelu_with_noise_(&mut self, noise: &mut Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<()> {
         crate::rrelu_with_noise_(self, noise, lower.into(), upper.into(), training, generator)
     }
 
+    #[cfg(feature = "random")]
     fn rrelu_with_noise_functional(&self, noise: &Tensor, lower: impl Into<Scalar>, upper: impl Into<Scalar>, training: bool, generator: Option<&Generator>) -> Result<(Tensor, Tensor)> {
         crate::rrelu_with_noise_functional(self, noise, lower.into(), upper.into(), training, generator)
     }
@@ -7897,26 +8330,32 @@ impl Methods for Tensor {
         crate::slice_scatter_out(self, src, dim, start, end, step, out)
     }
 
+    #[cfg(feature = "loss")]
     fn smooth_l1_loss(&self, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor> {
         crate::smooth_l1_loss(self, target, reduction, beta)
     }
 
+    #[cfg(feature = "loss")]
     fn smooth_l1_loss_out(&self, target: &Tensor, reduction: i64, beta: f64, out: &mut Tensor) -> Result<()> {
         crate::smooth_l1_loss_out(self, target, reduction, beta, out)
     }
 
+    #[cfg(feature = "loss")]
     fn soft_margin_loss(&self, target: &Tensor, reduction: i64) -> Result<Tensor> {
         crate::soft_margin_loss(self, target, reduction)
     }
 
+    #[cfg(feature = "loss")]
     fn soft_margin_loss_out(&self, target: &Tensor, reduction: i64, out: &mut Tensor) -> Result<()> {
         crate::soft_margin_loss_out(self, target, reduction, out)
     }
 
+    #[cfg(feature = "norm")]
     fn softmax_int(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
         crate::softmax_int(self, dim, dtype)
     }
 
+    #[cfg(feature = "norm")]
     fn softmax_int_out(&self, dim: i64, dtype: Option<DType>, out: &mut Tensor) -> Result<()> {
         crate::softmax_int_out(self, dim, dtype, out)
     }
@@ -7937,18 +8376,22 @@ impl Methods for Tensor {
         crate::softshrink_out(self, lambd.into(), out)
     }
 
+    #[cfg(feature = "sort")]
     fn sort(&self, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
         crate::sort(self, dim, descending)
     }
 
+    #[cfg(feature = "sort")]
     fn sort_stable(&self, stable: Option<bool>) -> Result<(Tensor, Tensor)> {
         crate::sort_stable!(self, stable = stable)
     }
 
+    #[cfg(feature = "sort")]
     fn sort_values(&self, dim: i64, descending: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
         crate::sort_values(self, dim, descending, values, indices)
     }
 
+    #[cfg(feature = "sort")]
     fn sort_values_stable(&self, stable: Option<bool>, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
         crate::sort_values_stable!(self, stable = stable, values = values, indices = indices)
     }
@@ -8129,6 +8572,7 @@ impl Methods for Tensor {
         crate::special_log_ndtr_out(self, out)
     }
 
+    #[cfg(feature = "norm")]
     fn special_log_softmax(&self, dim: i64) -> Result<Tensor> {
         crate::special_log_softmax!(self, dim)
     }
@@ -8229,6 +8673,7 @@ impl Methods for Tensor {
         crate::special_sinc_out(self, out)
     }
 
+    #[cfg(feature = "norm")]
     fn special_softmax(&self, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
         crate::special_softmax(self, dim, dtype)
     }
@@ -8601,10 +9046,12 @@ impl Methods for Tensor {
         crate::tensor_split_tensor_indices_or_sections(self, tensor_indices_or_sections, dim)
     }
 
+    #[cfg(feature = "linalg")]
     fn tensordot(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor> {
         crate::tensordot(self, other, dims_self, dims_other)
     }
 
+    #[cfg(feature = "linalg")]
     fn tensordot_out(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64], out: &mut Tensor) -> Result<()> {
         crate::tensordot_out(self, other, dims_self, dims_other, out)
     }
@@ -8641,10 +9088,12 @@ impl Methods for Tensor {
         crate::to_other(self, other, non_blocking, copy, memory_format)
     }
 
+    #[cfg(feature = "sort")]
     fn topk(&self, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)> {
         crate::topk(self, k, dim, largest, sorted)
     }
 
+    #[cfg(feature = "sort")]
     fn topk_values(&self, k: i64, dim: i64, largest: bool, sorted: bool, values: &mut Tensor, indices: &mut Tensor) -> Result<()> {
         crate::topk_values(self, k, dim, largest, sorted, values, indices)
     }
@@ -8761,38 +9210,47 @@ impl Methods for Tensor {
         crate::unfold_copy_out(self, dimension, size, step, out)
     }
 
+    #[cfg(feature = "random")]
     fn uniform(&self, from: f64, to: f64) -> Result<Tensor> {
         crate::uniform!(self, from, to)
     }
 
+    #[cfg(feature = "random")]
     fn uniform_(&mut self, from: f64, to: f64) -> Result<()> {
         crate::uniform_!(self, from, to)
     }
 
+    #[cfg(feature = "random")]
     fn uniform_out(&self, from: f64, to: f64, out: &mut Tensor) -> Result<()> {
         crate::uniform_out!(self, from, to, out = out)
     }
 
+    #[cfg(feature = "sort")]
     fn unique_consecutive(&self, return_inverse: bool, return_counts: bool, dim: Option<i64>) -> Result<(Tensor, Tensor, Tensor)> {
         crate::unique_consecutive(self, return_inverse, return_counts, dim)
     }
 
+    #[cfg(feature = "sort")]
     fn unique_consecutive_out(&self, return_inverse: bool, return_counts: bool, dim: Option<i64>, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()> {
         crate::unique_consecutive_out(self, return_inverse, return_counts, dim, out0, out1, out2)
     }
 
+    #[cfg(feature = "sort")]
     fn unique_dim(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)> {
         crate::unique_dim(self, dim, sorted, return_inverse, return_counts)
     }
 
+    #[cfg(feature = "sort")]
     fn unique_dim_consecutive(&self, dim: i64, return_inverse: bool, return_counts: bool) -> Result<(Tensor, Tensor, Tensor)> {
         crate::unique_dim_consecutive(self, dim, return_inverse, return_counts)
     }
 
+    #[cfg(feature = "sort")]
     fn unique_dim_consecutive_out(&self, dim: i64, return_inverse: bool, return_counts: bool, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()> {
         crate::unique_dim_consecutive_out(self, dim, return_inverse, return_counts, out0, out1, out2)
     }
 
+    #[cfg(feature = "sort")]
     fn unique_dim_out(&self, dim: i64, sorted: bool, return_inverse: bool, return_counts: bool, out0: &mut Tensor, out1: &mut Tensor, out2: &mut Tensor) -> Result<()> {
         crate::unique_dim_out(self, dim, sorted, return_inverse, return_counts, out0, out1, out2)
     }
@@ -8833,58 +9291,72 @@ impl Methods for Tensor {
         crate::unsqueeze_copy_out(self, dim, out)
     }
 
+    #[cfg(feature = "resize")]
     fn upsample_bicubic2d(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor> {
         crate::upsample_bicubic2d(self, output_size, align_corners, scales_h, scales_w)
     }
 
+    #[cfg(feature = "resize")]
     fn upsample_bicubic2d_out(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()> {
         crate::upsample_bicubic2d_out(self, output_size, align_corners, scales_h, scales_w, out)
     }
 
+    #[cfg(feature = "resize")]
     fn upsample_bilinear2d(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor> {
         crate::upsample_bilinear2d(self, output_size, align_corners, scales_h, scales_w)
     }
 
+    #[cfg(feature = "resize")]
     fn upsample_bilinear2d_out(&self, output_size: &[i64], align_corners: bool, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()> {
         crate::upsample_bilinear2d_out(self, output_size, align_corners, scales_h, scales_w, out)
     }
 
+    #[cfg(feature = "resize")]
     fn upsample_linear1d(&self, output_size: &[i64], align_corners: bool, scales: Option<f64>) -> Result<Tensor> {
         crate::upsample_linear1d(self, output_size, align_corners, scales)
     }
 
+    #[cfg(feature = "resize")]
     fn upsample_linear1d_out(&self, output_size: &[i64], align_corners: bool, scales: Option<f64>, out: &mut Tensor) -> Result<()> {
         crate::upsample_linear1d_out(self, output_size, align_corners, scales, out)
     }
 
+    #[cfg(feature = "resize")]
     fn upsample_nearest1d(&self, output_size: &[i64], scales: Option<f64>) -> Result<Tensor> {
         crate::upsample_nearest1d(self, output_size, scales)
     }
 
+    #[cfg(feature = "resize")]
     fn upsample_nearest1d_out(&self, output_size: &[i64], scales: Option<f64>, out: &mut Tensor) -> Result<()> {
         crate::upsample_nearest1d_out(self, output_size, scales, out)
     }
 
+    #[cfg(feature = "resize")]
     fn upsample_nearest2d(&self, output_size: &[i64], scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor> {
         crate::upsample_nearest2d(self, output_size, scales_h, scales_w)
     }
 
+    #[cfg(feature = "resize")]
     fn upsample_nearest2d_out(&self, output_size: &[i64], scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()> {
         crate::upsample_nearest2d_out(self, output_size, scales_h, scales_w, out)
     }
 
+    #[cfg(feature = "resize")]
     fn upsample_nearest3d(&self, output_size: &[i64], scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor> {
         crate::upsample_nearest3d(self, output_size, scales_d, scales_h, scales_w)
     }
 
+    #[cfg(feature = "resize")]
     fn upsample_nearest3d_out(&self, output_size: &[i64], scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()> {
         crate::upsample_nearest3d_out(self, output_size, scales_d, scales_h, scales_w, out)
     }
 
+    #[cfg(feature = "resize")]
     fn upsample_trilinear3d(&self, output_size: &[i64], align_corners: bool, scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>) -> Result<Tensor> {
         crate::upsample_trilinear3d(self, output_size, align_corners, scales_d, scales_h, scales_w)
     }
 
+    #[cfg(feature = "resize")]
     fn upsample_trilinear3d_out(&self, output_size: &[i64], align_corners: bool, scales_d: Option<f64>, scales_h: Option<f64>, scales_w: Option<f64>, out: &mut Tensor) -> Result<()> {
         crate::upsample_trilinear3d_out(self, output_size, align_corners, scales_d, scales_h, scales_w, out)
     }
@@ -8925,10 +9397,12 @@ impl Methods for Tensor {
         crate::var_out(self, dim, unbiased, keepdim, out)
     }
 
+    #[cfg(feature = "linalg")]
     fn vdot(&self, other: &Tensor) -> Result<Tensor> {
         crate::vdot(self, other)
     }
 
+    #[cfg(feature = "linalg")]
     fn vdot_out(&self, other: &Tensor, out: &mut Tensor) -> Result<()> {
         crate::vdot_out(self, other, out)
     }

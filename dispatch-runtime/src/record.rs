@@ -8,6 +8,7 @@ use crate::boxed::BoxedFn;
 use crate::call;
 use crate::fuser::FuserRecord;
 use crate::key::{Key, UserKey};
+use crate::left_out::LeftOutRecord;
 use crate::location::Location;
 use crate::operation::Operation;
 use crate::operator::Operator;
@@ -40,6 +41,8 @@ pub enum Record {
     Rule(&'static RuleRecord),
     /// What a layer says about operators.
     Remark(&'static RemarkRecord),
+    /// The operators of a Cargo feature that is off.
+    LeftOut(&'static LeftOutRecord),
 }
 
 impl Record {
@@ -56,6 +59,7 @@ impl Record {
             Self::Fuser(record) => std::ptr::from_ref(record).addr(),
             Self::Rule(record) => std::ptr::from_ref(record).addr(),
             Self::Remark(record) => std::ptr::from_ref(record).addr(),
+            Self::LeftOut(record) => std::ptr::from_ref(record).addr(),
         }
     }
 }

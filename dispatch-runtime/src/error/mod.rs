@@ -84,6 +84,8 @@ pub enum ErrorKind {
     UnknownOperator {
         /// The name.
         name: String,
+        /// The Cargo feature that brings it, and is off.
+        feature: Option<&'static str>,
         /// The name that was probably meant.
         suggestion: Option<String>,
     },

@@ -26,11 +26,12 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
             write!(f, "several fallbacks for {key}:{}", sites(fallbacks))?;
             f.write_str("\n  A key has one fallback: link only one of them.")
         }
-        ErrorKind::UnknownOperator { name, suggestion } => {
+        ErrorKind::UnknownOperator { name, feature, suggestion } => {
             write!(f, "no operator is called `{name}`")?;
-            match suggestion {
-                Some(suggestion) => write!(f, "; did you mean `{suggestion}`?"),
-                None => f.write_str("; if a crate defines it, link it: `use that_crate as _;`"),
+            match (feature, suggestion) {
+                (Some(feature), _) => write!(f, "; the feature `{feature}` brings it: turn it on in Cargo.toml"),
+                (None, Some(suggestion)) => write!(f, "; did you mean `{suggestion}`?"),
+                (None, None) => f.write_str("; if a crate defines it, link it: `use that_crate as _;`"),
             }
         }
         ErrorKind::NotDefined { operator, kernels } => {

@@ -18,6 +18,7 @@ use crate::boxed::BoxedKernel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fuser;
 use crate::key::{Key, SLOTS, Slot, Target, UserKey, assign_places};
+use crate::left_out::LeftOutRecord;
 use crate::listener::{self, Change};
 use crate::name::Name;
 use crate::operator::Operator;
@@ -42,6 +43,7 @@ pub(crate) struct Registry {
     pub(crate) keys: Vec<&'static UserKey>,
     pub(crate) claims: Vec<&'static Claim>,
     pub(crate) remarks: Vec<&'static RemarkRecord>,
+    left_out: Vec<&'static LeftOutRecord>,
     /// The keys of records that fill no cell, because there is none for them.
     pub(crate) misplaced: Vec<Key>,
     seen: FxHashSet<usize>,
@@ -76,7 +78,8 @@ pub(crate) fn add(records: impl IntoIterator<Item = Record>) {
 
 pub(crate) fn find(text: &str) -> Result<&'static Operator> {
     let registry = lock();
-    let row = Name::parse(text).and_then(|name| registry.row(name));
+    let name = Name::parse(text);
+    let row = name.and_then(|name| registry.row(name));
     match row.map(|row| (row, row.definition())) {
         Some((_, Some(operator))) => Ok(operator),
         Some((row, None)) => Err(row.not_defined()),
@@ -84,7 +87,9 @@ pub(crate) fn find(text: &str) -> Result<&'static Operator> {
             let defined = registry.rows.iter().filter(|row| row.definition().is_some());
             let names: Vec<String> = defined.map(|row| row.name.to_string()).collect();
             let suggestion = dispatch_schema::suggest(text, names.iter().map(String::as_str)).map(str::to_owned);
-            Err(ErrorKind::UnknownOperator { name: text.to_owned(), suggestion }.into())
+            let left_out = registry.left_out.iter().find(|record| name.is_some_and(|name| record.has(name)));
+            let feature = left_out.map(|record| record.feature);
+            Err(ErrorKind::UnknownOperator { name: text.to_owned(), feature, suggestion }.into())
         }
     }
 }
@@ -148,6 +153,7 @@ impl Registry {
             keys: Vec::new(),
             claims: Vec::new(),
             remarks: Vec::new(),
+            left_out: Vec::new(),
             misplaced: Vec::new(),
             seen: FxHashSet::default(),
             operators: Vec::new(),
@@ -179,6 +185,7 @@ impl Registry {
                 Record::Fallback(fallback) => self.add_fallback(fallback),
                 Record::Rule(rule) => (rule.operator)().rules().add(rule),
                 Record::Remark(remark) => self.remarks.push(remark),
+                Record::LeftOut(record) => self.left_out.push(record),
                 Record::Key(_) => {}
             }
         }

@@ -1,0 +1,47 @@
+//! What several families ask of arguments.
+
+use dispatch_runtime::{BadArgument, Problem, Tensor};
+
+/// Checks that tensors are on one device. Those without dimensions may be anywhere.
+pub(crate) fn check_devices<const N: usize>(tensors: [(&'static str, &Tensor); N]) -> Result<(), BadArgument> {
+    let mut known = None;
+    for (name, tensor) in tensors.into_iter().filter(|(_, tensor)| tensor.geometry().rank() > 0) {
+        let (found, expected) = (tensor.device(), *known.get_or_insert_with(|| tensor.device()));
+        if found != expected {
+            return Err(BadArgument::new(name, Problem::Device { found, expected }));
+        }
+    }
+    Ok(())
+}
+
+/// The same for an operator that calls its first argument by this name.
+pub(crate) fn check_gradient_of(
+    grad_output: &Tensor,
+    (name, this): (&'static str, &Tensor),
+    sizes: &[i64],
+) -> Result<(), BadArgument> {
+    check_devices([("grad_output", grad_output), (name, this)])?;
+    if grad_output.sizes() != sizes {
+        let expected = format!("{sizes:?}, the sizes of the result");
+        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected));
+    }
+    if grad_output.dtype() != this.dtype() {
+        let expected = format!("{}, as `{name}` is", this.dtype());
+        return Err(BadArgument::dtype("grad_output", grad_output.dtype(), expected));
+    }
+    Ok(())
+}
+
+/// Refuses a width below `least`.
+pub(crate) fn check_width(argument: &'static str, width: f64, least: f64) -> Result<(), BadArgument> {
+    if width >= least {
+        return Ok(());
+    }
+    Err(BadArgument::value(argument, width, if least > 0.0 { "positive" } else { "no negative number" }))
+}
+
+/// The `output_mask` of an operator with two gradients.
+pub(crate) fn pair_mask(output_mask: &[bool]) -> Result<[bool; 2], BadArgument> {
+    let wrong = |_| BadArgument::value("output_mask", format!("{output_mask:?}"), "a list of 2");
+    output_mask.try_into().map_err(wrong)
+}

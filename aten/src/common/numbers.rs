@@ -1,0 +1,139 @@
+//! Numbers among tensors: whether the dtype that is computed in holds them.
+//!
+//! Each check is for the operators whose arguments it has; [`Scalar::fits`] is the rule.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Scalar};
+
+/// Refuses numbers that a dtype does not hold.
+///
+/// ```
+/// use dispatch_runtime::DType;
+/// assert!(aten::check_numbers(DType::I8, [("min", 1.into()), ("max", 200.into())]).is_err());
+/// ```
+///
+/// # Errors
+///
+/// Returns [`BadArgument`] for the first of them.
+pub fn check_numbers<const N: usize>(dtype: DType, numbers: [(&'static str, Scalar); N]) -> Result<(), BadArgument> {
+    numbers.into_iter().try_for_each(|(argument, number)| number.check_fits(argument, dtype))
+}
+
+/// Refuses numbers that do not fit what is computed in for a dtype: single precision for halves.
+///
+/// ```
+/// use dispatch_runtime::DType;
+/// assert!(aten::check_factors(DType::F16, [("alpha", 1e5.into())]).is_ok());
+/// assert!(aten::check_factors(DType::F32, [("alpha", 1e50.into())]).is_err());
+/// ```
+///
+/// # Errors
+///
+/// Returns [`BadArgument`] for the first of them.
+pub fn check_factors<const N: usize>(dtype: DType, numbers: [(&'static str, Scalar); N]) -> Result<(), BadArgument> {
+    let computed = if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype };
+    check_numbers(computed, numbers)
+}
+
+/// Refuses a number for the elements of a tensor that do not hold it. A half by itself becomes infinite, as a cast makes it.
+///
+/// ```
+/// use dispatch_runtime::DType;
+/// assert!(aten::check_filling("fill_value", 1e5.into(), DType::F16, 2).is_err());
+/// assert!(aten::check_filling("fill_value", 1e5.into(), DType::F16, 1).is_ok());
+/// ```
+///
+/// # Errors
+///
+/// Returns [`BadArgument`] if it does not fit.
+pub fn check_filling(argument: &'static str, number: Scalar, dtype: DType, count: i64) -> Result<(), BadArgument> {
+    let is_half = matches!(dtype, DType::F16 | DType::BF16);
+    number.check_fits(argument, if is_half && count == 1 { DType::F64 } else { dtype })
+}
+
+/// Refuses a width of [`softshrink`](crate::softshrink) that is negative, or that elements do not hold.
+///
+/// ```
+/// let x = dispatch_runtime::Tensor::from_slice(&[1.0_f32]);
+/// assert!(aten::check_softshrink(&x, (-1).into()).is_err());
+/// ```
+///
+/// # Errors
+///
+/// Returns [`BadArgument`] for such a width.
+pub fn check_softshrink(this: &Tensor, lambd: Scalar) -> Result<()> {
+    crate::check_width("lambd", lambd.to_f64().unwrap_or(f64::NAN), 0.0)?;
+    Ok(check_numbers(this.dtype(), [("lambd", lambd)])?)
+}
+
+/// Refuses a `threshold` that what is computed in does not hold, and a `value` that elements do not hold.
+///
+/// ```
+/// let x = dispatch_runtime::Tensor::from_slice(&[1_u8]);
+/// assert!(aten::check_threshold(&x, 3.into(), 300.into()).is_err());
+/// ```
+///
+/// # Errors
+///
+/// Returns [`BadArgument`] for such a number.
+pub fn check_threshold(this: &Tensor, threshold: Scalar, value: Scalar) -> Result<()> {
+    check_factors(this.dtype(), [("threshold", threshold)])?;
+    Ok(check_numbers(this.dtype(), [("value", value)])?)
+}
+
+/// Refuses bounds of [`hardtanh`](crate::hardtanh) that elements do not hold. Integers are bounded by any that is beyond their own bound
+/// on the same side.
+///
+/// ```
+/// let x = dispatch_runtime::Tensor::from_slice(&[1_i8]);
+/// assert!(aten::check_hardtanh(&x, (-300).into(), 5.into()).is_ok());
+/// assert!(aten::check_hardtanh(&x, 300.into(), 500.into()).is_err());
+/// ```
+///
+/// # Errors
+///
+/// Returns [`BadArgument`] for such a bound.
+pub fn check_hardtanh(this: &Tensor, min_val: Scalar, max_val: Scalar) -> Result<()> {
+    let bound = |argument, number: Scalar| match number {
+        Scalar::Float(_) | Scalar::Complex(_) if this.dtype().is_integral() => {
+            number.check_fits(argument, DType::I64)?;
+            Ok(Scalar::Int(number.integer()))
+        }
+        other => Ok::<_, BadArgument>(other),
+    };
+    check_bounds(
+        this.dtype(),
+        ("min_val", Some(bound("min_val", min_val)?)),
+        ("max_val", Some(bound("max_val", max_val)?)),
+    )?;
+    Ok(())
+}
+
+/// Refuses bounds that elements do not hold. Integers are bounded by an integer beyond their own bound on the same side, too.
+pub(crate) fn check_bounds(
+    dtype: DType,
+    (min_name, min): (&'static str, Option<Scalar>),
+    (max_name, max): (&'static str, Option<Scalar>),
+) -> Result<(), BadArgument> {
+    let holds = |number: Scalar, is_min: bool| match (number, dtype.integers()) {
+        (Scalar::Int(number), Some((least, most))) => {
+            if is_min {
+                number <= most
+            } else {
+                number >= least
+            }
+        }
+        _ => number.fits(dtype),
+    };
+    for (argument, number, is_min) in [(min_name, min, true), (max_name, max, false)] {
+        if let Some(number) = number.filter(|number| !holds(*number, is_min)) {
+            return Err(BadArgument::overflow(argument, number, dtype));
+        }
+    }
+    Ok(())
+}
+
+/// Of any numbers, without overflow.
+pub(crate) fn total(numbers: &[i64]) -> i128 {
+    numbers.iter().copied().map(i128::from).sum()
+}

@@ -1,0 +1,30 @@
+//! Operators, by family.
+//!
+//! The families of the first list are built of one another, and always there. Each of the others can be left out.
+
+pub(super) mod elementwise;
+pub(super) mod factories;
+pub(super) mod indexing;
+pub(super) mod reduction;
+pub(super) mod views;
+
+#[cfg(feature = "attention")]
+pub(super) mod attention;
+#[cfg(feature = "conv")]
+pub(super) mod conv;
+#[cfg(feature = "linalg")]
+pub(super) mod linalg;
+#[cfg(feature = "loss")]
+pub(super) mod loss;
+#[cfg(feature = "norm")]
+pub(super) mod norm;
+#[cfg(feature = "pooling")]
+pub(super) mod pooling;
+#[cfg(feature = "random")]
+pub(super) mod random;
+#[cfg(feature = "recurrent")]
+pub(super) mod recurrent;
+#[cfg(feature = "resize")]
+pub(super) mod resize;
+#[cfg(feature = "sort")]
+pub(super) mod sort;

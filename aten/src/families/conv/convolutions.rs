@@ -1,0 +1,166 @@
+//! Convolutions, and the patches that they are made of.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, MemoryFormat, Spec};
+
+use crate::{Window, check_devices, check_gradient_of, images_like, spread};
+
+/// The convolution of `input` with `weight`, or with `transposed` the one that has it for a gradient.
+#[op_def(
+    "convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn convolution(_: ...) -> Result<Tensor>;
+
+/// The gradients of [`convolution`] for its input, weight and bias, as far as `output_mask` asks for them.
+#[op_def(
+    "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    plan,
+    out = "out"
+)]
+pub fn convolution_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
+
+/// Every patch of an image that a kernel would cover, as a column.
+#[op_def(
+    "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn im2col(_: ...) -> Result<Tensor>;
+
+/// The image whose every element is the sum of those that [`im2col`] would have put into columns.
+#[op_def(
+    "col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn col2im(_: ...) -> Result<Tensor>;
+
+/// The window of a convolution, which moves over the larger side (the input, or, transposed, the output), and the sizes of the result.
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+fn convolved(
+    input: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    transposed: bool,
+    output_padding: &[i64],
+    groups: i64,
+) -> Result<(Window, Dims), BadArgument> {
+    let (rank, own, kernel) = (weight.sizes().len(), input.sizes(), weight.sizes());
+    if !(3..=5).contains(&rank) {
+        return Err(BadArgument::rank("weight", rank, "3 to 5"));
+    }
+    if own.len() != rank {
+        return Err(BadArgument::rank("input", own.len(), format!("{rank}, as `weight` has")));
+    }
+    if weight.dtype() != input.dtype() {
+        return Err(BadArgument::dtype("weight", weight.dtype(), format!("{}, as `input` is", input.dtype())));
+    }
+    check_devices([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])?;
+    if groups < 1 {
+        return Err(BadArgument::value("groups", groups, "1 or more"));
+    }
+    let window = Window::new(rank - 2, ("weight", &kernel[2..]), stride, padding, dilation)?;
+    let more = spread("output_padding", output_padding, rank - 2, 0)?;
+    let (from, into) = if transposed {
+        (kernel[0], kernel[1].checked_mul(groups))
+    } else {
+        (kernel[1].saturating_mul(groups), Some(kernel[0]))
+    };
+    let Some(into) = into.filter(|_| kernel[0] % groups == 0) else {
+        return Err(BadArgument::sizes("weight", kernel, format!("a first size that {groups} groups divide")));
+    };
+    if own[1] != from {
+        return Err(BadArgument::sizes("input", own, format!("{from} channels, as `weight` has")));
+    }
+    if let Some(bias) = bias {
+        if bias.sizes() != [into] {
+            return Err(BadArgument::sizes("bias", bias.sizes(), format!("[{into}], a number for each channel")));
+        }
+        if bias.dtype() != input.dtype() {
+            return Err(BadArgument::dtype("bias", bias.dtype(), format!("{}, as `input` is", input.dtype())));
+        }
+    }
+    let mut sizes = Dims::from_slice(&[own[0], into]);
+    for dim in 0..rank - 2 {
+        let size = own[dim + 2];
+        let found = if transposed {
+            if more[dim] >= window.stride[dim].max(window.dilation[dim]) {
+                let expected = "less than the stride or the dilation";
+                return Err(BadArgument::value("output_padding", more[dim], expected));
+            }
+            window.spans(dim, size, more[dim]).filter(|&size| size > 0)
+        } else {
+            window.fits(dim, size)
+        };
+        sizes.push(found.ok_or_else(|| BadArgument::sizes("input", own, "room for the kernel"))?);
+    }
+    Ok((window, sizes))
+}
+
+/// A result of a convolution, or a gradient, in these sizes: channels are innermost if they are so in either operand.
+fn convolved_like(input: &Tensor, weight: &Tensor, sizes: &[i64]) -> Spec {
+    images_like(if weight.geometry().format() == MemoryFormat::Contiguous { input } else { weight }, sizes)
+}
+
+#[op_plan(convolution)]
+fn convolution_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
+    let (window, sizes) =
+        convolved(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)?;
+    Ok(Plan::new(window, [convolved_like(input, weight, &sizes)]))
+}
+
+#[op_plan(convolution_backward)]
+fn convolution_backward_plan(_: ...) -> Result<Plan<Window, 3>, BadArgument> {
+    let (window, sizes) =
+        convolved(input, weight, None, stride, padding, dilation, transposed, output_padding, groups)?;
+    check_gradient_of(grad_output, ("input", input), &sizes)?;
+    let Ok([of_input, of_weight, of_bias]) = <[bool; 3]>::try_from(output_mask) else {
+        return Err(BadArgument::value("output_mask", format!("{output_mask:?}"), "a list of 3"));
+    };
+    let gradient = |wanted: bool, sizes: &[i64]| {
+        if wanted { convolved_like(input, weight, sizes) } else { Spec::contiguous(input.dtype(), &[0]) }
+    };
+    let of_bias = gradient(of_bias, &sizes[1..2]);
+    Ok(Plan::new(window, [gradient(of_input, input.sizes()), gradient(of_weight, weight.sizes()), of_bias]))
+}
+
+#[op_plan(im2col)]
+fn im2col_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
+    let sizes = this.sizes();
+    let ([channels, height, width] | [_, channels, height, width]) = sizes else {
+        return Err(BadArgument::rank("self", sizes.len(), "3 or 4"));
+    };
+    let window = Window::new(2, ("kernel_size", kernel_size), stride, padding, dilation)?;
+    let counts = window.fits(0, *height).zip(window.fits(1, *width));
+    let Some((down, across)) = counts else {
+        return Err(BadArgument::sizes("self", sizes, "room for the kernel"));
+    };
+    let area = window.kernel[0].saturating_mul(window.kernel[1]);
+    let mut result = Dims::from_slice(&sizes[..sizes.len() - 3]);
+    result.extend([channels.saturating_mul(area), down.saturating_mul(across)]);
+    Ok(Plan::new(window, [Spec::contiguous(this.dtype(), &result)]))
+}
+
+#[op_plan(col2im)]
+fn col2im_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
+    let sizes = this.sizes();
+    let ([rows, count] | [_, rows, count]) = sizes else {
+        return Err(BadArgument::rank("self", sizes.len(), "2 or 3"));
+    };
+    let window = Window::new(2, ("kernel_size", kernel_size), stride, padding, dilation)?;
+    let output_size = spread("output_size", output_size, 2, 0)?;
+    let area = window.kernel[0].saturating_mul(window.kernel[1]);
+    let counts = window.fits(0, output_size[0]).zip(window.fits(1, output_size[1]));
+    if rows % area != 0 || counts.is_none_or(|(down, across)| down.saturating_mul(across) != *count) {
+        let expected = format!("the columns of an image of {:?}", &output_size[..]);
+        return Err(BadArgument::sizes("self", sizes, expected));
+    }
+    let mut result = Dims::from_slice(&sizes[..sizes.len() - 2]);
+    result.extend([rows / area, output_size[0], output_size[1]]);
+    Ok(Plan::new(window, [Spec::contiguous(this.dtype(), &result)]))
+}

@@ -1,0 +1,86 @@
+//! The larger, the smaller, and what is kept between them.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, result_dtype};
+
+/// The larger; NaN where one is
+#[op_def("maximum(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), out = "out")]
+pub fn maximum(_: ...) -> Result<Tensor>;
+
+/// The smaller; NaN where one is
+#[op_def("minimum(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), out = "out")]
+pub fn minimum(_: ...) -> Result<Tensor>;
+
+/// [`maximum`], as it is called elsewhere.
+#[op_def("max.other(Tensor self, Tensor other) -> Tensor", out = "out")]
+pub fn max_other(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    maximum(this, other)
+}
+
+/// [`minimum`], as it is called elsewhere.
+#[op_def("min.other(Tensor self, Tensor other) -> Tensor", out = "out")]
+pub fn min_other(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    minimum(this, other)
+}
+
+/// The larger; the other where one is NaN
+#[op_def("fmax(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), out = "out")]
+pub fn fmax(_: ...) -> Result<Tensor>;
+
+/// The smaller; the other where one is NaN
+#[op_def("fmin(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), out = "out")]
+pub fn fmin(_: ...) -> Result<Tensor>;
+
+/// `self` kept between two bounds, either of which may be left out
+#[op_def("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", shape = pointwise, check = check_bounded(min, max), inplace, out = "Tensor_out")]
+pub fn clamp_tensor(_: ...) -> Result<Tensor>;
+
+/// `self`, or the bound where it is larger
+#[op_def("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "Tensor_out")]
+pub fn clamp_min_tensor(_: ...) -> Result<Tensor>;
+
+/// `self`, or the bound where it is smaller
+#[op_def("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "Tensor_out")]
+pub fn clamp_max_tensor(_: ...) -> Result<Tensor>;
+
+/// `self` kept between two numbers, either of which may be left out
+#[op_def("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", inplace, out = "out", calls = clamp_tensor(this, min.map(|min| least(this, min)).transpose()?.as_ref(), max.map(|max| most(this, max)).transpose()?.as_ref()))]
+pub fn clamp(_: ...) -> Result<Tensor>;
+
+/// `self`, or the number where that is larger
+#[op_def("clamp_min(Tensor self, Scalar min) -> Tensor", inplace, out = "out", calls = clamp_min_tensor(this, &least(this, min)?))]
+pub fn clamp_min(_: ...) -> Result<Tensor>;
+
+/// `self`, or the number where that is smaller
+#[op_def("clamp_max(Tensor self, Scalar max) -> Tensor", inplace, out = "out", calls = clamp_max_tensor(this, &most(this, max)?))]
+pub fn clamp_max(_: ...) -> Result<Tensor>;
+
+fn least(this: &Tensor, min: Scalar) -> Result<Tensor, BadArgument> {
+    let bound = bound(this, min);
+    crate::check_bounds(result_dtype([this, &bound]), ("min", Some(min)), ("max", None))?;
+    Ok(bound)
+}
+
+fn most(this: &Tensor, max: Scalar) -> Result<Tensor, BadArgument> {
+    let bound = bound(this, max);
+    crate::check_bounds(result_dtype([this, &bound]), ("min", None), ("max", Some(max)))?;
+    Ok(bound)
+}
+
+/// A number as a bound. One that integers of the dtype of `this` do not reach bounds them as the last of them does.
+fn bound(this: &Tensor, number: Scalar) -> Tensor {
+    let (least, most) = this.dtype().integers().unwrap_or((i64::MIN, i64::MAX));
+    Tensor::number(match number {
+        Scalar::Int(number) => number.clamp(least, most).into(),
+        Scalar::Complex(_) if this.dtype().is_floating() => number.to_f64().map_or(number, Scalar::Float),
+        other => other,
+    })
+}
+
+/// Either bound may be left out, but not both.
+fn check_bounded(min: Option<&Tensor>, max: Option<&Tensor>) -> Result<(), BadArgument> {
+    match (min, max) {
+        (None, None) => Err(BadArgument::value("min", "left out", "given where `max` is not")),
+        _ => Ok(()),
+    }
+}

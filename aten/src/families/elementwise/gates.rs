@@ -1,0 +1,113 @@
+//! Activations that are gated or weighted.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Spec, wrap_dim};
+
+use crate::{_prelu_kernel, check_devices, narrow, reshape};
+
+/// One half of a dimension, times the sigmoid of the other.
+#[op_def("glu(Tensor self, int dim=-1) -> Tensor", plan, out = "out")]
+pub fn glu(_: ...) -> Result<Tensor>;
+
+/// Both halves of a dimension.
+pub struct Halves {
+    /// The first half.
+    pub gated: Tensor,
+    /// The second half, the sigmoid of which is a factor.
+    pub gate: Tensor,
+}
+
+#[op_plan(glu)]
+fn glu_plan(this: &Tensor, dim: i64) -> Result<Plan<Halves>> {
+    let halves = halves("self", this, dim)?;
+    let spec = Spec::pointwise(&[&halves.gated, &halves.gate], this.dtype())?;
+    Ok(Plan::new(halves, [spec]))
+}
+
+/// The gradient of [`glu`].
+#[op_def("glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor", plan, out = "grad_input"(grad_input))]
+pub fn glu_backward(_: ...) -> Result<Tensor>;
+
+#[op_plan(glu_backward)]
+fn glu_backward_plan(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Plan<Halves>> {
+    check_devices([("self", this), ("grad_output", grad_output)])?;
+    let halves = halves("self", this, dim)?;
+    if grad_output.dtype() != this.dtype() {
+        return Err(
+            BadArgument::dtype("grad_output", grad_output.dtype(), format!("{}, as `self` is", this.dtype())).into()
+        );
+    }
+    if grad_output.sizes() != halves.gated.sizes() {
+        let expected = format!("{:?}, the sizes of the result", halves.gated.sizes());
+        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected).into());
+    }
+    Ok(Plan::new(halves, [Spec::contiguous(this.dtype(), this.sizes())]))
+}
+
+/// How [`glu`] of `x`, which is `glu`, changes as `x` does by `dx`.
+#[op_def("glu_jvp(Tensor glu, Tensor x, Tensor dx, int dim) -> Tensor", plan, out = "out")]
+pub fn glu_jvp(_: ...) -> Result<Tensor>;
+
+/// The second half of what is gated, and both halves of its change.
+pub struct Change {
+    /// The half the sigmoid of which is a factor.
+    pub gate: Tensor,
+    /// How each half changes.
+    pub by: Halves,
+}
+
+#[op_plan(glu_jvp)]
+fn glu_jvp_plan(glu: &Tensor, x: &Tensor, dx: &Tensor, dim: i64) -> Result<Plan<Change>> {
+    check_devices([("x", x), ("glu", glu), ("dx", dx)])?;
+    let Halves { gated, gate } = halves("x", x, dim)?;
+    let fitting = [("glu", glu, gated.sizes(), "half of the sizes of `x`"), ("dx", dx, x.sizes(), "the sizes of `x`")];
+    for (name, tensor, sizes, whose) in fitting {
+        if tensor.dtype() != x.dtype() {
+            return Err(BadArgument::dtype(name, tensor.dtype(), format!("{}, as `x` is", x.dtype())).into());
+        }
+        if tensor.sizes() != sizes {
+            return Err(BadArgument::sizes(name, tensor.sizes(), format!("{sizes:?}, {whose}")).into());
+        }
+    }
+    Ok(Plan::new(Change { gate, by: halves("dx", dx, dim)? }, [Spec::like(glu, glu.dtype())]))
+}
+
+fn halves(name: &'static str, this: &Tensor, dim: i64) -> Result<Halves> {
+    if !this.dtype().is_floating() {
+        return Err(BadArgument::dtype(name, this.dtype(), "floating").into());
+    }
+    let at = wrap_dim("dim", dim, this.sizes().len())?;
+    let Some(&size) = this.sizes().get(at) else {
+        return Err(BadArgument::rank(name, 0, "at least 1").into());
+    };
+    if size % 2 != 0 {
+        return Err(BadArgument::sizes(name, this.sizes(), format!("an even size in dimension {at}")).into());
+    }
+    Ok(Halves { gated: narrow(this, dim, 0, size / 2)?, gate: narrow(this, dim, size / 2, size / 2)? })
+}
+
+/// `self`, times `weight` below zero; there is one weight, or one for each channel.
+#[op_def("prelu(Tensor self, Tensor weight) -> Tensor")]
+pub fn prelu(this: &Tensor, weight: &Tensor) -> Result<Tensor> {
+    if weight.dtype() != this.dtype() {
+        return Err(BadArgument::dtype("weight", weight.dtype(), format!("{}, as `self` is", this.dtype())).into());
+    }
+    if weight.sizes().len() > 1 {
+        return Err(BadArgument::rank("weight", weight.sizes().len(), "0 or 1").into());
+    }
+    let (rank, count) = (this.sizes().len(), weight.geometry().count());
+    let channels = this.sizes().get(1).copied().unwrap_or(1);
+    if count != 1 && (rank == 0 || count != channels) {
+        return Err(BadArgument::sizes(
+            "weight",
+            weight.sizes(),
+            format!("one weight, or {channels} for the channels"),
+        )
+        .into());
+    }
+    let mut sizes = Dims::from_elem(1, rank);
+    if let Some(size) = sizes.get_mut(1) {
+        *size = count;
+    }
+    _prelu_kernel(this, &reshape(weight, &sizes)?)
+}

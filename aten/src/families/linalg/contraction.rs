@@ -1,0 +1,222 @@
+//! Products of tensors of any rank, composed of those of matrices.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, broadcast, element_count, wrap_dim};
+
+use crate::view_strides;
+use crate::{bmm, dot, expand, mm, mv, permute, reshape, sum_dim_intlist, unsqueeze};
+
+/// The product of the matrices in the last two dimensions; a tensor of one dimension is a row on the left and a column on the right.
+#[op_def("matmul(Tensor self, Tensor other) -> Tensor", out = "out")]
+pub fn matmul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    match (this.sizes(), other.sizes()) {
+        ([], _) => Err(BadArgument::rank("self", 0, "at least 1").into()),
+        (_, []) => Err(BadArgument::rank("other", 0, "at least 1").into()),
+        ([_], [_]) => dot(this, other),
+        ([_, _], [_]) => mv(this, other),
+        ([_], [_, _]) => {
+            let row = mm(&unsqueeze(this, 0)?, other)?;
+            reshape(&row, &row.sizes()[1..])
+        }
+        ([_, _], [_, _]) => mm(this, other),
+        (rows @ [.., inner], [_] | [_, _]) if is_tall(this) => {
+            let tall = reshape(this, &[element_count(&rows[..rows.len() - 1]), *inner])?;
+            let mut sizes = Dims::from_slice(&rows[..rows.len() - 1]);
+            sizes.extend(other.sizes()[1..].iter().copied());
+            let product = if other.sizes().len() == 1 { mv(&tall, other)? } else { mm(&tall, other)? };
+            crate::_unsafe_view(&product, &sizes)
+        }
+        _ => batches(this, other),
+    }
+}
+
+/// Whether all but the last dimension can be walked as one.
+fn is_tall(this: &Tensor) -> bool {
+    let Some((&inner, rows)) = this.sizes().split_last() else { return false };
+    this.geometry().is_contiguous() || view_strides(this.geometry(), &[element_count(rows), inner]).is_some()
+}
+
+/// The product as one of batches, to which both sides are stretched.
+fn batches(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    let rows = if this.sizes().len() == 1 { unsqueeze(this, 0)? } else { this.clone() };
+    let columns = if other.sizes().len() == 1 { unsqueeze(other, 1)? } else { other.clone() };
+    let ([first @ .., height, inner], [second @ .., others, width]) = (rows.sizes(), columns.sizes()) else {
+        return Err(BadArgument::rank("self", this.sizes().len(), "at least 1").into());
+    };
+    if inner != others {
+        let expected = format!("{inner} where they meet `self`");
+        return Err(BadArgument::sizes("other", other.sizes(), expected).into());
+    }
+    let mut sizes = broadcast([first, second])?;
+    let items = element_count(&sizes);
+    let stretched = |side: &Tensor, [down, across]: [i64; 2]| {
+        let mut all = sizes.clone();
+        all.extend([down, across]);
+        reshape(&expand(side, &all, false)?, &[items, down, across])
+    };
+    let product = bmm(&stretched(&rows, [*height, *inner])?, &stretched(&columns, [*others, *width])?)?;
+    if this.sizes().len() > 1 {
+        sizes.push(*height);
+    }
+    if other.sizes().len() > 1 {
+        sizes.push(*width);
+    }
+    crate::_unsafe_view(&product, &sizes)
+}
+
+/// [`matmul`], as it is called elsewhere.
+#[op_def("linalg_matmul(Tensor self, Tensor other) -> Tensor", out = "out")]
+pub fn linalg_matmul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    matmul(this, other)
+}
+
+/// `input weight^T + bias`
+#[op_def("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", out = "out")]
+pub fn linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
+    let (rank, across) = (input.sizes().len(), crate::t(weight)?);
+    let Some(bias) = bias else { return matmul(input, &across) };
+    let one = || Scalar::Int(1);
+    match (input.sizes(), weight.sizes()) {
+        ([_, _], [_, _]) => crate::addmm(bias, input, &across, one(), one()),
+        ([rows @ .., inner], [out, _]) if rank > 2 && is_tall(input) && bias.sizes().len() == 1 => {
+            let sum = crate::addmm(bias, &reshape(input, &[element_count(rows), *inner])?, &across, one(), one())?;
+            let mut sizes = Dims::from_slice(rows);
+            sizes.push(*out);
+            crate::_unsafe_view(&sum, &sizes)
+        }
+        _ => crate::add(&matmul(input, &across)?, bias, one()),
+    }
+}
+
+/// For each row of weights, the sum over a matrix of what both inputs have for its row and for its column.
+#[op_def("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")]
+pub fn bilinear(input1: &Tensor, input2: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
+    let &[out, rows, columns] = weight.sizes() else {
+        return Err(BadArgument::rank("weight", weight.sizes().len(), "3").into());
+    };
+    let outer = match input1.sizes() {
+        [outer @ .., last] if *last == rows => outer,
+        sizes => return Err(BadArgument::sizes("input1", sizes, format!("{rows} last, as `weight` has rows")).into()),
+    };
+    if input2.sizes() != [outer, &[columns]].concat() {
+        let expected = format!("{outer:?} and {columns}, as `weight` has columns");
+        return Err(BadArgument::sizes("input2", input2.sizes(), expected).into());
+    }
+    let across = reshape(&permute(weight, &[1, 0, 2])?, &[rows, out.saturating_mul(columns)])?;
+    let halfway = reshape(&matmul(input1, &across)?, &[&[-1], &[out, columns][..]].concat())?;
+    let result = bmm(&halfway, &reshape(input2, &[-1, columns, 1])?)?;
+    let result = reshape(&result, &[outer, &[out]].concat())?;
+    match bias {
+        None => Ok(result),
+        Some(bias) if bias.sizes() == [out] => crate::add(&result, bias, Scalar::Int(1)),
+        Some(bias) => {
+            Err(BadArgument::sizes("bias", bias.sizes(), format!("[{out}], as `weight` has matrices")).into())
+        }
+    }
+}
+
+/// The product of three tensors with dimensions of size 1 put in, summed over others.
+#[op_def(
+    "_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor",
+    out = "out"
+)]
+pub fn _trilinear(_: ...) -> Result<Tensor> {
+    let dtype = dispatch_runtime::result_dtype([i1, i2, i3]);
+    let exact = if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype };
+    let cast = |tensor: &Tensor, dtype| crate::to_dtype(tensor, dtype, false, false, None);
+    let wide = |tensor: &Tensor, dims: &[i64]| {
+        dims.iter().try_fold(cast(tensor, exact)?, |tensor, &dim| unsqueeze(&tensor, dim))
+    };
+    let product = crate::mul(&crate::mul(&wide(i1, expand1)?, &wide(i2, expand2)?)?, &wide(i3, expand3)?)?;
+    let sum = if sumdim.is_empty() { product } else { sum_dim_intlist(&product, Some(sumdim), false, None)? };
+    cast(&sum, dtype)
+}
+
+/// Every element of one vector times every element of another.
+#[op_def("outer(Tensor self, Tensor vec2) -> Tensor", out = "out")]
+pub fn outer(this: &Tensor, vec2: &Tensor) -> Result<Tensor> {
+    for (name, vector) in [("self", this), ("vec2", vec2)] {
+        if vector.sizes().len() != 1 {
+            return Err(BadArgument::rank(name, vector.sizes().len(), "1").into());
+        }
+    }
+    crate::mul(&unsqueeze(this, 1)?, vec2)
+}
+
+/// [`outer`], as it is called elsewhere.
+#[op_def("ger(Tensor self, Tensor vec2) -> Tensor", out = "out")]
+pub fn ger(this: &Tensor, vec2: &Tensor) -> Result<Tensor> {
+    outer(this, vec2)
+}
+
+/// The sums of products along the last dimension of both.
+#[op_def("inner(Tensor self, Tensor other) -> Tensor", out = "out")]
+pub fn inner(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    match (this.sizes(), other.sizes()) {
+        ([], _) | (_, []) => crate::mul(this, other),
+        ([.., own], [.., met]) if own == met => tensordot(this, other, &[-1], &[-1]),
+        ([.., own], _) => {
+            let expected = format!("{own} in the last dimension, as `self` has");
+            Err(BadArgument::sizes("other", other.sizes(), expected).into())
+        }
+    }
+}
+
+/// The sums of products along these dimensions of both; the others stay, those of `self` first.
+#[op_def("tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor", out = "out")]
+pub fn tensordot(this: &Tensor, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor> {
+    if dims_self.len() != dims_other.len() {
+        let expected = format!("{} dimensions, as `dims_self` has", dims_self.len());
+        return Err(BadArgument::value("dims_other", format!("{dims_other:?}"), expected).into());
+    }
+    let (first, second) = (summed("dims_self", this, dims_self)?, summed("dims_other", other, dims_other)?);
+    let (mut left, mut right) = (this.clone(), other.clone());
+    for (&own, &met) in first.iter().zip(&second) {
+        // What has one element there is multiplied with the sum.
+        match (this.sizes()[own], other.sizes()[met]) {
+            (own_size, met_size) if own_size == met_size => {}
+            (_, 1) => left = sum_dim_intlist(&left, Some(&[position(own)]), true, None)?,
+            (1, _) => right = sum_dim_intlist(&right, Some(&[position(met)]), true, None)?,
+            (size, _) => {
+                let expected = format!("{size} in dimension {met}, as `self` has in dimension {own}");
+                return Err(BadArgument::sizes("other", other.sizes(), expected).into());
+            }
+        }
+    }
+    let (kept_left, kept_right) = (kept(&left, &first), kept(&right, &second));
+    let of = |tensor: &Tensor, dims: &[usize]| dims.iter().map(|&dim| tensor.sizes()[dim]).collect::<Dims>();
+    let (rows, columns, inner) = (of(&left, &kept_left), of(&right, &kept_right), element_count(&of(&left, &first)));
+    let left = permute(&left, &positions(kept_left.iter().chain(&first)))?;
+    let right = permute(&right, &positions(second.iter().chain(&kept_right)))?;
+    let product =
+        mm(&reshape(&left, &[element_count(&rows), inner])?, &reshape(&right, &[inner, element_count(&columns)])?)?;
+    let mut sizes = rows;
+    sizes.extend(columns);
+    reshape(&product, &sizes)
+}
+
+fn position(dim: usize) -> i64 {
+    i64::try_from(dim).unwrap_or(i64::MAX)
+}
+
+fn positions<'a>(dims: impl Iterator<Item = &'a usize>) -> Dims {
+    dims.map(|&dim| position(dim)).collect()
+}
+
+fn kept(tensor: &Tensor, summed: &[usize]) -> Vec<usize> {
+    (0..tensor.sizes().len()).filter(|dim| !summed.contains(dim)).collect()
+}
+
+/// The dimensions that are summed over, each once.
+fn summed(argument: &'static str, tensor: &Tensor, dims: &[i64]) -> Result<Vec<usize>, BadArgument> {
+    let mut found = Vec::new();
+    for &dim in dims {
+        let rank = tensor.sizes().len();
+        let wrapped = wrap_dim(argument, dim, rank)?;
+        if rank == 0 || found.contains(&wrapped) {
+            return Err(BadArgument::value(argument, format!("{dims:?}"), "each dimension at most once"));
+        }
+        found.push(wrapped);
+    }
+    Ok(found)
+}

@@ -1,0 +1,191 @@
+//! How unlikely a sequence of labels is found, whenever each of its labels comes: connectionist temporal classification.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, ErrorKind, Spec};
+
+use super::Reduction;
+use crate::{clamp_min, div, eq_scalar, masked_fill_scalar, mean, squeeze_dim, sum, to_device, total, unsqueeze};
+
+/// The negative logarithm of how likely each sequence of labels is, and those of all its beginnings at all times.
+#[op_def(
+    "_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
+    plan,
+    out = "out"
+)]
+pub fn _ctc_loss(_: ...) -> Result<(Tensor, Tensor)>;
+
+#[op_plan(_ctc_loss)]
+fn _ctc_loss_plan(_: ...) -> Result<Plan<Labelling, 2>, BadArgument> {
+    let labelling = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?;
+    let outputs = labelling.specs(log_probs);
+    Ok(Plan::new(labelling, outputs))
+}
+
+/// [`_ctc_loss`] of lengths in tensors.
+#[op_def(
+    "_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
+    out = "Tensor_out"
+)]
+pub fn _ctc_loss_tensor(_: ...) -> Result<(Tensor, Tensor)> {
+    let (inputs, labels) = (
+        lengths("input_lengths", input_lengths, _ctc_loss_tensor::operator())?,
+        lengths("target_lengths", target_lengths, _ctc_loss_tensor::operator())?,
+    );
+    _ctc_loss(log_probs, targets, &inputs, &labels, blank, zero_infinity)
+}
+
+/// The gradient of [`_ctc_loss`] for what the logarithms were normalised of, which is what PyTorch gives for the logarithms.
+#[op_def(
+    "_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn _ctc_loss_backward(_: ...) -> Result<Tensor>;
+
+#[op_plan(_ctc_loss_backward)]
+fn _ctc_loss_backward_plan(_: ...) -> Result<Plan<Labelling>, BadArgument> {
+    let labelling = Labelling::new(log_probs, targets, input_lengths, target_lengths, blank)?;
+    let [losses, alphas] = labelling.specs(log_probs);
+    let results = [
+        ("grad", grad, &losses),
+        ("neg_log_likelihood", neg_log_likelihood, &losses),
+        ("log_alpha", log_alpha, &alphas),
+    ];
+    for (name, tensor, spec) in results {
+        if tensor.sizes() != spec.geometry.sizes() {
+            return Err(BadArgument::sizes(name, tensor.sizes(), format!("{:?}", spec.geometry.sizes())));
+        }
+    }
+    Ok(Plan::new(labelling, [Spec::contiguous(log_probs.dtype(), log_probs.sizes())]))
+}
+
+/// [`_ctc_loss_backward`] of lengths in tensors.
+#[op_def(
+    "_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor"
+)]
+pub fn _ctc_loss_backward_tensor(_: ...) -> Result<Tensor> {
+    let (inputs, labels) = (
+        lengths("input_lengths", input_lengths, _ctc_loss_backward_tensor::operator())?,
+        lengths("target_lengths", target_lengths, _ctc_loss_backward_tensor::operator())?,
+    );
+    _ctc_loss_backward(grad, log_probs, targets, &inputs, &labels, neg_log_likelihood, log_alpha, blank, zero_infinity)
+}
+
+/// The negative logarithm of how likely sequences of labels are; a mean is over labels, and then over sequences.
+#[op_def(
+    "ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"
+)]
+pub fn ctc_loss_intlist(_: ...) -> Result<Tensor> {
+    let reduction = Reduction::of(reduction)?;
+    let single = log_probs.sizes().len() == 2;
+    let losses = if single {
+        let (probs, targets) = (unsqueeze(log_probs, 1)?, unsqueeze(targets, 0)?);
+        _ctc_loss(&probs, &targets, input_lengths, target_lengths, blank, zero_infinity)?.0
+    } else {
+        _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)?.0
+    };
+    let losses = if zero_infinity {
+        masked_fill_scalar(&losses, &eq_scalar(&losses, f64::INFINITY.into())?, 0.into())?
+    } else {
+        losses
+    };
+    match reduction {
+        Reduction::None if single => squeeze_dim(&losses, 0),
+        Reduction::None => Ok(losses),
+        Reduction::Sum => sum(&losses, None),
+        Reduction::Mean => {
+            let labels =
+                to_device(&Tensor::from_slice(target_lengths), losses.device(), losses.dtype(), false, false, None)?;
+            mean(&div(&losses, &clamp_min(&labels, 1.into())?)?, None)
+        }
+    }
+}
+
+/// [`ctc_loss_intlist`] of lengths in tensors.
+#[op_def(
+    "ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"
+)]
+pub fn ctc_loss_tensor(_: ...) -> Result<Tensor> {
+    let (inputs, labels) = (
+        lengths("input_lengths", input_lengths, ctc_loss_tensor::operator())?,
+        lengths("target_lengths", target_lengths, ctc_loss_tensor::operator())?,
+    );
+    ctc_loss_intlist(log_probs, targets, &inputs, &labels, blank, reduction, zero_infinity)
+}
+
+/// The lengths that a tensor holds.
+fn lengths(argument: &'static str, tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
+    if !tensor.dtype().is_integral() {
+        return Err(BadArgument::dtype(argument, tensor.dtype(), "integral").into());
+    }
+    if tensor.device() == Device::META {
+        return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
+    }
+    to_device(tensor, Device::CPU, DType::I64, false, false, None)?.to_vec::<i64>()
+}
+
+/// The sequences of labels of a batch, and the parts of the input in which they are sought.
+#[derive(Clone, Debug)]
+pub struct Labelling {
+    /// How many steps of each sequence count.
+    pub steps: Vec<usize>,
+    /// The first label of each sequence among the targets, and the number of its labels.
+    pub labels: Vec<(usize, usize)>,
+    /// The number of labels of the sequence with the most.
+    pub most: usize,
+}
+
+impl Labelling {
+    fn new(
+        log_probs: &Tensor,
+        targets: &Tensor,
+        input_lengths: &[i64],
+        target_lengths: &[i64],
+        blank: i64,
+    ) -> Result<Self, BadArgument> {
+        let &[steps, batch, classes] = log_probs.sizes() else {
+            return Err(BadArgument::rank("log_probs", log_probs.sizes().len(), "3"));
+        };
+        if !log_probs.dtype().is_floating() {
+            return Err(BadArgument::dtype("log_probs", log_probs.dtype(), "floating"));
+        }
+        if !matches!(targets.dtype(), DType::I64 | DType::I32) {
+            return Err(BadArgument::dtype("targets", targets.dtype(), "int32 or int64"));
+        }
+        if !(0..classes).contains(&blank) {
+            return Err(BadArgument::value("blank", blank, format!("a class, from 0 to below {classes}")));
+        }
+        let of = |argument: &'static str, list: &[i64], most: i64| -> Result<Vec<usize>, BadArgument> {
+            let fits = i64::try_from(list.len()) == Ok(batch) && list.iter().all(|length| (0..=most).contains(length));
+            if !fits {
+                let expected = format!("{batch} lengths from 0 to {most}");
+                return Err(BadArgument::value(argument, format!("{list:?}"), expected));
+            }
+            Ok(list.iter().map(|&length| usize::try_from(length).unwrap_or(0)).collect())
+        };
+        let steps = of("input_lengths", input_lengths, steps)?;
+        let (width, counts) = match targets.sizes() {
+            &[own, width] if own == batch => (width, of("target_lengths", target_lengths, width)?),
+            &[all] if total(target_lengths) == i128::from(all) => (0, of("target_lengths", target_lengths, all)?),
+            sizes => {
+                let expected = format!("[{batch}, _], or one label after the other, as many as `target_lengths` says");
+                return Err(BadArgument::sizes("targets", sizes, expected));
+            }
+        };
+        let mut next = 0;
+        let width = usize::try_from(width).unwrap_or(0);
+        let labels = counts.iter().enumerate().map(|(at, &count)| {
+            let first = if targets.sizes().len() == 2 { at * width } else { next };
+            next += count;
+            (first, count)
+        });
+        Ok(Self { steps, labels: labels.collect(), most: counts.iter().copied().max().unwrap_or(0) })
+    }
+
+    /// The specs of the losses, and of the logarithms of how likely beginnings are.
+    fn specs(&self, log_probs: &Tensor) -> [Spec; 2] {
+        let (batch, states) = (log_probs.sizes()[1], i64::try_from(2 * self.most + 1).unwrap_or(i64::MAX));
+        let spec = |sizes: &[i64]| Spec::contiguous(log_probs.dtype(), sizes);
+        [spec(&[batch]), spec(&[batch, log_probs.sizes()[0], states])]
+    }
+}

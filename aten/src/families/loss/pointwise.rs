@@ -1,0 +1,155 @@
+//! Losses of elements by themselves.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Promotion};
+
+use super::{Reduction, loss_plan, losses, reduced};
+use crate::{abs, check_width, exp, exp_, log1p_, mul, mul_, neg, sub, xlogy};
+
+/// `(self - target)^2`
+#[op_def("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", plan, out = "out")]
+pub fn mse_loss(_: ...) -> Result<Tensor>;
+
+/// `|self - target|`
+#[op_def("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")]
+pub fn l1_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    reduced(abs(&sub(this, target, Scalar::Int(1))?)?, reduction)
+}
+
+/// `(self - target)^2 / (2 * beta)` where the two are closer than `beta`, and `|self - target| - beta / 2` elsewhere
+#[op_def("smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor", plan, out = "out")]
+pub fn smooth_l1_loss(_: ...) -> Result<Tensor>;
+
+/// `(self - target)^2 / 2` where the two are as close as `delta`, and `delta * (|self - target| - delta / 2)` elsewhere
+#[op_def("huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor", plan, out = "out")]
+pub fn huber_loss(_: ...) -> Result<Tensor>;
+
+/// `log(1 + exp(-target * self))`
+#[op_def(
+    "soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn soft_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    let mut losses = neg(this)?;
+    mul_(&mut losses, target)?;
+    exp_(&mut losses)?;
+    log1p_(&mut losses)?;
+    reduced(losses, reduction)
+}
+
+/// `-weight * (target * log(self) + (1 - target) * log(1 - self))`, no logarithm below -100
+#[op_def(
+    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn binary_cross_entropy(_: ...) -> Result<Tensor>;
+
+/// The same of `sigmoid(self)`, without its loss of digits; `pos_weight` multiplies the first term.
+#[op_def(
+    "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn binary_cross_entropy_with_logits(_: ...) -> Result<Tensor>;
+
+/// `target * (log(target) - self)`, or of the target's logarithm
+#[op_def("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor")]
+pub fn kl_div(this: &Tensor, target: &Tensor, reduction: i64, log_target: bool) -> Result<Tensor> {
+    let one = Scalar::Int(1);
+    reduced(
+        if log_target {
+            mul(&exp(target)?, &sub(target, this, one)?)?
+        } else {
+            sub(&xlogy(target, target)?, &mul(target, this)?, one)?
+        },
+        reduction,
+    )
+}
+
+/// The gradient of [`mse_loss`](fn@crate::mse_loss)
+#[op_def("mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor", shape = pointwise, out = "grad_input"(grad_input))]
+pub fn mse_loss_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`smooth_l1_loss`](fn@crate::smooth_l1_loss)
+#[op_def("smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor", shape = pointwise, out = "grad_input"(grad_input))]
+pub fn smooth_l1_loss_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`huber_loss`](fn@crate::huber_loss)
+#[op_def("huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor", shape = pointwise, out = "out"(grad_input))]
+pub fn huber_loss_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`soft_margin_loss`](fn@crate::soft_margin_loss)
+#[op_def("soft_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor", shape = pointwise, out = "grad_input"(grad_input))]
+pub fn soft_margin_loss_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`binary_cross_entropy`](fn@crate::binary_cross_entropy)
+#[op_def(
+    "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
+    plan,
+    out = "grad_input"(grad_input)
+)]
+pub fn binary_cross_entropy_backward(_: ...) -> Result<Tensor>;
+
+#[op_plan(mse_loss)]
+fn mse_loss_plan(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Plan<Reduction>, BadArgument> {
+    loss_plan(this, target, reduction)
+}
+
+#[op_plan(smooth_l1_loss)]
+fn smooth_l1_loss_plan(_: ...) -> Result<Plan<Reduction>, BadArgument> {
+    check_width("beta", beta, 0.0)?;
+    loss_plan(this, target, reduction)
+}
+
+#[op_plan(huber_loss)]
+fn huber_loss_plan(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Plan<Reduction>, BadArgument> {
+    check_width("delta", delta, f64::MIN_POSITIVE)?;
+    let computed = Promotion::Common.of(&[this, target]);
+    if !computed.can_cast(this.dtype()) {
+        let expected = format!("able to hold the loss, which is of {computed}");
+        return Err(BadArgument::dtype("self", this.dtype(), expected));
+    }
+    let mut plan = loss_plan(this, target, reduction)?;
+    plan.outputs[0].dtype = this.dtype();
+    Ok(plan)
+}
+
+#[op_plan(binary_cross_entropy)]
+fn binary_cross_entropy_plan(_: ...) -> Result<Plan<Reduction>, BadArgument> {
+    check_entropy(this, target, [("weight", weight)])?;
+    loss_plan(this, target, reduction)
+}
+
+#[op_plan(binary_cross_entropy_with_logits)]
+fn binary_cross_entropy_with_logits_plan(_: ...) -> Result<Plan<Reduction>, BadArgument> {
+    check_entropy(this, target, [("weight", weight), ("pos_weight", pos_weight)])?;
+    loss_plan(this, target, reduction)
+}
+
+/// The value is the factor of each element's gradient.
+#[op_plan(binary_cross_entropy_backward)]
+fn binary_cross_entropy_backward_plan(_: ...) -> Result<Plan<f64>, BadArgument> {
+    check_entropy(this, target, [("grad_output", Some(grad_output)), ("weight", weight)])?;
+    Ok(Plan::new(Reduction::of(reduction)?.scale(this), [losses(this, target)?]))
+}
+
+/// Refuses a target that does not have the input's sizes, and weights that do not broadcast to them.
+fn check_entropy<const N: usize>(
+    this: &Tensor,
+    target: &Tensor,
+    weights: [(&'static str, Option<&Tensor>); N],
+) -> Result<(), BadArgument> {
+    if target.sizes() != this.sizes() {
+        return Err(BadArgument::sizes("target", target.sizes(), format!("{:?}, as `self` has", this.sizes())));
+    }
+    for (name, weight) in weights {
+        let Some(weight) = weight else { continue };
+        let sizes = dispatch_runtime::broadcast([this.sizes(), weight.sizes()]);
+        if sizes.is_ok_and(|sizes| sizes[..] == *this.sizes()) {
+            continue;
+        }
+        return Err(BadArgument::sizes(name, weight.sizes(), format!("sizes that stretch to {:?}", this.sizes())));
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! Normalisation: elements less their mean, over their standard deviation, with a weight and a bias.
+
+mod batch;
+mod group;
+mod instance;
+mod layer;
+mod root;
+mod softmax;
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Spec};
+
+use crate::images_like;
+
+pub use batch::*;
+pub use group::*;
+pub use instance::*;
+pub use layer::*;
+pub use root::*;
+pub use softmax::*;
+
+fn check_floating(input: &Tensor) -> Result<(), BadArgument> {
+    if input.dtype().is_floating() { Ok(()) } else { Err(BadArgument::dtype("input", input.dtype(), "floating")) }
+}
+
+fn check_sizes(name: &'static str, tensor: Option<&Tensor>, sizes: &[i64]) -> Result<(), BadArgument> {
+    match tensor {
+        Some(tensor) if tensor.sizes() != sizes => Err(BadArgument::sizes(name, tensor.sizes(), format!("{sizes:?}"))),
+        Some(tensor) if !tensor.dtype().is_floating() => Err(BadArgument::dtype(name, tensor.dtype(), "floating")),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses statistics of which there are not `count`.
+fn check_statistics(all: [(&'static str, &Tensor); 2], count: i64) -> Result<(), BadArgument> {
+    for (name, tensor) in all {
+        if tensor.geometry().count() != count {
+            return Err(BadArgument::sizes(name, tensor.sizes(), format!("{count} elements")));
+        }
+    }
+    Ok(())
+}
+
+/// What the gradients of a normalisation look like, of which those that are not wanted have no elements.
+///
+/// # Errors
+///
+/// Where the gradient does not have the sizes of the input, or the mask says nothing of one.
+fn gradient_specs(
+    grad_out: &Tensor,
+    input: &Tensor,
+    parameters: &[i64],
+    weight: Option<&Tensor>,
+    output_mask: &[bool],
+) -> Result<[Spec; 3], BadArgument> {
+    check_sizes("grad_out", Some(grad_out), input.sizes())?;
+    let &[of_input, of_weight, of_bias] = output_mask else {
+        return Err(BadArgument::value("output_mask", output_mask.len(), "a list of 3"));
+    };
+    let dtype = weight.map_or_else(|| input.dtype(), Tensor::dtype);
+    let of = |wanted: bool| Spec::contiguous(dtype, if wanted { parameters } else { &[0] });
+    let of_input = if of_input { images_like(input, input.sizes()) } else { Spec::contiguous(input.dtype(), &[0]) };
+    Ok([of_input, of(of_weight), of(of_bias)])
+}

@@ -1,0 +1,69 @@
+//! Normalisation by the root of the mean square.
+
+use dispatch_runtime::MemoryFormat;
+use dispatch_runtime::prelude::*;
+
+use super::layer::lines_of;
+use crate::{add_scalar, contiguous, mean_dim, mul, rsqrt, sub, sum_dim_intlist, to_dtype};
+
+/// Divides by the root of the mean square over the last dimensions.
+#[op_def("rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")]
+pub fn rms_norm(input: &Tensor, normalized_shape: &[i64], weight: Option<&Tensor>, eps: Option<f64>) -> Result<Tensor> {
+    Ok(_fused_rms_norm(input, normalized_shape, weight, eps)?.0)
+}
+
+/// [`rms_norm`], and what was multiplied with.
+#[op_def("_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)")]
+pub fn _fused_rms_norm(_: ...) -> Result<(Tensor, Tensor)> {
+    lines_of(input, normalized_shape, weight, None)?;
+    let wide = widened(&contiguous(input, MemoryFormat::Contiguous)?)?;
+    let least = if wide.dtype() == DType::F64 { f64::EPSILON } else { f32::EPSILON.into() };
+    let square = mean_dim(&mul(&wide, &wide)?, Some(&inner(normalized_shape)), true, None)?;
+    let rstd = rsqrt(&add_scalar(&square, eps.unwrap_or(least).into(), 1.into())?)?;
+    let mut result = mul(&wide, &rstd)?;
+    if let Some(weight) = weight {
+        result = mul(&result, weight)?;
+    }
+    Ok((to_dtype(&result, input.dtype(), false, false, None)?, rstd))
+}
+
+/// The gradients of [`_fused_rms_norm`]; one that is not wanted has no elements.
+#[op_def(
+    "_fused_rms_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor rstd, Tensor? weight, bool[2] output_mask) -> (Tensor, Tensor)"
+)]
+pub fn _fused_rms_norm_backward(_: ...) -> Result<(Tensor, Tensor)> {
+    lines_of(input, normalized_shape, weight, None)?;
+    let (grad, dims) = (widened(grad_out)?, inner(normalized_shape));
+    let none = || crate::new_empty(input, &[0], None, None, None, None);
+    let elements = mul(&widened(input)?, rstd)?;
+    let [wants_input, wants_weight] = crate::pair_mask(output_mask)?;
+    let of_input = if wants_input {
+        let grad = weight.map_or_else(|| Ok(grad.clone()), |weight| mul(&grad, weight))?;
+        let along = mean_dim(&mul(&grad, &elements)?, Some(&dims), true, None)?;
+        let across = mul(&sub(&grad, &mul(&elements, &along)?, 1.into())?, rstd)?;
+        to_dtype(&across, input.dtype(), false, false, None)?
+    } else {
+        none()?
+    };
+    let of_weight = match weight {
+        Some(weight) if wants_weight => {
+            let lines: Vec<i64> = (0..i64::try_from(input.sizes().len() - dims.len()).unwrap_or(0)).collect();
+            let each = mul(&grad, &elements)?;
+            let all = if lines.is_empty() { each } else { sum_dim_intlist(&each, Some(&lines), false, None)? };
+            to_dtype(&all, weight.dtype(), false, false, None)?
+        }
+        _ => none()?,
+    };
+    Ok((of_input, of_weight))
+}
+
+/// In at least 32 bits.
+fn widened(tensor: &Tensor) -> Result<Tensor> {
+    let dtype = if tensor.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
+    to_dtype(tensor, dtype, false, false, None)
+}
+
+/// The last dimensions, counted from the end.
+fn inner(normalized_shape: &[i64]) -> Vec<i64> {
+    (1..=normalized_shape.len()).map(|dim| -i64::try_from(dim).unwrap_or(0)).collect()
+}

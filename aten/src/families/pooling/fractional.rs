@@ -1,0 +1,98 @@
+//! Maxima under windows that are at random places.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Spec};
+
+use super::{check_gradient, check_indices, with_indices};
+use crate::spread;
+
+macro_rules! fractional_pools {
+    ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal;)*) => {$(
+        /// The largest element under each of as many windows as `output_size` says, and where it is.
+        #[op_def($schema, plan, out = "output"(output, indices))]
+        pub fn $name(_: ...) -> Result<(Tensor, Tensor)>;
+
+        /// The gradient for the elements that were the largest.
+        #[op_def($backward_schema, plan, out = "grad_input"(grad_input))]
+        pub fn $backward(_: ...) -> Result<Tensor>;
+
+        const _: () = {
+            #[op_plan($name)]
+            fn plan(_: ...) -> Result<Plan<RandomWindows, 2>, BadArgument> {
+                let (windows, sizes) = pooled($rank, this, kernel_size, output_size)?;
+                check_samples($rank, this, random_samples)?;
+                Ok(Plan::new(windows, with_indices(Spec::contiguous(this.dtype(), &sizes))))
+            }
+
+            #[op_plan($backward)]
+            fn backward_plan(_: ...) -> Result<Plan<RandomWindows>, BadArgument> {
+                let (windows, sizes) = pooled($rank, this, kernel_size, output_size)?;
+                check_gradient(grad_output, this, &sizes)?;
+                check_indices(this, indices, &sizes)?;
+                Ok(Plan::new(windows, [Spec::contiguous(this.dtype(), this.sizes())]))
+            }
+        };
+    )*};
+}
+
+fractional_pools! {
+    2 fractional_max_pool2d
+    "fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)"
+    fractional_max_pool2d_backward
+    "fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor indices) -> Tensor";
+    3 fractional_max_pool3d
+    "fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, Tensor)"
+    fractional_max_pool3d_backward
+    "fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor indices) -> Tensor";
+}
+
+/// Windows at random places.
+#[derive(Clone, Debug)]
+pub struct RandomWindows {
+    /// The sizes of a window.
+    pub kernel: Dims,
+}
+
+/// The windows over images of `rank` dimensions, and the sizes of the result.
+fn pooled(
+    rank: usize,
+    this: &Tensor,
+    kernel_size: &[i64],
+    output_size: &[i64],
+) -> Result<(RandomWindows, Dims), BadArgument> {
+    let sizes = this.sizes();
+    if sizes.len() != rank + 1 && sizes.len() != rank + 2 {
+        return Err(BadArgument::rank("self", sizes.len(), format!("{} or {}", rank + 1, rank + 2)));
+    }
+    let (outer, image) = sizes.split_at(sizes.len() - rank);
+    if outer.last() == Some(&0) {
+        return Err(BadArgument::sizes("self", sizes, "at least one channel"));
+    }
+    let (kernel, output) = (spread("kernel_size", kernel_size, rank, 1)?, spread("output_size", output_size, rank, 0)?);
+    for dim in 0..rank {
+        if output[dim].saturating_add(kernel[dim] - 1) > image[dim] {
+            let expected =
+                format!("room for {} windows of {} in dimension {dim} of an image", output[dim], kernel[dim]);
+            return Err(BadArgument::sizes("self", sizes, expected));
+        }
+    }
+    let mut result = Dims::from_slice(outer);
+    result.extend(output);
+    Ok((RandomWindows { kernel }, result))
+}
+
+/// Refuses random numbers that are not one for each dimension of each image.
+fn check_samples(rank: usize, this: &Tensor, random_samples: &Tensor) -> Result<(), BadArgument> {
+    if random_samples.dtype() != this.dtype() {
+        let expected = format!("{}, as `self` is", this.dtype());
+        return Err(BadArgument::dtype("random_samples", random_samples.dtype(), expected));
+    }
+    let outer = &this.sizes()[..this.sizes().len() - rank];
+    let mut wanted = if outer.len() == 1 { Dims::from_slice(&[1]) } else { Dims::new() };
+    wanted.extend(outer.iter().copied().chain([i64::try_from(rank).unwrap_or(0)]));
+    if random_samples.sizes() == &wanted[..] {
+        return Ok(());
+    }
+    let expected = format!("{wanted:?}, one for each dimension of each image");
+    Err(BadArgument::sizes("random_samples", random_samples.sizes(), expected))
+}

@@ -1,0 +1,276 @@
+//! Maxima and averages under a window.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DType, Dims, Spec};
+
+use crate::{Window, check_devices, check_gradient_of, images_like, spread};
+
+macro_rules! max_pools {
+    ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal $composite:ident $composite_schema:literal;)*) => {$(
+        /// The largest element under the window at each of its places, and where it is.
+        #[op_def($schema, plan, out = "out"(out, indices))]
+        pub fn $name(_: ...) -> Result<(Tensor, Tensor)>;
+
+        /// The gradient for the elements that were the largest.
+        #[op_def($backward_schema, plan, out = "grad_input"(grad_input))]
+        pub fn $backward(_: ...) -> Result<Tensor>;
+
+        /// The largest element under the window at each of its places.
+        #[op_def($composite_schema)]
+        pub fn $composite(_: ...) -> Result<Tensor> {
+            Ok($name(this, kernel_size, stride, padding, dilation, ceil_mode)?.0)
+        }
+
+        const _: () = {
+            #[op_plan($name)]
+            fn plan(_: ...) -> Result<Plan<Window, 2>, BadArgument> {
+                let (window, sizes) = pooled($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
+                Ok(Plan::new(window, with_indices(windowed_like($rank, this, &sizes))))
+            }
+
+            #[op_plan($backward)]
+            fn backward_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
+                let (window, sizes) = pooled($rank, this, kernel_size, stride, padding, dilation, ceil_mode)?;
+                check_gradient(grad_output, this, &sizes)?;
+                check_indices(this, indices, &sizes)?;
+                Ok(Plan::new(window, [windowed_like($rank, this, this.sizes())]))
+            }
+        };
+    )*};
+}
+
+max_pools! {
+    2 max_pool2d_with_indices
+    "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"
+    max_pool2d_with_indices_backward
+    "max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"
+    max_pool2d
+    "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor";
+    3 max_pool3d_with_indices
+    "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"
+    max_pool3d_with_indices_backward
+    "max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor"
+    max_pool3d
+    "max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor";
+}
+
+macro_rules! avg_pools {
+    ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal;)*) => {$(
+        /// The average of the elements under the window at each of its places.
+        #[op_def($schema, plan, out = "out")]
+        pub fn $name(_: ...) -> Result<Tensor>;
+
+        /// The gradient for the elements that were averaged.
+        #[op_def($backward_schema, plan, out = "grad_input"(grad_input))]
+        pub fn $backward(_: ...) -> Result<Tensor>;
+
+        const _: () = {
+            #[op_plan($name)]
+            fn plan(_: ...) -> Result<Plan<Window>, BadArgument> {
+                check_divisor(divisor_override)?;
+                let (window, sizes) = pooled($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
+                Ok(Plan::new(window, [pooled_like($rank, this, &sizes)]))
+            }
+
+            #[op_plan($backward)]
+            fn backward_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
+                check_divisor(divisor_override)?;
+                let (window, sizes) = pooled($rank, this, kernel_size, stride, padding, &[1], ceil_mode)?;
+                check_gradient(grad_output, this, &sizes)?;
+                Ok(Plan::new(window, [pooled_like($rank, this, this.sizes())]))
+            }
+        };
+    )*};
+}
+
+avg_pools! {
+    2 avg_pool2d
+    "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"
+    avg_pool2d_backward
+    "avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor";
+    3 avg_pool3d
+    "avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"
+    avg_pool3d_backward
+    "avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor";
+}
+
+macro_rules! adaptive_pools {
+    ($($rank:literal $avg:ident $avg_schema:literal $backward:ident $backward_schema:literal $composite:ident $composite_schema:literal
+       $max:ident $max_schema:literal $max_backward:ident $max_backward_schema:literal;)*) => {$(
+        /// The averages of as many parts of the image as `output_size` says.
+        #[op_def($avg_schema, plan, out = "out")]
+        pub fn $avg(_: ...) -> Result<Tensor>;
+
+        /// The gradient for the elements that were averaged.
+        #[op_def($backward_schema, plan, out = "out")]
+        pub fn $backward(_: ...) -> Result<Tensor>;
+
+        /// The averages of as many parts of the image as `output_size` says.
+        #[op_def($composite_schema, out = "out")]
+        pub fn $composite(this: &Tensor, output_size: &[i64]) -> Result<Tensor> {
+            $avg(this, output_size)
+        }
+
+        /// The largest elements of as many parts of the image as `output_size` says, and where they are.
+        #[op_def($max_schema, plan, out = "out"(out, indices))]
+        pub fn $max(_: ...) -> Result<(Tensor, Tensor)>;
+
+        /// The gradient for the elements that were the largest.
+        #[op_def($max_backward_schema, plan, out = "grad_input"(grad_input))]
+        pub fn $max_backward(_: ...) -> Result<Tensor>;
+
+        const _: () = {
+            #[op_plan($avg)]
+            fn plan(this: &Tensor, output_size: &[i64]) -> Result<Plan<()>, BadArgument> {
+                Ok(Plan::new((), [pooled_like($rank, this, &adaptive_sizes($rank, this, output_size)?)]))
+            }
+
+            #[op_plan($backward)]
+            fn backward_plan(grad_output: &Tensor, this: &Tensor) -> Result<Plan<()>, BadArgument> {
+                check_adaptive_gradient($rank, grad_output, this)?;
+                Ok(Plan::new((), [pooled_like($rank, this, this.sizes())]))
+            }
+
+            #[op_plan($max)]
+            fn max_plan(this: &Tensor, output_size: &[i64]) -> Result<Plan<(), 2>, BadArgument> {
+                let found = pooled_like($rank, this, &adaptive_sizes($rank, this, output_size)?);
+                Ok(Plan::new((), with_indices(found)))
+            }
+
+            #[op_plan($max_backward)]
+            fn max_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
+                check_adaptive_gradient($rank, grad_output, this)?;
+                check_indices(this, indices, grad_output.sizes())?;
+                Ok(Plan::new((), [pooled_like($rank, this, this.sizes())]))
+            }
+        };
+    )*};
+}
+
+adaptive_pools! {
+    2 _adaptive_avg_pool2d "_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"
+    _adaptive_avg_pool2d_backward
+    "_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor"
+    adaptive_avg_pool2d "adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"
+    adaptive_max_pool2d
+    "adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)"
+    adaptive_max_pool2d_backward
+    "adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor";
+    3 _adaptive_avg_pool3d "_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"
+    _adaptive_avg_pool3d_backward
+    "_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor"
+    adaptive_avg_pool3d "adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"
+    adaptive_max_pool3d
+    "adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)"
+    adaptive_max_pool3d_backward
+    "adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor";
+}
+
+/// A window over images of `rank` dimensions, and the sizes of the result. Without a stride the window moves by its size.
+fn pooled(
+    rank: usize,
+    this: &Tensor,
+    kernel_size: &[i64],
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    ceil_mode: bool,
+) -> Result<(Window, Dims), BadArgument> {
+    check_image(rank, this)?;
+    let stride = if stride.is_empty() { kernel_size } else { stride };
+    let window = Window::new(rank, ("kernel_size", kernel_size), stride, padding, dilation)?;
+    let skipped = this.sizes().len() - rank;
+    let mut sizes = Dims::from_slice(this.sizes());
+    for (dim, size) in sizes[skipped..].iter_mut().enumerate() {
+        // Sums and products of two such numbers fit.
+        let [own, kernel, dilation] = [*size, window.kernel[dim], window.dilation[dim]].map(i128::from);
+        let [padding, stride] = [window.padding[dim], window.stride[dim]].map(i128::from);
+        let covered = (kernel - 1) * dilation + 1;
+        if padding > covered / 2 {
+            let expected = format!("at most half of the {covered} elements that the window covers");
+            return Err(BadArgument::value("padding", padding, expected));
+        }
+        let room = own + 2 * padding - covered;
+        let more = if ceil_mode { stride - 1 } else { 0 };
+        let mut places = (room + more).div_euclid(stride) + 1;
+        // The last window begins inside of the image or of the padding before it.
+        if ceil_mode && (places - 1) * stride >= own + padding {
+            places -= 1;
+        }
+        *size = i64::try_from(places).unwrap_or(0);
+        if *size < 1 {
+            return Err(BadArgument::sizes("self", this.sizes(), "room for the window"));
+        }
+    }
+    Ok((window, sizes))
+}
+
+/// Results of windows over a batch of images, or a gradient for it.
+fn windowed_like(rank: usize, this: &Tensor, sizes: &[i64]) -> Spec {
+    if this.sizes().len() == rank + 2 { images_like(this, sizes) } else { Spec::contiguous(this.dtype(), sizes) }
+}
+
+/// The same for averages and for parts that adapt: volumes are contiguous.
+fn pooled_like(rank: usize, this: &Tensor, sizes: &[i64]) -> Spec {
+    if rank == 2 { windowed_like(rank, this, sizes) } else { Spec::contiguous(this.dtype(), sizes) }
+}
+
+/// Maxima, and their positions.
+pub(crate) fn with_indices(found: Spec) -> [Spec; 2] {
+    let indices = Spec { dtype: DType::I64, ..found.clone() };
+    [found, indices]
+}
+
+fn check_image(rank: usize, this: &Tensor) -> Result<(), BadArgument> {
+    let sizes = this.sizes();
+    if sizes.len() != rank + 1 && sizes.len() != rank + 2 {
+        return Err(BadArgument::rank("self", sizes.len(), format!("{} or {}", rank + 1, rank + 2)));
+    }
+    if sizes[sizes.len() - rank..].contains(&0) {
+        return Err(BadArgument::sizes("self", sizes, "elements in every dimension of an image"));
+    }
+    Ok(())
+}
+
+/// The sizes of the result of an adaptive pooling operator.
+fn adaptive_sizes(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Dims, BadArgument> {
+    check_image(rank, this)?;
+    let wanted = spread("output_size", output_size, rank, 0)?;
+    let mut sizes = Dims::from_slice(&this.sizes()[..this.sizes().len() - rank]);
+    sizes.extend(wanted);
+    Ok(sizes)
+}
+
+fn check_adaptive_gradient(rank: usize, grad_output: &Tensor, this: &Tensor) -> Result<(), BadArgument> {
+    check_image(rank, this)?;
+    let mut sizes = Dims::from_slice(&this.sizes()[..this.sizes().len() - rank]);
+    sizes.extend(grad_output.sizes().iter().skip(sizes.len()).copied());
+    if sizes.len() != this.sizes().len() {
+        return Err(BadArgument::rank("grad_output", grad_output.sizes().len(), this.sizes().len().to_string()));
+    }
+    check_gradient(grad_output, this, &sizes)
+}
+
+/// Refuses a gradient that is not of a result of these sizes.
+pub(crate) fn check_gradient(grad_output: &Tensor, this: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
+    check_gradient_of(grad_output, ("self", this), sizes)
+}
+
+/// Refuses positions that are not of a result of these sizes.
+pub(crate) fn check_indices(this: &Tensor, indices: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
+    check_devices([("self", this), ("indices", indices)])?;
+    if indices.dtype() != DType::I64 {
+        return Err(BadArgument::dtype("indices", indices.dtype(), "int64"));
+    }
+    if indices.sizes() != sizes {
+        return Err(BadArgument::sizes("indices", indices.sizes(), format!("{sizes:?}, the sizes of the result")));
+    }
+    Ok(())
+}
+
+fn check_divisor(divisor_override: Option<i64>) -> Result<(), BadArgument> {
+    if divisor_override == Some(0) {
+        return Err(BadArgument::value("divisor_override", 0, "a number other than zero"));
+    }
+    Ok(())
+}

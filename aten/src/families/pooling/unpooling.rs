@@ -1,0 +1,81 @@
+//! What maxima were taken of, as far as they tell.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Spec};
+
+use super::check_indices;
+use crate::{scatter__src, spread, view, zero_};
+
+macro_rules! unpools {
+    ($($rank:literal [$($more:ident)*] $name:ident $schema:literal;)*) => {$(
+        /// The elements at the positions that they were found at, and zeros elsewhere.
+        #[op_def($schema, plan, out = "out")]
+        pub fn $name(_: ...) -> Result<Tensor>;
+
+        const _: () = {
+            #[op_plan($name)]
+            fn plan(
+                this: &Tensor,
+                indices: &Tensor,
+                output_size: &[i64],
+                $($more: &[i64]),*
+            ) -> Result<Plan<usize>, BadArgument> {
+                let sizes = unpooled($rank, this, indices, output_size, &[$((stringify!($more), $more)),*])?;
+                Ok(Plan::new($rank, [Spec::contiguous(this.dtype(), &sizes)]))
+            }
+
+            #[op_impl($name, CompositeExplicitAutograd)]
+            fn any(plan: &usize, out: &mut Tensor, this: &Tensor, indices: &Tensor) -> Result<()> {
+                unpool(*plan, out, this, indices)
+            }
+        };
+    )*};
+}
+
+unpools! {
+    2 [] max_unpool2d
+    "max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor";
+    3 [stride padding] max_unpool3d
+    "max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor";
+}
+
+/// The sizes of the result. How the window moved is not asked for: the positions say where elements were.
+fn unpooled(
+    rank: usize,
+    this: &Tensor,
+    indices: &Tensor,
+    output_size: &[i64],
+    window: &[(&'static str, &[i64])],
+) -> Result<Dims, BadArgument> {
+    let sizes = this.sizes();
+    if sizes.len() != rank + 1 && sizes.len() != rank + 2 {
+        return Err(BadArgument::rank("self", sizes.len(), format!("{} or {}", rank + 1, rank + 2)));
+    }
+    let outer = sizes.len() - rank;
+    if sizes[outer - 1..].contains(&0) {
+        return Err(BadArgument::sizes("self", sizes, "elements in every image"));
+    }
+    check_indices(this, indices, sizes)?;
+    for &(name, steps) in window {
+        spread(name, steps, rank, i64::from(name == "stride"))?;
+    }
+    if output_size.len() != rank {
+        return Err(BadArgument::value("output_size", format!("{output_size:?}"), format!("{rank} sizes")));
+    }
+    let mut result = Dims::from_slice(&sizes[..outer]);
+    result.extend(spread("output_size", output_size, rank, 0)?);
+    Ok(result)
+}
+
+/// Writes images of `rank` dimensions.
+fn unpool(rank: usize, out: &mut Tensor, this: &Tensor, indices: &Tensor) -> Result<()> {
+    let flat = |sizes: &[i64]| {
+        let (outer, images) = sizes.split_at(sizes.len() - rank);
+        // Without images, their sizes may be of any number.
+        let area = images.iter().fold(1, |area: i64, &size| area.saturating_mul(size));
+        [outer, &[area]].concat()
+    };
+    let lines = |tensor: &Tensor| crate::reshape(tensor, &flat(tensor.sizes()));
+    zero_(out)?;
+    scatter__src(&mut view(out, &flat(out.sizes()))?, -1, &lines(indices)?, &lines(this)?)
+}

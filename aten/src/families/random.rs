@@ -1,0 +1,63 @@
+//! Tensors filled with random numbers.
+//!
+//! A kernel reserves blocks of the generator's stream, and every number is a function of its place there, so that a call gives the same
+//! numbers on every backend and with any number of threads: see [`Generator::GROUP`](dispatch_runtime::Generator::GROUP).
+
+mod coin;
+mod continuous;
+mod draws;
+mod drops;
+mod factory;
+mod integer_factory;
+mod integers;
+mod leaky;
+mod normals;
+mod shaped;
+
+use dispatch_runtime::schema::TypeKind;
+use dispatch_runtime::{BadArgument, Operator, Plan, Spec, Tensor};
+
+pub use coin::*;
+pub use continuous::*;
+pub use draws::*;
+pub use drops::*;
+pub use factory::*;
+pub use integer_factory::*;
+pub use integers::*;
+pub use leaky::*;
+pub use normals::*;
+pub use shaped::*;
+
+/// Whether an operator draws random numbers: it takes a generator, or is the overload of one that does.
+///
+/// ```
+/// assert!(aten::is_random(aten::bernoulli::operator()) && aten::is_random(aten::rand_like::operator()));
+/// assert!(!aten::is_random(aten::neg::operator()));
+/// ```
+#[must_use]
+pub fn is_random(operator: &Operator) -> bool {
+    let takes_generator =
+        operator.schema().arguments.iter().any(|argument| argument.ty.required().kind == TypeKind::Generator);
+    let name = operator.name();
+    takes_generator || (name.namespace == "aten" && (name.base.starts_with("rand") || name.base == "native_dropout"))
+}
+
+/// The plan of a tensor that is as another one, and filled.
+fn filled<V>(this: &Tensor, value: V) -> Plan<V> {
+    Plan::new(value, [Spec::like(this, this.dtype())])
+}
+
+/// Makes sure that a tensor holds numbers with a fraction.
+fn check_fraction(this: &Tensor, complex: bool) -> Result<(), BadArgument> {
+    let expected = if complex { "floating or complex" } else { "floating" };
+    if this.dtype().is_floating() || complex && this.dtype().is_complex() {
+        Ok(())
+    } else {
+        Err(BadArgument::dtype("self", this.dtype(), expected))
+    }
+}
+
+/// Makes sure that a number is inside of what it may be; not-a-number never is.
+fn within(argument: &'static str, value: f64, fits: bool, expected: &str) -> Result<(), BadArgument> {
+    if fits { Ok(()) } else { Err(BadArgument::value(argument, value, expected)) }
+}

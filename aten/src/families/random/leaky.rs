@@ -1,0 +1,106 @@
+//! An activation with random slopes.
+
+use dispatch_runtime::BadArgument;
+use dispatch_runtime::prelude::*;
+
+use crate::{check_devices, copy_, leaky_relu, leaky_relu_, leaky_relu_backward, mul, mul_};
+
+/// `self`, times a random number between two below zero while training, and their mean otherwise.
+#[op_def(
+    "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor"
+)]
+pub fn rrelu(_: ...) -> Result<Tensor> {
+    let bounds = bounds(this, this, [lower, upper], training)?;
+    if training { mul(this, &slopes(this, bounds, generator)?) } else { leaky_relu(this, middle(bounds)) }
+}
+
+/// [`rrelu`], in place
+#[op_def(
+    "rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor(a!)"
+)]
+pub fn rrelu_(_: ...) -> Result<()> {
+    let bounds = bounds(this, this, [lower, upper], training)?;
+    if !training {
+        return leaky_relu_(this, middle(bounds));
+    }
+    let slopes = slopes(this, bounds, generator)?;
+    mul_(this, &slopes)
+}
+
+/// [`rrelu`], and what each element was multiplied with while training.
+#[op_def(
+    "rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> (Tensor, Tensor noise_out)"
+)]
+pub fn rrelu_with_noise_functional(_: ...) -> Result<(Tensor, Tensor)> {
+    let mut noise = crate::clone(noise, None)?;
+    Ok((rrelu_with_noise(this, &mut noise, lower, upper, training, generator)?, noise))
+}
+
+/// [`rrelu`], into a tensor of the caller's for what elements were multiplied with while training
+#[op_def(
+    "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor"
+)]
+pub fn rrelu_with_noise(_: ...) -> Result<Tensor> {
+    let bounds = bounds(this, noise, [lower, upper], training)?;
+    if !training {
+        return leaky_relu(this, middle(bounds));
+    }
+    let slopes = slopes(this, bounds, generator)?;
+    copy_(noise, &slopes, false)?;
+    mul(this, &slopes)
+}
+
+/// [`rrelu_with_noise`], in place
+#[op_def(
+    "rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor(a!)"
+)]
+pub fn rrelu_with_noise_(_: ...) -> Result<()> {
+    let bounds = bounds(this, noise, [lower, upper], training)?;
+    if !training {
+        return leaky_relu_(this, middle(bounds));
+    }
+    let slopes = slopes(this, bounds, generator)?;
+    copy_(noise, &slopes, false)?;
+    mul_(this, &slopes)
+}
+
+/// The gradient of [`rrelu_with_noise`].
+#[op_def(
+    "rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor",
+    out = "out"
+)]
+pub fn rrelu_with_noise_backward(_: ...) -> Result<Tensor> {
+    let bounds = bounds(this, noise, [lower, upper], training)?;
+    if training && bounds[1] - bounds[0] > 1e-6 {
+        return mul(grad_output, noise);
+    }
+    leaky_relu_backward(grad_output, this, middle(bounds), self_is_result)
+}
+
+/// Between which numbers slopes are.
+fn bounds(this: &Tensor, noise: &Tensor, [lower, upper]: [Scalar; 2], training: bool) -> Result<[f64; 2], BadArgument> {
+    check_devices([("self", this), ("noise", noise)])?;
+    if !this.dtype().is_floating() {
+        return Err(BadArgument::dtype("self", this.dtype(), "floating"));
+    }
+    if noise.sizes() != this.sizes() {
+        return Err(BadArgument::sizes("noise", noise.sizes(), format!("{:?}, as `self` has", this.sizes())));
+    }
+    let bounds = [lower, upper].map(|bound| bound.to_f64().unwrap_or(f64::NAN));
+    crate::check_numbers(DType::F64, [("lower", lower), ("upper", upper)])?;
+    if !training || bounds[0] <= bounds[1] && bounds.iter().all(|bound| bound.is_finite()) {
+        return Ok(bounds);
+    }
+    Err(BadArgument::value("upper", upper, format!("a number that is not below `lower`, {lower}")))
+}
+
+fn middle([lower, upper]: [f64; 2]) -> Scalar {
+    f64::midpoint(lower, upper).into()
+}
+
+/// Random numbers between bounds for the elements that are not positive, and 1 for those that are.
+fn slopes(this: &Tensor, [lower, upper]: [f64; 2], generator: Option<&Generator>) -> Result<Tensor> {
+    // Not in place, as a mapped function may draw others for each slice of what all share.
+    let slopes = crate::uniform(this, lower, upper, generator)?;
+    crate::where_scalarother(&crate::le_scalar(this, 0.into())?, &slopes, 1.into())
+}

@@ -1,0 +1,267 @@
+//! Differences of neighbours, and the areas under curves that are known at points.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, reduced_dims, wrap_dim};
+
+use crate::cat;
+use crate::check_calls;
+use crate::prelude::*;
+
+/// The differences of neighbours along a dimension, taken `n` times.
+#[op_def("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", out = "out")]
+pub fn diff(this: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&Tensor>) -> Result<Tensor> {
+    let rank = this.sizes().len();
+    if rank == 0 {
+        return Err(BadArgument::rank("self", 0, "at least 1").into());
+    }
+    if n < 0 {
+        return Err(BadArgument::value("n", n, "zero or more").into());
+    }
+    let at = wrap_dim("dim", dim, rank)?;
+    for (name, beside) in [("prepend", prepend), ("append", append)] {
+        let Some(beside) = beside else { continue };
+        let others =
+            |tensor: &Tensor| tensor.sizes().iter().enumerate().all(|(i, &size)| i == at || size == this.sizes()[i]);
+        if beside.sizes().len() != rank || !others(beside) {
+            let expected = format!("{:?}, as `self` has, in every dimension but {at}", this.sizes());
+            return Err(BadArgument::sizes(name, beside.sizes(), expected).into());
+        }
+    }
+    let mut line = match (prepend, append) {
+        (None, None) => this.clone(),
+        _ => cat(&[prepend, Some(this), append].into_iter().flatten().cloned().collect::<Vec<_>>(), dim)?,
+    };
+    let length = line.sizes()[at];
+    if n == 0 || length == 0 {
+        return crate::clone(&line, None);
+    }
+    if n >= length {
+        return crate::clone(&line.narrow(dim, 0, 0)?, None);
+    }
+    check_calls("n", n)?;
+    for left in (length - n..length).rev() {
+        let (before, behind) = (line.narrow(dim, 0, left)?, line.narrow(dim, 1, left)?);
+        line = if line.dtype() == DType::Bool { behind.logical_xor(&before)? } else { (behind - before)? };
+    }
+    Ok(line)
+}
+
+/// The neighbours along a dimension, before and behind each gap.
+fn neighbours(y: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
+    Ok((y.slice(dim, None, Some(-1), 1)?, y.slice(dim, Some(1), None, 1)?))
+}
+
+fn check_curve(y: &Tensor, x: Option<&Tensor>, dim: i64) -> Result<(), BadArgument> {
+    for (name, tensor) in [("y", Some(y)), ("x", x)] {
+        if tensor.is_some_and(|tensor| tensor.dtype() == DType::Bool) {
+            return Err(BadArgument::dtype(name, DType::Bool, "numbers"));
+        }
+    }
+    let at = wrap_dim("dim", dim, y.sizes().len())?;
+    match (y.sizes().get(at), x.map(Tensor::sizes)) {
+        (None, _) => Err(BadArgument::rank("y", 0, "at least 1")),
+        (Some(points), Some(&[places])) if *points != places => {
+            Err(BadArgument::sizes("x", &[places], format!("{points} places, one for each point of `y`")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The distances of points, where `y` has its gaps.
+fn gaps(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
+    let (rank, own) = (y.sizes().len(), x.sizes().len());
+    let mut sizes = Dims::from_elem(1, rank.saturating_sub(own));
+    if own == 1 {
+        sizes = Dims::from_elem(1, rank);
+        sizes[wrap_dim("dim", dim, rank)?] = x.sizes()[0];
+    } else {
+        sizes.extend(x.sizes().iter().copied());
+    }
+    let (before, behind) = neighbours(&x.reshape(&sizes)?, dim)?;
+    behind - before
+}
+
+/// The area under points that are `dx` apart.
+#[op_def("trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")]
+pub fn trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
+    check_curve(y, None, dim)?;
+    if y.sizes()[wrap_dim("dim", dim, y.sizes().len())?] == 0 {
+        return y.sum_dim_intlist(Some(&[dim]), false)?.to(y.dtype());
+    }
+    let ends = ((y.select_int(dim, 0)? + y.select_int(dim, -1)?)? * 0.5)?;
+    (y.sum_dim_intlist(Some(&[dim]), false)? - ends)?.mul_scalar(dx)
+}
+
+/// The area under points at the places `x`.
+#[op_def("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")]
+pub fn trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
+    check_curve(y, Some(x), dim)?;
+    let (before, behind) = neighbours(y, dim)?;
+    ((before + behind)? * gaps(y, x, dim)?)?.sum_dim_intlist(Some(&[dim]), false)? / 2.0
+}
+
+/// [`trapezoid_dx`], as it is called elsewhere.
+#[op_def("trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor")]
+pub fn trapz_dx(y: &Tensor, dx: f64, dim: i64) -> Result<Tensor> {
+    trapezoid_dx(y, Scalar::Float(dx), dim)
+}
+
+/// [`trapezoid_x`], as it is called elsewhere.
+#[op_def("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")]
+pub fn trapz_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
+    trapezoid_x(y, x, dim)
+}
+
+/// The areas up to each point but the first, of points that are `dx` apart.
+#[op_def("cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")]
+pub fn cumulative_trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
+    check_curve(y, None, dim)?;
+    let (before, behind) = neighbours(y, dim)?;
+    let half = match dx {
+        Scalar::Complex(dx) => Scalar::Complex(dx / 2.0),
+        dx => Scalar::Float(dx.to_f64().unwrap_or(f64::NAN) / 2.0),
+    };
+    // Halves before they are added, so that the areas are all that may overflow.
+    (before + behind)?.mul_scalar(half)?.cumsum(dim)
+}
+
+/// The areas up to each point but the first, of points at the places `x`.
+#[op_def("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")]
+pub fn cumulative_trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
+    check_curve(y, Some(x), dim)?;
+    let (before, behind) = neighbours(y, dim)?;
+    ((before + behind)? * gaps(y, x, dim)?)?.cumsum(dim)? / 2.0
+}
+
+/// How far apart the points along a dimension are.
+enum Spacing<'a> {
+    Even(Scalar),
+    At(&'a Tensor),
+}
+
+/// The slopes along dimensions, of points that are one apart.
+#[op_def("gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]")]
+pub fn gradient_array(this: &Tensor, dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
+    gradient_scalararray(this, Scalar::Int(1), dim, edge_order)
+}
+
+/// The slopes along dimensions, of points that are `spacing` apart.
+#[op_def("gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]")]
+pub fn gradient_scalararray(this: &Tensor, spacing: Scalar, dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
+    slopes(this, dim.iter().map(|_| Spacing::Even(spacing)).collect(), dim, edge_order)
+}
+
+/// The slopes along a dimension or each, of points that are `spacing` apart.
+#[op_def("gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]")]
+pub fn gradient_scalarint(_: ...) -> Result<Vec<Tensor>> {
+    gradient_scalararray(this, spacing.unwrap_or(Scalar::Int(1)), &one_or_all(this, dim), edge_order)
+}
+
+/// The slopes along dimensions, with a spacing for each.
+#[op_def("gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]")]
+pub fn gradient_scalarrayarray(this: &Tensor, spacing: &[Scalar], dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
+    slopes(this, spacing.iter().copied().map(Spacing::Even).collect(), dim, edge_order)
+}
+
+/// The slopes along a dimension or each, with a spacing for each.
+#[op_def("gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]")]
+pub fn gradient_scalarrayint(_: ...) -> Result<Vec<Tensor>> {
+    gradient_scalarrayarray(this, spacing, &one_or_all(this, dim), edge_order)
+}
+
+/// The slopes along dimensions, with the places of the points for each.
+#[op_def("gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]")]
+pub fn gradient_tensorarray(this: &Tensor, spacing: &[Tensor], dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
+    slopes(this, spacing.iter().map(Spacing::At).collect(), dim, edge_order)
+}
+
+/// The slopes along a dimension or each, with the places of the points for each.
+#[op_def("gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]")]
+pub fn gradient_tensorarrayint(_: ...) -> Result<Vec<Tensor>> {
+    gradient_tensorarray(this, spacing, &one_or_all(this, dim), edge_order)
+}
+
+fn one_or_all(this: &Tensor, dim: Option<i64>) -> Vec<i64> {
+    dim.map_or_else(|| (0..).take(this.sizes().len()).collect(), |dim| vec![dim])
+}
+
+fn slopes(this: &Tensor, spacing: Vec<Spacing<'_>>, dims: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
+    if !matches!(edge_order, 1 | 2) {
+        return Err(BadArgument::value("edge_order", edge_order, "1 or 2").into());
+    }
+    if matches!(this.dtype(), DType::U8 | DType::Bool) {
+        return Err(BadArgument::dtype("self", this.dtype(), "numbers with a sign").into());
+    }
+    if spacing.len() != dims.len() {
+        let found = format!("{} spacings", spacing.len());
+        return Err(BadArgument::value("spacing", found, format!("{}, one for each dimension", dims.len())).into());
+    }
+    reduced_dims(this.sizes().len(), dims, "dim")?;
+    dims.iter().zip(spacing).map(|(&dim, spacing)| slope(this, &spacing, dim, edge_order)).collect()
+}
+
+/// The slope along one dimension: at each point from its neighbours, at the ends from two or three points.
+fn slope(this: &Tensor, spacing: &Spacing<'_>, dim: i64, edge_order: i64) -> Result<Tensor> {
+    let rank = this.sizes().len();
+    let at = wrap_dim("dim", dim, rank)?;
+    let length = this.sizes().get(at).copied().unwrap_or(1);
+    if length <= edge_order {
+        let expected = format!("more than {edge_order} elements along dimension {at}");
+        return Err(BadArgument::sizes("self", this.sizes(), expected).into());
+    }
+    let run = |start, count| this.narrow(dim, start, count);
+    let (inside, last) = (length - 2, length - 1);
+    let [first, middle, end] = match spacing {
+        Spacing::Even(step) => {
+            let center = (run(2, inside)? - run(0, inside)?)?.div_scalar(*step)?;
+            let ends = if edge_order == 1 {
+                [(run(1, 1)? - run(0, 1)?)?, (run(last, 1)? - run(last - 1, 1)?)?]
+            } else {
+                let three = |near: Tensor, next: Tensor, far: Tensor| ((near * 1.5)? - (next * 2.0)?)? + (far * 0.5)?;
+                [
+                    three(run(0, 1)?, run(1, 1)?, run(2, 1)?)?.neg()?,
+                    three(run(last, 1)?, run(last - 1, 1)?, run(last - 2, 1)?)?,
+                ]
+            };
+            let [first, end] = ends;
+            [first.div_scalar(*step)?, (center / 2.0)?, end.div_scalar(*step)?]
+        }
+        Spacing::At(places) => {
+            let &[count] = places.sizes() else {
+                return Err(BadArgument::rank("spacing", places.sizes().len(), "1").into());
+            };
+            if count != length {
+                return Err(BadArgument::sizes("spacing", &[count], format!("{length} places")).into());
+            }
+            let mut sizes = Dims::from_elem(1, rank);
+            sizes[at] = -1;
+            let gaps = diff(places, 1, 0, None, None)?.reshape(&sizes)?;
+            let gap = |start, count| gaps.narrow(dim, start, count);
+            // What the points before, at and behind a place weigh, by the gaps on both sides.
+            let (before, behind) = (gap(0, inside)?, gap(1, inside)?);
+            let both = (&before + &behind)?;
+            let outer = ((behind.neg()? / (&before * &both)?)? * run(0, inside)?)?;
+            let own = (((&behind - &before)? / (&before * &behind)?)? * run(1, inside)?)?;
+            let center = ((outer + own)? + ((&before / (&behind * &both)?)? * run(2, inside)?)?)?;
+            let ends = if edge_order == 1 {
+                let edge = |start, gap: Tensor| (run(start + 1, 1)? - run(start, 1)?)? / gap;
+                [edge(0, gap(0, 1)?)?, edge(last - 1, gap(last - 1, 1)?)?]
+            } else {
+                let three = |points: [i64; 3], near: Tensor, far: Tensor| -> Result<Tensor> {
+                    let both = (&near + &far)?;
+                    let own = ((((&near + &both)? / &near)? / &both)? * run(points[0], 1)?)?;
+                    let next = (((&both / &near)? / &far)? * run(points[1], 1)?)?;
+                    let beyond = (((&near / &far)? / &both)? * run(points[2], 1)?)?;
+                    (own - next)? + beyond
+                };
+                [
+                    three([0, 1, 2], gap(0, 1)?, gap(1, 1)?)?.neg()?,
+                    three([last, last - 1, last - 2], gap(last - 1, 1)?, gap(last - 2, 1)?)?,
+                ]
+            };
+            let [first, end] = ends;
+            [first, center, end]
+        }
+    };
+    cat(&[first, middle, end], dim)
+}

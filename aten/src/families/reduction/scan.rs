@@ -1,0 +1,63 @@
+//! Each element with all that came before it along a dimension.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Promotion, Spec, wrap_dim};
+
+use super::placed;
+use crate::sum_dtype;
+
+/// The sums of all elements up to each.
+#[op_def("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", plan, inplace, out = "out")]
+pub fn cumsum(_: ...) -> Result<Tensor>;
+
+/// The products of all elements up to each.
+#[op_def("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", plan, inplace, out = "out")]
+pub fn cumprod(_: ...) -> Result<Tensor>;
+
+/// `log(cumsum(exp(self)))`, without overflow on the way.
+#[op_def("logcumsumexp(Tensor self, int dim) -> Tensor", plan, out = "out")]
+pub fn logcumsumexp(_: ...) -> Result<Tensor>;
+
+/// The largest element up to each, and where it last was.
+#[op_def("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", plan, out = "out")]
+pub fn cummax(_: ...) -> Result<(Tensor, Tensor)>;
+
+/// The smallest element up to each, and where it last was.
+#[op_def("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", plan, out = "out")]
+pub fn cummin(_: ...) -> Result<(Tensor, Tensor)>;
+
+#[op_plan(cumsum)]
+fn cumsum_plan(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<usize>, BadArgument> {
+    scanned(this, dim, sum_dtype(this, dtype))
+}
+
+#[op_plan(cumprod)]
+fn cumprod_plan(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<usize>, BadArgument> {
+    scanned(this, dim, sum_dtype(this, dtype))
+}
+
+#[op_plan(logcumsumexp)]
+fn logcumsumexp_plan(this: &Tensor, dim: i64) -> Result<Plan<usize>, BadArgument> {
+    scanned(this, dim, Promotion::Float.of(&[this]))
+}
+
+/// The plan of a scan. Its value is the dimension.
+fn scanned(this: &Tensor, dim: i64, dtype: DType) -> Result<Plan<usize>, BadArgument> {
+    let dim = wrap_dim("dim", dim, this.sizes().len())?;
+    Ok(Plan::new(dim, [Spec::contiguous(dtype, this.sizes())]))
+}
+
+#[op_plan(cummax)]
+fn cummax_plan(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
+    extremes(this, dim)
+}
+
+#[op_plan(cummin)]
+fn cummin_plan(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
+    extremes(this, dim)
+}
+
+fn extremes(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
+    let Plan { value, outputs: [values] } = scanned(this, dim, this.dtype())?;
+    Ok(placed(value, values))
+}

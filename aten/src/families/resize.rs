@@ -1,0 +1,7 @@
+//! Images of other sizes.
+
+mod grid;
+mod upsample;
+
+pub use grid::*;
+pub use upsample::*;

@@ -1,0 +1,9 @@
+//! Order: sorted, distinct and median elements, and histograms.
+
+mod distinct;
+mod histogram;
+mod order;
+
+pub use distinct::*;
+pub use histogram::*;
+pub use order::*;

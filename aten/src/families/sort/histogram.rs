@@ -1,0 +1,201 @@
+//! How many elements, or points of several coordinates, there are in each of many bins.
+//!
+//! All of these are sums of weights at places, and a place is found among the edges of each coordinate's bins. A bin has its lower edge and
+//! not the upper one, but for the last, which has both.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, element_count};
+
+use crate::room;
+use crate::{Methods, check_devices, linspace, searchsorted};
+
+/// How many elements there are in each of so many equal bins of a range, or of the elements' own; and the edges of the bins
+#[op_def(
+    "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
+    out = "bin_ct_out", body = CompositeExplicitAutograd
+)]
+pub fn histogram_bin_ct(_: ...) -> Result<(Tensor, Tensor)> {
+    let points = this.reshape(&[-1, 1])?;
+    let edges = edges(&points, &[bins], range)?.remove(0);
+    let weight = weight.map(|weight| weight.reshape(&[-1])).transpose()?;
+    Ok((histogram(&points, std::slice::from_ref(&edges), weight.as_ref(), density)?, edges))
+}
+
+/// How many elements there are in each bin between these edges; and the edges
+#[op_def(
+    "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
+    out = "bins_tensor_out", body = CompositeExplicitAutograd
+)]
+pub fn histogram_bins_tensor(_: ...) -> Result<(Tensor, Tensor)> {
+    let weight = weight.map(|weight| weight.reshape(&[-1])).transpose()?;
+    let hist = histogram(&this.reshape(&[-1, 1])?, std::slice::from_ref(bins), weight.as_ref(), density)?;
+    Ok((hist, crate::clone(bins, None)?))
+}
+
+/// The edges of so many equal bins for each coordinate, of the ranges given, or of the points' own
+#[op_def(
+    "_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor[]",
+    body = CompositeExplicitAutograd
+)]
+pub fn _histogramdd_bin_edges(_: ...) -> Result<Vec<Tensor>> {
+    check_devices([("self", this), ("weight", weight.unwrap_or(this))])?;
+    edges(&points(this)?, bins, range)
+}
+
+/// How many points there are in each of so many equal bins for each coordinate
+#[op_def(
+    "_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn _histogramdd_from_bin_cts(_: ...) -> Result<Tensor> {
+    let edges = edges(&points(this)?, bins, range)?;
+    _histogramdd_from_bin_tensors(this, &edges, weight, density)
+}
+
+/// How many points there are in each bin between these edges for each coordinate
+#[op_def(
+    "_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool density=False) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn _histogramdd_from_bin_tensors(_: ...) -> Result<Tensor> {
+    let weight = weight.map(|weight| weight.reshape(&[-1])).transpose()?;
+    histogram(&points(this)?, bins, weight.as_ref(), density)
+}
+
+/// How many points there are in each of so many equal bins for each coordinate; and the edges of the bins
+#[op_def(
+    "histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)"
+)]
+pub fn histogramdd(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
+    let edges = _histogramdd_bin_edges(this, bins, range, weight, density)?;
+    Ok((_histogramdd_from_bin_cts(this, bins, range, weight, density)?, edges))
+}
+
+/// How many points there are in each of as many equal bins for every coordinate; and the edges of the bins
+#[op_def(
+    "histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)"
+)]
+pub fn histogramdd_int_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
+    let coordinates = this.sizes().last().copied().unwrap_or(0);
+    // Each coordinate has edges of its own.
+    room("self", coordinates)?;
+    histogramdd(this, &vec![bins; usize::try_from(coordinates).unwrap_or(0)], range, weight, density)
+}
+
+/// How many points there are in each bin between these edges for each coordinate; and the edges
+#[op_def(
+    "histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)"
+)]
+pub fn histogramdd_tensorlist_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
+    Ok((_histogramdd_from_bin_tensors(this, bins, weight, density)?, bins.to_vec()))
+}
+
+/// Points as rows.
+fn points(this: &Tensor) -> Result<Tensor> {
+    match this.sizes() {
+        &[ref rows @ .., coordinates] if coordinates > 0 && !rows.is_empty() => {
+            this.reshape(&[element_count(rows), coordinates])
+        }
+        sizes => Err(BadArgument::sizes("self", sizes, "points as rows, of one coordinate or more").into()),
+    }
+}
+
+fn edges(points: &Tensor, bins: &[i64], range: Option<&[f64]>) -> Result<Vec<Tensor>> {
+    check_points(points, bins.len(), "bins")?;
+    if let Some(&few) = bins.iter().find(|&&count| count < 1) {
+        return Err(BadArgument::value("bins", few, "one or more").into());
+    }
+    let ends = match range {
+        Some(range) if range.len() == 2 * bins.len() => range.to_vec(),
+        Some(range) => {
+            let expected = format!("a lower and an upper end for each of {} coordinates", bins.len());
+            return Err(BadArgument::value("range", format!("{range:?}"), expected).into());
+        }
+        None if points.sizes()[0] == 0 || points.device() == Device::META => [0.0, 1.0].repeat(bins.len()),
+        None => {
+            let numbers = |ends: Tensor| ends.to_device(Device::CPU, DType::F64, false, false, None)?.to_vec::<f64>();
+            let (low, high) = (numbers(points.amin(&[0], false)?)?, numbers(points.amax(&[0], false)?)?);
+            low.into_iter().zip(high).flat_map(|(low, high)| [low, high]).collect()
+        }
+    };
+    let edges = bins.iter().zip(ends.chunks_exact(2)).map(|(&count, ends)| {
+        let (low, high) = (ends[0], ends[1]);
+        if !(low <= high && (high - low).is_finite()) {
+            return Err(BadArgument::value("range", format!("[{low}, {high}]"), "finite, the lower end first").into());
+        }
+        let (low, high) = if low < high { (low, high) } else { (low - 0.5, high + 0.5) };
+        linspace(
+            low.into(),
+            high.into(),
+            count.saturating_add(1),
+            Some(points.dtype()),
+            None,
+            Some(points.device()),
+            None,
+        )
+    });
+    edges.collect()
+}
+
+fn check_points(points: &Tensor, coordinates: usize, bins: &'static str) -> Result<(), BadArgument> {
+    if !matches!(points.dtype(), DType::F32 | DType::F64) {
+        return Err(BadArgument::dtype("self", points.dtype(), "float32 or float64"));
+    }
+    if usize::try_from(points.sizes()[1]) != Ok(coordinates) {
+        let expected = format!("bins for each of {} coordinates", points.sizes()[1]);
+        return Err(BadArgument::value(bins, coordinates, expected));
+    }
+    Ok(())
+}
+
+/// The sums of the weights of points, or else how many there are, in each bin.
+fn histogram(points: &Tensor, edges: &[Tensor], weight: Option<&Tensor>, density: bool) -> Result<Tensor> {
+    check_points(points, edges.len(), "bins")?;
+    for edges in edges {
+        if edges.sizes().len() != 1 || edges.sizes()[0] < 2 {
+            return Err(BadArgument::sizes("bins", edges.sizes(), "two edges or more").into());
+        }
+        if edges.dtype() != points.dtype() {
+            return Err(BadArgument::dtype("bins", edges.dtype(), format!("{}, as `self` is", points.dtype())).into());
+        }
+    }
+    let weight = match weight {
+        None => points.new_ones(&points.sizes()[..1])?,
+        Some(weight) if weight.dtype() != points.dtype() => {
+            let expected = format!("{}, as `self` is", points.dtype());
+            return Err(BadArgument::dtype("weight", weight.dtype(), expected).into());
+        }
+        Some(weight) if weight.sizes() != &points.sizes()[..1] => {
+            return Err(BadArgument::sizes("weight", weight.sizes(), "one for each point").into());
+        }
+        Some(weight) => weight.clone(),
+    };
+    let sizes: Vec<i64> = edges.iter().map(|edges| edges.sizes()[0] - 1).collect();
+    // What is in no bin goes to one more, which is left out.
+    let total = element_count(&sizes);
+    let mut hist = points.new_zeros(&[total.saturating_add(1)])?;
+    let mut place = points.new_zeros(&points.sizes()[..1])?.to_dtype(DType::I64, false, false, None)?;
+    let mut outside = place.to_dtype(DType::Bool, false, false, None)?;
+    for ((i, edges), &size) in (0..).zip(edges).zip(&sizes) {
+        let coordinate = points.select_int(1, i)?.contiguous()?;
+        let (first, last) = (edges.select_int(0, 0)?, edges.select_int(0, -1)?);
+        let inside = coordinate.ge(&first)?.logical_and(&coordinate.le(&last)?)?;
+        let bin = (searchsorted(edges, &coordinate, false, true, None, None)? - 1)?;
+        place = ((place * size)? + bin.clamp_max(size - 1)?)?;
+        outside = outside.logical_or(&inside.logical_not()?)?;
+    }
+    let place = place.masked_fill_scalar(&outside, total)?;
+    hist = hist.scatter_add(0, &place, &weight)?.narrow(0, 0, total)?;
+    if density {
+        hist = (&hist / hist.sum()?)?;
+    }
+    let mut hist = hist.reshape(&sizes)?;
+    for (i, edges) in edges.iter().enumerate().filter(|_| density) {
+        let mut width = vec![1; sizes.len()];
+        width[i] = sizes[i];
+        let widths = (edges.narrow(0, 1, sizes[i])? - edges.narrow(0, 0, sizes[i])?)?;
+        hist = (hist / widths.reshape(&width)?)?;
+    }
+    // A histogram has memory of its own size.
+    crate::clone(&hist, None)
+}

@@ -1,0 +1,132 @@
+//! The operators of the families that can be left out. Made from the registry by the test `generated`; not for editing.
+
+/// Hands each family to a macro.
+macro_rules! of_families {
+    ($family:ident) => {
+        $family! { "attention" attention:
+            _fused_sdp_choice _scaled_dot_product_attention_math _scaled_dot_product_flash_attention_for_cpu
+            _scaled_dot_product_flash_attention_for_cpu_backward scaled_dot_product_attention
+        }
+        $family! { "conv" conv:
+            col2im col2im_out conv1d conv1d_padding conv2d conv2d_padding conv3d conv3d_padding conv_transpose1d
+            conv_transpose2d_input conv_transpose3d_input convolution convolution_backward convolution_backward_out
+            convolution_out im2col im2col_out
+        }
+        $family! { "linalg" linalg:
+            _cdist_backward _cdist_backward_out _cdist_forward _cdist_forward_out _euclidean_dist _euclidean_dist_out
+            _pdist_backward _pdist_backward_out _pdist_forward _pdist_forward_out _trilinear _trilinear_out addbmm
+            addbmm_ addbmm_out addmm addmm_ addmm_out addmv addmv_ addmv_out addr addr_ addr_out baddbmm baddbmm_
+            baddbmm_out bilinear bmm bmm_out cdist chain_matmul chain_matmul_out cosine_similarity cross cross_out dist
+            dist_out dot dot_out einsum ger ger_out inner inner_out kron kron_out linalg_cross linalg_cross_out
+            linalg_matmul linalg_matmul_out linalg_matrix_power linalg_matrix_power_out linalg_multi_dot
+            linalg_multi_dot_out linalg_vander linear linear_out matmul matmul_out matrix_power matrix_power_out mm
+            mm_out mv mv_out outer outer_out pairwise_distance pdist tensordot tensordot_out vander vdot vdot_out
+        }
+        $family! { "loss" loss:
+            _ctc_loss _ctc_loss_backward _ctc_loss_backward_out _ctc_loss_backward_tensor _ctc_loss_out _ctc_loss_tensor
+            _ctc_loss_tensor_out binary_cross_entropy binary_cross_entropy_backward
+            binary_cross_entropy_backward_grad_input binary_cross_entropy_out binary_cross_entropy_with_logits
+            binary_cross_entropy_with_logits_out cosine_embedding_loss cross_entropy_loss ctc_loss ctc_loss_intlist
+            hinge_embedding_loss huber_loss huber_loss_backward huber_loss_backward_out huber_loss_out kl_div l1_loss
+            margin_ranking_loss mse_loss mse_loss_backward mse_loss_backward_grad_input mse_loss_out multi_margin_loss
+            multi_margin_loss_backward multi_margin_loss_backward_grad_input multi_margin_loss_out
+            multilabel_margin_loss multilabel_margin_loss_backward multilabel_margin_loss_backward_grad_input
+            multilabel_margin_loss_forward multilabel_margin_loss_forward_output multilabel_margin_loss_out nll_loss
+            nll_loss2d nll_loss2d_backward nll_loss2d_backward_grad_input nll_loss2d_forward nll_loss2d_forward_output
+            nll_loss2d_out nll_loss_backward nll_loss_backward_grad_input nll_loss_forward nll_loss_forward_output
+            nll_loss_nd nll_loss_out poisson_nll_loss smooth_l1_loss smooth_l1_loss_backward
+            smooth_l1_loss_backward_grad_input smooth_l1_loss_out soft_margin_loss soft_margin_loss_backward
+            soft_margin_loss_backward_grad_input soft_margin_loss_out triplet_margin_loss
+        }
+        $family! { "norm" norm:
+            _batch_norm_with_update _fused_rms_norm _fused_rms_norm_backward _log_softmax _log_softmax_backward_data
+            _log_softmax_backward_data_out _log_softmax_out _native_batch_norm_legit _native_batch_norm_legit_no_stats
+            _native_batch_norm_legit_no_stats_out _native_batch_norm_legit_no_training
+            _native_batch_norm_legit_no_training_out _safe_softmax _softmax _softmax_backward_data
+            _softmax_backward_data_out _softmax_out batch_norm group_norm instance_norm layer_norm log_softmax_int
+            log_softmax_int_out native_batch_norm native_batch_norm_backward native_batch_norm_backward_out
+            native_batch_norm_out native_group_norm native_group_norm_backward native_group_norm_backward_out
+            native_group_norm_out native_layer_norm native_layer_norm_backward native_layer_norm_backward_out
+            native_layer_norm_out rms_norm softmax_int softmax_int_out special_log_softmax special_softmax
+        }
+        $family! { "pooling" pooling:
+            _adaptive_avg_pool2d _adaptive_avg_pool2d_backward _adaptive_avg_pool2d_backward_out
+            _adaptive_avg_pool2d_out _adaptive_avg_pool3d _adaptive_avg_pool3d_backward
+            _adaptive_avg_pool3d_backward_out _adaptive_avg_pool3d_out adaptive_avg_pool1d adaptive_avg_pool1d_out
+            adaptive_avg_pool2d adaptive_avg_pool2d_out adaptive_avg_pool3d adaptive_avg_pool3d_out adaptive_max_pool1d
+            adaptive_max_pool2d adaptive_max_pool2d_backward adaptive_max_pool2d_backward_grad_input
+            adaptive_max_pool2d_out adaptive_max_pool3d adaptive_max_pool3d_backward
+            adaptive_max_pool3d_backward_grad_input adaptive_max_pool3d_out avg_pool1d avg_pool1d_out avg_pool2d
+            avg_pool2d_backward avg_pool2d_backward_grad_input avg_pool2d_out avg_pool3d avg_pool3d_backward
+            avg_pool3d_backward_grad_input avg_pool3d_out fractional_max_pool2d fractional_max_pool2d_backward
+            fractional_max_pool2d_backward_grad_input fractional_max_pool2d_output fractional_max_pool3d
+            fractional_max_pool3d_backward fractional_max_pool3d_backward_grad_input fractional_max_pool3d_output
+            max_pool1d max_pool1d_with_indices max_pool2d max_pool2d_with_indices max_pool2d_with_indices_backward
+            max_pool2d_with_indices_backward_grad_input max_pool2d_with_indices_out max_pool3d max_pool3d_with_indices
+            max_pool3d_with_indices_backward max_pool3d_with_indices_backward_grad_input max_pool3d_with_indices_out
+            max_unpool2d max_unpool2d_out max_unpool3d max_unpool3d_out
+        }
+        $family! { "random" random:
+            _dirichlet_grad _dirichlet_grad_out _sample_dirichlet _sample_dirichlet_out _standard_gamma
+            _standard_gamma_grad _standard_gamma_grad_out _standard_gamma_out alpha_dropout alpha_dropout_ bernoulli
+            bernoulli__float bernoulli__tensor bernoulli_out bernoulli_p bernoulli_tensor bernoulli_tensor_out binomial
+            binomial_out cauchy cauchy_ cauchy_out dropout dropout_ exponential exponential_ exponential_out
+            feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ geometric geometric_
+            geometric_out log_normal log_normal_ log_normal_out multinomial multinomial_out native_dropout
+            native_dropout_backward native_dropout_backward_out native_dropout_out normal_ normal_float_float
+            normal_float_float_out normal_float_tensor normal_float_tensor_out normal_functional normal_out
+            normal_tensor_float normal_tensor_float_out normal_tensor_tensor normal_tensor_tensor_out poisson
+            poisson_out rand rand_generator rand_generator_out rand_like rand_like_generator rand_like_generator_out
+            rand_like_out rand_out randint randint_generator randint_generator_out randint_like randint_like_generator
+            randint_like_generator_out randint_like_low_dtype randint_like_low_dtype_out
+            randint_like_low_generator_dtype randint_like_low_generator_dtype_out randint_like_out randint_low
+            randint_low_generator randint_low_generator_out randint_low_out randint_out randn randn_generator
+            randn_generator_out randn_like randn_like_generator randn_like_generator_out randn_like_out randn_out random
+            random_ random__from random__to random_from random_from_out random_out random_to random_to_out randperm
+            randperm_generator randperm_generator_out randperm_out rrelu rrelu_ rrelu_with_noise rrelu_with_noise_
+            rrelu_with_noise_backward rrelu_with_noise_backward_out rrelu_with_noise_functional uniform uniform_
+            uniform_out
+        }
+        $family! { "recurrent" recurrent:
+            _pack_padded_sequence _pack_padded_sequence_backward _pad_packed_sequence gru_cell gru_data gru_input
+            lstm_cell lstm_data lstm_input pad_sequence rnn_relu_cell rnn_relu_data rnn_relu_input rnn_tanh_cell
+            rnn_tanh_data rnn_tanh_input
+        }
+        $family! { "resize" resize:
+            _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward _upsample_bicubic2d_aa_backward_grad_input
+            _upsample_bicubic2d_aa_out _upsample_bicubic2d_aa_vec _upsample_bilinear2d_aa
+            _upsample_bilinear2d_aa_backward _upsample_bilinear2d_aa_backward_grad_input _upsample_bilinear2d_aa_out
+            _upsample_bilinear2d_aa_vec _upsample_nearest_exact1d _upsample_nearest_exact1d_backward
+            _upsample_nearest_exact1d_backward_grad_input _upsample_nearest_exact1d_out _upsample_nearest_exact1d_vec
+            _upsample_nearest_exact2d _upsample_nearest_exact2d_backward _upsample_nearest_exact2d_backward_grad_input
+            _upsample_nearest_exact2d_out _upsample_nearest_exact2d_vec _upsample_nearest_exact3d
+            _upsample_nearest_exact3d_backward _upsample_nearest_exact3d_backward_grad_input
+            _upsample_nearest_exact3d_out _upsample_nearest_exact3d_vec affine_grid_generator
+            affine_grid_generator_backward affine_grid_generator_out grid_sampler grid_sampler_2d
+            grid_sampler_2d_backward grid_sampler_2d_backward_out grid_sampler_2d_out grid_sampler_3d
+            grid_sampler_3d_backward grid_sampler_3d_backward_out grid_sampler_3d_out upsample_bicubic2d
+            upsample_bicubic2d_backward upsample_bicubic2d_backward_grad_input upsample_bicubic2d_out
+            upsample_bicubic2d_vec upsample_bilinear2d upsample_bilinear2d_backward
+            upsample_bilinear2d_backward_grad_input upsample_bilinear2d_out upsample_bilinear2d_vec
+            upsample_bilinear2d_vec_out upsample_linear1d upsample_linear1d_backward
+            upsample_linear1d_backward_grad_input upsample_linear1d_out upsample_linear1d_vec upsample_nearest1d
+            upsample_nearest1d_backward upsample_nearest1d_backward_grad_input upsample_nearest1d_out
+            upsample_nearest1d_vec upsample_nearest2d upsample_nearest2d_backward upsample_nearest2d_backward_grad_input
+            upsample_nearest2d_out upsample_nearest2d_vec upsample_nearest2d_vec_out upsample_nearest3d
+            upsample_nearest3d_backward upsample_nearest3d_backward_grad_input upsample_nearest3d_out
+            upsample_nearest3d_vec upsample_trilinear3d upsample_trilinear3d_backward
+            upsample_trilinear3d_backward_grad_input upsample_trilinear3d_out upsample_trilinear3d_vec
+        }
+        $family! { "sort" sort:
+            _histogramdd_bin_edges _histogramdd_from_bin_cts _histogramdd_from_bin_cts_out _histogramdd_from_bin_tensors
+            _histogramdd_from_bin_tensors_out _unique _unique2 _unique2_out _unique_out argsort argsort_stable
+            argsort_stable_out histogram_bin_ct histogram_bin_ct_out histogram_bins_tensor histogram_bins_tensor_out
+            histogramdd histogramdd_int_bins histogramdd_tensorlist_bins kthvalue kthvalue_values median median_dim
+            median_dim_values median_out mode mode_values msort msort_out nanmedian nanmedian_dim nanmedian_dim_values
+            nanmedian_out sort sort_stable sort_values sort_values_stable topk topk_values unique_consecutive
+            unique_consecutive_out unique_dim unique_dim_consecutive unique_dim_consecutive_out unique_dim_out
+        }
+    };
+}
+
+pub(crate) use of_families;
