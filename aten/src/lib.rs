@@ -22,8 +22,6 @@ pub use face::{
 };
 #[cfg(feature = "attention")]
 pub use families::attention::*;
-#[cfg(feature = "conv")]
-pub use families::conv::*;
 pub use families::elementwise::*;
 pub use families::factories::*;
 pub use families::indexing::*;
@@ -37,8 +35,6 @@ pub use families::norm::*;
 pub use families::pooling::*;
 #[cfg(feature = "random")]
 pub use families::random::*;
-#[cfg(feature = "recurrent")]
-pub use families::recurrent::*;
 pub use families::reduction::*;
 #[cfg(feature = "resize")]
 pub use families::resize::*;

@@ -50,7 +50,7 @@ autocast!(lower on CPU: aten::conv1d_padding, aten::conv2d_padding, aten::conv3d
 
 autocast!(fp32 on CPU:
     aten::adaptive_avg_pool3d, aten::adaptive_max_pool3d, aten::avg_pool3d, aten::binary_cross_entropy,
-    aten::cross_entropy_loss, aten::ctc_loss_intlist, aten::ctc_loss_tensor, aten::fractional_max_pool2d,
+    aten::cross_entropy_loss, aten::ctc_loss_intlist, aten::ctc_loss, aten::fractional_max_pool2d,
     aten::fractional_max_pool3d, aten::grid_sampler, aten::grid_sampler_2d, aten::grid_sampler_3d, aten::max_pool3d,
     aten::max_unpool2d, aten::max_unpool3d, aten::multilabel_margin_loss_forward, aten::prod, aten::prod_dim_int,
     aten::reflection_pad1d, aten::reflection_pad2d, aten::replication_pad1d, aten::replication_pad2d,

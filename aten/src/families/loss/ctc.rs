@@ -105,10 +105,10 @@ pub fn ctc_loss_intlist(_: ...) -> Result<Tensor> {
 #[op_def(
     "ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"
 )]
-pub fn ctc_loss_tensor(_: ...) -> Result<Tensor> {
+pub fn ctc_loss(_: ...) -> Result<Tensor> {
     let (inputs, labels) = (
-        lengths("input_lengths", input_lengths, ctc_loss_tensor::operator())?,
-        lengths("target_lengths", target_lengths, ctc_loss_tensor::operator())?,
+        lengths("input_lengths", input_lengths, ctc_loss::operator())?,
+        lengths("target_lengths", target_lengths, ctc_loss::operator())?,
     );
     ctc_loss_intlist(log_probs, targets, &inputs, &labels, blank, reduction, zero_infinity)
 }
