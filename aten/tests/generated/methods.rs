@@ -40,7 +40,7 @@ pub trait Methods {
 "#;
 
 /// The text of the whole file.
-pub fn methods() -> String {
+pub(crate) fn methods() -> String {
     let (mut declared, mut implemented) = (HEAD.to_owned(), "impl Methods for Tensor {\n".to_owned());
     let is_hidden = |name: &str| name.starts_with('_') || NOT_METHODS.contains(&name);
     let functions = functions().into_iter();
