@@ -1,6 +1,7 @@
 //! What families share: checks of arguments, and geometries.
 
 mod checks;
+mod draws;
 mod images;
 mod limits;
 mod numbers;
@@ -8,6 +9,7 @@ mod shape;
 mod window;
 
 pub(crate) use checks::*;
+pub use draws::*;
 pub(crate) use images::*;
 pub use limits::*;
 pub use numbers::*;

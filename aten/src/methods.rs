@@ -807,6 +807,7 @@ pub trait Methods {
     fn copysign_scalar_out(&self, other: impl Into<Scalar>, out: &mut Tensor) -> Result<()>;
 
     /// How variables vary together, from -1 to 1.
+    #[cfg(feature = "linalg")]
     fn corrcoef(&self) -> Result<Tensor>;
 
     /// The cosine
@@ -840,6 +841,7 @@ pub trait Methods {
     fn count_nonzero_out(&self, dim: Option<i64>, out: &mut Tensor) -> Result<()>;
 
     /// How variables, which are rows, vary together over observations, which are columns.
+    #[cfg(feature = "linalg")]
     fn cov(&self) -> Result<Tensor>;
 
     /// `linalg_cross` along the first dimension of three elements, unless another is named.
@@ -2432,15 +2434,19 @@ pub trait Methods {
     fn nanmedian_out(&self, out: &mut Tensor) -> Result<()>;
 
     /// `quantile` of what is a number.
+    #[cfg(feature = "sort")]
     fn nanquantile(&self, q: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
 
     /// `nanquantile`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn nanquantile_out(&self, q: &Tensor, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// `quantile_scalar` of what is a number.
+    #[cfg(feature = "sort")]
     fn nanquantile_scalar(&self, q: f64, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
 
     /// `nanquantile_scalar`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn nanquantile_scalar_out(&self, q: f64, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// The sums over these dimensions of what is a number.
@@ -2755,15 +2761,19 @@ pub trait Methods {
     fn put_out(&self, index: &Tensor, source: &Tensor, accumulate: bool, out: &mut Tensor) -> Result<()>;
 
     /// The values below which the shares `q` of a dimension lie.
+    #[cfg(feature = "sort")]
     fn quantile(&self, q: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
 
     /// `quantile`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn quantile_out(&self, q: &Tensor, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// The value below which the share `q` of a dimension lies.
+    #[cfg(feature = "sort")]
     fn quantile_scalar(&self, q: f64, dim: Option<i64>, keepdim: bool) -> Result<Tensor>;
 
     /// `quantile_scalar`, into a tensor of the caller's.
+    #[cfg(feature = "sort")]
     fn quantile_scalar_out(&self, q: f64, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()>;
 
     /// Radians as degrees
@@ -5148,6 +5158,7 @@ impl Methods for Tensor {
         crate::copysign_scalar_out(self, other.into(), out)
     }
 
+    #[cfg(feature = "linalg")]
     fn corrcoef(&self) -> Result<Tensor> {
         crate::corrcoef(self)
     }
@@ -5192,6 +5203,7 @@ impl Methods for Tensor {
         crate::count_nonzero_out(self, dim, out)
     }
 
+    #[cfg(feature = "linalg")]
     fn cov(&self) -> Result<Tensor> {
         crate::cov!(self)
     }
@@ -7283,18 +7295,22 @@ impl Methods for Tensor {
         crate::nanmedian_out(self, out)
     }
 
+    #[cfg(feature = "sort")]
     fn nanquantile(&self, q: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
         crate::nanquantile!(self, q, dim, keepdim)
     }
 
+    #[cfg(feature = "sort")]
     fn nanquantile_out(&self, q: &Tensor, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()> {
         crate::nanquantile_out!(self, q, dim, keepdim, out = out)
     }
 
+    #[cfg(feature = "sort")]
     fn nanquantile_scalar(&self, q: f64, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
         crate::nanquantile_scalar!(self, q, dim, keepdim)
     }
 
+    #[cfg(feature = "sort")]
     fn nanquantile_scalar_out(&self, q: f64, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()> {
         crate::nanquantile_scalar_out!(self, q, dim, keepdim, out = out)
     }
@@ -7708,18 +7724,22 @@ impl Methods for Tensor {
         crate::put_out(self, index, source, accumulate, out)
     }
 
+    #[cfg(feature = "sort")]
     fn quantile(&self, q: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
         crate::quantile!(self, q, dim, keepdim)
     }
 
+    #[cfg(feature = "sort")]
     fn quantile_out(&self, q: &Tensor, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()> {
         crate::quantile_out!(self, q, dim, keepdim, out = out)
     }
 
+    #[cfg(feature = "sort")]
     fn quantile_scalar(&self, q: f64, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
         crate::quantile_scalar!(self, q, dim, keepdim)
     }
 
+    #[cfg(feature = "sort")]
     fn quantile_scalar_out(&self, q: f64, dim: Option<i64>, keepdim: bool, out: &mut Tensor) -> Result<()> {
         crate::quantile_scalar_out!(self, q, dim, keepdim, out = out)
     }

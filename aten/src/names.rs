@@ -16,11 +16,12 @@ macro_rules! of_families {
             _cdist_backward _cdist_backward_out _cdist_forward _cdist_forward_out _euclidean_dist _euclidean_dist_out
             _pdist_backward _pdist_backward_out _pdist_forward _pdist_forward_out _trilinear _trilinear_out addbmm
             addbmm_ addbmm_out addmm addmm_ addmm_out addmv addmv_ addmv_out addr addr_ addr_out baddbmm baddbmm_
-            baddbmm_out bilinear bmm bmm_out cdist chain_matmul chain_matmul_out cosine_similarity cross cross_out dist
-            dist_out dot dot_out einsum ger ger_out inner inner_out kron kron_out linalg_cross linalg_cross_out
-            linalg_matmul linalg_matmul_out linalg_matrix_power linalg_matrix_power_out linalg_multi_dot
-            linalg_multi_dot_out linalg_vander linear linear_out matmul matmul_out matrix_power matrix_power_out mm
-            mm_out mv mv_out outer outer_out pairwise_distance pdist tensordot tensordot_out vander vdot vdot_out
+            baddbmm_out bilinear bmm bmm_out cdist chain_matmul chain_matmul_out corrcoef cosine_similarity cov cross
+            cross_out dist dist_out dot dot_out einsum ger ger_out inner inner_out kron kron_out linalg_cross
+            linalg_cross_out linalg_matmul linalg_matmul_out linalg_matrix_power linalg_matrix_power_out
+            linalg_multi_dot linalg_multi_dot_out linalg_vander linear linear_out matmul matmul_out matrix_power
+            matrix_power_out mm mm_out mv mv_out outer outer_out pairwise_distance pdist tensordot tensordot_out vander
+            vdot vdot_out
         }
         $family! { "loss" loss:
             _ctc_loss _ctc_loss_backward _ctc_loss_backward_out _ctc_loss_backward_tensor _ctc_loss_out _ctc_loss_tensor
@@ -123,8 +124,10 @@ macro_rules! of_families {
             argsort_stable_out histogram_bin_ct histogram_bin_ct_out histogram_bins_tensor histogram_bins_tensor_out
             histogramdd histogramdd_int_bins histogramdd_tensorlist_bins kthvalue kthvalue_values median median_dim
             median_dim_values median_out mode mode_values msort msort_out nanmedian nanmedian_dim nanmedian_dim_values
-            nanmedian_out sort sort_stable sort_values sort_values_stable topk topk_values unique_consecutive
-            unique_consecutive_out unique_dim unique_dim_consecutive unique_dim_consecutive_out unique_dim_out
+            nanmedian_out nanquantile nanquantile_out nanquantile_scalar nanquantile_scalar_out quantile quantile_out
+            quantile_scalar quantile_scalar_out sort sort_stable sort_values sort_values_stable topk topk_values
+            unique_consecutive unique_consecutive_out unique_dim unique_dim_consecutive unique_dim_consecutive_out
+            unique_dim_out
         }
     };
 }

@@ -5,17 +5,26 @@
 
 pub use engine::{gemm, math, pool};
 
+#[cfg(feature = "attention")]
 use kernels_cpu_attention as _;
+#[cfg(feature = "conv")]
 use kernels_cpu_conv as _;
 use kernels_cpu_elementwise as _;
 use kernels_cpu_factories as _;
 use kernels_cpu_indexing as _;
+#[cfg(feature = "linalg")]
 use kernels_cpu_linalg as _;
+#[cfg(feature = "loss")]
 use kernels_cpu_loss as _;
+#[cfg(feature = "norm")]
 use kernels_cpu_norm as _;
+#[cfg(feature = "pooling")]
 use kernels_cpu_pooling as _;
+#[cfg(feature = "random")]
 use kernels_cpu_random as _;
 use kernels_cpu_reduction as _;
+#[cfg(feature = "resize")]
 use kernels_cpu_resize as _;
+#[cfg(feature = "sort")]
 use kernels_cpu_sort as _;
 use kernels_cpu_views as _;

@@ -58,15 +58,19 @@ pub trait Make: Sized {
     fn eye(n: i64, options: impl Into<Options>) -> Result<Self>;
 
     /// Random numbers, equally likely from 0 up to but not 1.
+    #[cfg(feature = "random")]
     fn rand(size: &[i64], options: impl Into<Options>) -> Result<Self>;
 
     /// Random numbers of the standard normal distribution.
+    #[cfg(feature = "random")]
     fn randn(size: &[i64], options: impl Into<Options>) -> Result<Self>;
 
     /// Random integers of a range, equally likely; `int64` unless another dtype is named.
+    #[cfg(feature = "random")]
     fn randint(range: Range<i64>, size: &[i64], options: impl Into<Options>) -> Result<Self>;
 
     /// The integers from 0 up to but not `n`, in random order; `int64` unless another dtype is named.
+    #[cfg(feature = "random")]
     fn randperm(n: i64, options: impl Into<Options>) -> Result<Self>;
 }
 
@@ -111,22 +115,26 @@ impl Make for Tensor {
         crate::eye(n, options.dtype, None, Some(options.place()), None)
     }
 
+    #[cfg(feature = "random")]
     fn rand(size: &[i64], options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
         crate::rand(size, options.dtype, None, Some(options.place()), None)
     }
 
+    #[cfg(feature = "random")]
     fn randn(size: &[i64], options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
         crate::randn(size, options.dtype, None, Some(options.place()), None)
     }
 
+    #[cfg(feature = "random")]
     fn randint(range: Range<i64>, size: &[i64], options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
         let dtype = options.dtype.or(Some(DType::I64));
         crate::randint_low(range.start, range.end, size, dtype, None, Some(options.place()), None)
     }
 
+    #[cfg(feature = "random")]
     fn randperm(n: i64, options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
         crate::randperm(n, options.dtype.or(Some(DType::I64)), None, Some(options.place()), None)

@@ -2,12 +2,14 @@
 
 mod chains;
 mod contraction;
+mod covariance;
 mod distance;
 mod equations;
 mod product;
 
 pub use chains::*;
 pub use contraction::*;
+pub use covariance::*;
 pub use distance::*;
 pub use equations::*;
 pub use product::*;

@@ -14,8 +14,7 @@ mod leaky;
 mod normals;
 mod shaped;
 
-use dispatch_runtime::schema::TypeKind;
-use dispatch_runtime::{BadArgument, Operator, Plan, Spec, Tensor};
+use dispatch_runtime::{BadArgument, Plan, Spec, Tensor};
 
 pub use coin::*;
 pub use continuous::*;
@@ -27,20 +26,6 @@ pub use integers::*;
 pub use leaky::*;
 pub use normals::*;
 pub use shaped::*;
-
-/// Whether an operator draws random numbers: it takes a generator, or is the overload of one that does.
-///
-/// ```
-/// assert!(aten::is_random(aten::bernoulli::operator()) && aten::is_random(aten::rand_like::operator()));
-/// assert!(!aten::is_random(aten::neg::operator()));
-/// ```
-#[must_use]
-pub fn is_random(operator: &Operator) -> bool {
-    let takes_generator =
-        operator.schema().arguments.iter().any(|argument| argument.ty.required().kind == TypeKind::Generator);
-    let name = operator.name();
-    takes_generator || (name.namespace == "aten" && (name.base.starts_with("rand") || name.base == "native_dropout"))
-}
 
 /// The plan of a tensor that is as another one, and filled.
 fn filled<V>(this: &Tensor, value: V) -> Plan<V> {

@@ -2,16 +2,16 @@
 
 mod counting;
 mod differences;
+mod means;
 mod moments;
 mod norms;
 mod scan;
-mod statistics;
 mod totals;
 
 pub use counting::*;
 pub use differences::*;
+pub use means::*;
 pub use moments::*;
 pub use norms::*;
 pub use scan::*;
-pub use statistics::*;
 pub use totals::*;

@@ -3,7 +3,9 @@
 mod distinct;
 mod histogram;
 mod order;
+mod quantiles;
 
 pub use distinct::*;
 pub use histogram::*;
 pub use order::*;
+pub use quantiles::*;

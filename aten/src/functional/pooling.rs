@@ -1,10 +1,10 @@
-//! Norms under a window, and windows as columns.
+//! Norms under a window.
 
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use crate::prelude::*;
-use crate::{avg_pool1d, avg_pool2d, avg_pool3d, col2im, im2col, max_pool1d, max_pool2d, max_pool3d, spread};
+use crate::{avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d, spread};
 
 macro_rules! norm_pools {
     ($($(#[$doc:meta])* $name:ident $rank:literal $max:ident $avg:ident($($divisor:expr)?);)*) => {$(
@@ -63,61 +63,4 @@ norm_pools! {
     ///
     /// As there.
     lp_pool3d 3 max_pool3d avg_pool3d(None);
-}
-
-/// What is under a window at each of its places in an image, as columns: [`im2col`], as layers call it.
-///
-/// ```
-/// # use kernels_cpu as _;
-/// # use aten::prelude::*;
-/// # use dispatch_runtime::prelude::*;
-/// let columns = aten::functional::unfold(&Tensor::ones(&[1, 2, 3, 3], ())?, &[2], &[1], &[0], &[1])?;
-/// assert_eq!(columns.sizes(), [1, 8, 4]);
-/// # Ok::<(), dispatch_runtime::Error>(())
-/// ```
-///
-/// # Errors
-///
-/// Where the window does not fit.
-pub fn unfold(
-    input: &Tensor,
-    kernel_size: &[i64],
-    dilation: &[i64],
-    padding: &[i64],
-    stride: &[i64],
-) -> Result<Tensor> {
-    let [kernel_size, dilation, stride] = pairs(kernel_size, dilation, stride)?;
-    im2col(input, &kernel_size, &dilation, &spread("padding", padding, 2, 0)?, &stride)
-}
-
-/// An image whose every element is the sum of those that [`unfold`] would have put into columns.
-///
-/// ```
-/// # use kernels_cpu as _;
-/// # use aten::prelude::*;
-/// # use dispatch_runtime::prelude::*;
-/// let image = aten::functional::fold(&Tensor::ones(&[1, 4, 1], ())?, &[2, 2], &[2], &[1], &[0], &[1])?;
-/// assert_eq!(image.to_vec::<f32>()?, [1.0; 4]);
-/// # Ok::<(), dispatch_runtime::Error>(())
-/// ```
-///
-/// # Errors
-///
-/// Where the columns are not those of such an image.
-pub fn fold(
-    input: &Tensor,
-    output_size: &[i64],
-    kernel_size: &[i64],
-    dilation: &[i64],
-    padding: &[i64],
-    stride: &[i64],
-) -> Result<Tensor> {
-    let [kernel_size, dilation, stride] = pairs(kernel_size, dilation, stride)?;
-    let (output_size, padding) = (spread("output_size", output_size, 2, 1)?, spread("padding", padding, 2, 0)?);
-    col2im(input, &output_size, &kernel_size, &dilation, &padding, &stride)
-}
-
-fn pairs(kernel_size: &[i64], dilation: &[i64], stride: &[i64]) -> Result<[dispatch_runtime::Dims; 3]> {
-    let two = |name, list| spread(name, list, 2, 1);
-    Ok([two("kernel_size", kernel_size)?, two("dilation", dilation)?, two("stride", stride)?])
 }

@@ -6,4 +6,5 @@ mod gather;
 mod index;
 mod mask;
 pub mod scatter;
+mod search;
 mod segments;

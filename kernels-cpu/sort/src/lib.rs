@@ -1,8 +1,7 @@
-//! Order: sorted, searched, distinct.
+//! Order: sorted and distinct.
 #![allow(clippy::float_cmp, reason = "kernels compare exactly where their definitions do")]
 #![allow(clippy::needless_for_each, reason = "a short step at the end of a chain")]
 
 mod distinct;
 mod order;
-mod search;
 mod sort;

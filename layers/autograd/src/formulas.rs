@@ -33,45 +33,28 @@ macro_rules! derivatives {
     (@type $gradient:expr) => { impl crate::Gradient };
 }
 
-mod activation;
-mod arithmetic;
+#[cfg(feature = "attention")]
 mod attention;
-mod bags;
-mod batch_norm;
-mod chance;
-mod choice;
-mod complex;
-mod convolutions;
-mod copying;
-mod ctc;
-mod distance;
-mod division;
-mod gates;
-mod grid;
+#[cfg(feature = "conv")]
+mod conv;
+mod elementwise;
 mod indexing;
-mod join;
+#[cfg(feature = "linalg")]
+mod linalg;
+#[cfg(feature = "loss")]
 mod loss;
-mod masked;
-mod moments;
-mod normalization;
-mod normalized;
-mod order;
-mod pads;
-mod parts;
+#[cfg(feature = "norm")]
+mod norm;
+#[cfg(feature = "pooling")]
 mod pooling;
-mod product;
+#[cfg(feature = "random")]
+mod random;
 mod reduction;
-mod reductions_at;
-mod renorm;
-mod rounding;
-mod scan;
-mod scatter;
-mod segments;
-mod softmax;
-mod special;
+#[cfg(feature = "resize")]
+mod resize;
+#[cfg(feature = "sort")]
+mod sort;
 mod statements;
-mod unary;
-mod upsample;
 mod views;
 
 use dispatch_runtime::{Error, Operation, Result, Tensor};

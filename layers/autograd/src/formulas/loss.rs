@@ -1,5 +1,7 @@
 //! Losses, and the gradients of their gradients.
 
+mod ctc;
+
 use aten::Reduction;
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;

@@ -27,13 +27,6 @@ not_differentiable!(
 
 // Searching and counting.
 not_differentiable!(aten::searchsorted, aten::bucketize, aten::isin_tensor_tensor, aten::histc);
-not_differentiable!(
-    aten::histogram_bin_ct,
-    aten::histogram_bins_tensor,
-    aten::_histogramdd_bin_edges,
-    aten::_histogramdd_from_bin_cts,
-    aten::_histogramdd_from_bin_tensors
-);
 
 // Tensors of a given content.
 not_differentiable!(

@@ -4,7 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry};
 
-use super::reductions_at::{Gathered, Reduction};
+use super::reduced::{Gathered, Reduction};
 use crate::{Outline, op_grad};
 
 derivatives! {

@@ -3,8 +3,8 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::arithmetic::scaled;
 use crate::complex::conj;
+use crate::formulas::elementwise::arithmetic::scaled;
 use crate::{Gradient, op_grad};
 
 /// The conjugate transpose.

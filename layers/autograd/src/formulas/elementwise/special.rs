@@ -5,7 +5,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, PI};
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::unknown;
+use crate::formulas::unknown;
 use crate::not_differentiable;
 
 /// The slope of a function of order one, from that of order zero; at zero it is a half.

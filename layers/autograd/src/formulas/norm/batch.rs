@@ -3,8 +3,8 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::missing;
-use super::normalized::{Normalized, Three, mask, wanted};
+use super::shared::{Normalized, Three, mask, wanted};
+use crate::formulas::missing;
 use crate::{Gradient, op_grad};
 
 /// The forms of batch normalisation: what each takes between the weight and `eps`, and which of that are running statistics and whether it

@@ -3,12 +3,12 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::unknown;
 use crate::complex::conj;
+use crate::formulas::unknown;
 use crate::{Gradient, not_differentiable, op_grad};
 
 /// `grad * factor`, where the factor is not one, conjugated as factors are.
-pub(super) fn scaled(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
+pub(crate) fn scaled(grad: &Tensor, factor: Scalar) -> Result<Tensor> {
     match factor {
         Scalar::Complex(factor) => grad * factor.conj(),
         factor if factor.to_f64() == Some(1.0) => Ok(grad.clone()),

@@ -3,8 +3,8 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::reduction::{restored, shared_by_all};
-use crate::Outline;
+use crate::{Outline, not_differentiable};
+use crate::formulas::reduction::totals::{restored, shared_by_all};
 
 /// The gradient of selected elements, put where they were.
 fn put_back(grad: &Tensor, this: &Outline, dim: i64, indices: &Tensor, keepdim: bool) -> Result<Tensor> {
@@ -37,3 +37,11 @@ derivatives! {
     median(grad, this, result) => shared_by_all(grad, this, result);
     nanmedian(grad, this, result) => shared_by_all(grad, this, result);
 }
+
+not_differentiable!(
+    aten::histogram_bin_ct,
+    aten::histogram_bins_tensor,
+    aten::_histogramdd_bin_edges,
+    aten::_histogramdd_from_bin_cts,
+    aten::_histogramdd_from_bin_tensors
+);

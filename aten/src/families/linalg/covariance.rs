@@ -1,0 +1,92 @@
+//! How variables vary together.
+
+use dispatch_runtime::BadArgument;
+use dispatch_runtime::prelude::*;
+
+use crate::Fetch;
+use crate::prelude::*;
+
+/// How variables, which are rows, vary together over observations, which are columns.
+#[op_def("cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor")]
+pub fn cov(this: &Tensor, correction: i64, fweights: Option<&Tensor>, aweights: Option<&Tensor>) -> Result<Tensor> {
+    check_variables(this)?;
+    let rows = if this.sizes().len() < 2 { this.reshape(&[1, -1])? } else { this.clone() };
+    let count = rows.sizes()[1];
+    check_weights("fweights", fweights, count, DType::is_integral, "whole numbers")?;
+    check_weights("aweights", aweights, count, DType::is_floating, "floating")?;
+    let weights = match (fweights, aweights) {
+        (Some(often), Some(much)) => Some((often * much)?),
+        (one, other) => one.or(other).cloned(),
+    };
+    let weighed = |rows: &Tensor| weights.as_ref().map_or_else(|| Ok(rows.clone()), |weights| rows * weights);
+    let total = match &weights {
+        Some(weights) => weights.sum()?,
+        None => Tensor::number(Scalar::Int(count)),
+    };
+    let mean = (weighed(&rows)?.sum_dim_intlist(Some(&[1]), true)? / &total)?;
+    let freedom = match (&weights, aweights) {
+        (Some(weights), Some(much)) if correction != 0 => {
+            (&total - (((weights * much)?.sum()? * correction)? / &total)?)?
+        }
+        _ => (&total - correction)?,
+    };
+    let centered = (rows - mean)?;
+    let products = centered.mm(&weighed(&centered)?.t()?.conj()?)?;
+    (products / freedom.clamp_min(0)?)?.squeeze()
+}
+
+fn check_variables(this: &Tensor) -> Result<(), BadArgument> {
+    if this.sizes().len() > 2 {
+        return Err(BadArgument::rank("self", this.sizes().len(), "at most 2"));
+    }
+    if this.dtype() == DType::Bool {
+        return Err(BadArgument::dtype("self", DType::Bool, "numbers"));
+    }
+    Ok(())
+}
+
+fn check_weights(
+    name: &'static str,
+    weights: Option<&Tensor>,
+    count: i64,
+    fits: impl Fn(DType) -> bool,
+    kind: &str,
+) -> Result<()> {
+    let Some(weights) = weights else { return Ok(()) };
+    if weights.sizes().len() > 1 {
+        return Err(BadArgument::rank(name, weights.sizes().len(), "at most 1").into());
+    }
+    if !fits(weights.dtype()) {
+        return Err(BadArgument::dtype(name, weights.dtype(), kind).into());
+    }
+    if weights.geometry().count() != count {
+        return Err(BadArgument::sizes(name, weights.sizes(), format!("{count} weights, one for each column")).into());
+    }
+    if count > 0 && weights.device() != Device::META {
+        if weights.lt_scalar(0)?.any()?.item()? {
+            return Err(BadArgument::value(name, "a weight below zero", "weights of zero or more").into());
+        }
+        if weights.sum()?.item::<f64>()? == 0.0 {
+            return Err(BadArgument::value(name, "weights that sum to zero", "a weight that is not zero").into());
+        }
+    }
+    Ok(())
+}
+
+/// How variables vary together, from -1 to 1.
+#[op_def("corrcoef(Tensor self) -> Tensor")]
+pub fn corrcoef(this: &Tensor) -> Result<Tensor> {
+    check_variables(this)?;
+    let together = cov!(this)?;
+    if together.sizes().is_empty() {
+        // One variable goes with itself, unless it does not vary.
+        return together.div(&together);
+    }
+    let deviations = together.diagonal(0, 0, 1)?.real()?.sqrt()?;
+    let scaled = ((together / deviations.unsqueeze(1)?)? / deviations.unsqueeze(0)?)?;
+    let kept = |part: &Tensor| part.clamp(Some(Scalar::Int(-1)), Some(Scalar::Int(1)));
+    if !scaled.dtype().is_complex() {
+        return kept(&scaled);
+    }
+    kept(&scaled.view_as_real()?)?.view_as_complex()
+}

@@ -1,0 +1,62 @@
+//! Windows as columns.
+
+use dispatch_runtime::prelude::*;
+
+use crate::{col2im, im2col, spread};
+
+/// What is under a window at each of its places in an image, as columns: [`im2col`], as layers call it.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// # use aten::prelude::*;
+/// # use dispatch_runtime::prelude::*;
+/// let columns = aten::functional::unfold(&Tensor::ones(&[1, 2, 3, 3], ())?, &[2], &[1], &[0], &[1])?;
+/// assert_eq!(columns.sizes(), [1, 8, 4]);
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where the window does not fit.
+pub fn unfold(
+    input: &Tensor,
+    kernel_size: &[i64],
+    dilation: &[i64],
+    padding: &[i64],
+    stride: &[i64],
+) -> Result<Tensor> {
+    let [kernel_size, dilation, stride] = pairs(kernel_size, dilation, stride)?;
+    im2col(input, &kernel_size, &dilation, &spread("padding", padding, 2, 0)?, &stride)
+}
+
+/// An image whose every element is the sum of those that [`unfold`] would have put into columns.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// # use aten::prelude::*;
+/// # use dispatch_runtime::prelude::*;
+/// let image = aten::functional::fold(&Tensor::ones(&[1, 4, 1], ())?, &[2, 2], &[2], &[1], &[0], &[1])?;
+/// assert_eq!(image.to_vec::<f32>()?, [1.0; 4]);
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where the columns are not those of such an image.
+pub fn fold(
+    input: &Tensor,
+    output_size: &[i64],
+    kernel_size: &[i64],
+    dilation: &[i64],
+    padding: &[i64],
+    stride: &[i64],
+) -> Result<Tensor> {
+    let [kernel_size, dilation, stride] = pairs(kernel_size, dilation, stride)?;
+    let (output_size, padding) = (spread("output_size", output_size, 2, 1)?, spread("padding", padding, 2, 0)?);
+    col2im(input, &output_size, &kernel_size, &dilation, &padding, &stride)
+}
+
+fn pairs(kernel_size: &[i64], dilation: &[i64], stride: &[i64]) -> Result<[dispatch_runtime::Dims; 3]> {
+    let two = |name, list| spread(name, list, 2, 1);
+    Ok([two("kernel_size", kernel_size)?, two("dilation", dilation)?, two("stride", stride)?])
+}

@@ -1,0 +1,72 @@
+//! Elements at positions.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+
+use crate::{Outline, not_differentiable};
+
+not_differentiable!(aten::nonzero, aten::nonzero_static, aten::one_hot);
+
+/// What was taken from a source, which may have had no dimension, and broadcasts.
+fn of_source(grad: &Tensor, dim: i64, index: &Tensor, source: &Outline) -> Result<Tensor> {
+    if source.rank() == 0 {
+        return grad.index_select(dim, &index.reshape(&[-1])?)?.reshape(&[]);
+    }
+    grad.index_select(dim, index)?.expand(source.sizes())
+}
+
+derivatives! {
+    embedding(grad; weight: &Outline, _: ...), not_differentiable(indices) =>
+        aten::embedding_backward(grad, indices, weight.sizes()[0], padding_idx, scale_grad_by_freq, sparse);
+    embedding_dense_backward(grad; _: ...), not_differentiable(indices) => {
+        let positions = indices.reshape(&[-1])?;
+        let mut rows = grad.index_select(0, &positions)?;
+        if padding_idx >= 0 {
+            rows = rows.masked_fill_scalar(&positions.eq_scalar(padding_idx)?.unsqueeze(-1)?, 0)?;
+        }
+        if scale_grad_by_freq {
+            let one = Tensor::ones(&[], (grad.dtype(), grad.device()))?.expand(positions.sizes())?;
+            let often = Tensor::zeros(&[num_weights], grad)?.index_add(0, &positions, &one)?;
+            rows = (rows / often.index_select(0, &positions)?.unsqueeze(-1)?)?;
+        }
+        let sizes: Vec<i64> = indices.sizes().iter().copied().chain([grad.sizes()[1]]).collect();
+        rows.reshape(&sizes)
+    };
+    index_select(grad; this: &Outline, dim: i64, index: &Tensor), not_differentiable(index) =>
+        aten::index_select_backward(grad, this.sizes(), dim, index);
+    // It takes small positions too.
+    gather(grad; this: &Outline, dim: i64, index: &Tensor), not_differentiable(index) =>
+        Tensor::zeros(this.sizes(), grad)?.scatter_add(dim, &index.to(DType::I64)?, grad);
+    take(grad; this: &Outline, index: &Tensor), not_differentiable(index) =>
+        aten::put(&Tensor::zeros(this.sizes(), grad)?, index, grad, true);
+    put(grad, index; source: &Outline, accumulate: bool), not_differentiable(index) =>
+        if accumulate { Ok(grad.clone()) } else { aten::put(grad, index, &Tensor::zeros(index.sizes(), grad)?, false) },
+        grad.take(index)?.reshape(source.sizes());
+    index(grad; this: &Outline, indices: &[Option<Tensor>]), not_differentiable(indices) =>
+        aten::index_put(&Tensor::zeros(this.sizes(), grad)?, indices, grad, true);
+    index_put(grad; indices: &[Option<Tensor>], accumulate: bool), not_differentiable(indices) =>
+        if accumulate { Ok(grad.clone()) } else { aten::index_put(grad, indices, &Tensor::zeros(&[], grad)?, false) },
+        aten::index(grad, indices);
+    index_fill_int_scalar(grad; dim: i64, index: &Tensor), not_differentiable(index) =>
+        grad.index_fill_int_scalar(dim, index, 0);
+    // A position that is listed twice is filled once.
+    index_fill_int_tensor(grad; dim: i64, index: &Tensor), not_differentiable(index) =>
+        grad.index_fill_int_scalar(dim, index, 0),
+        {
+            let elsewhere = grad.ones_like()?.index_fill_int_scalar(dim, index, 0)?.to(DType::Bool)?;
+            grad.masked_fill_scalar(&elsewhere, 0)?.sum()
+        };
+    index_copy(grad; dim: i64, index: &Tensor, source: &Outline), not_differentiable(index) =>
+        grad.index_fill_int_scalar(dim, index, 0), of_source(grad, dim, index, source);
+    index_add(grad; dim: i64, index: &Tensor, source: &Outline, alpha: Scalar), not_differentiable(index) =>
+        Ok(grad.clone()), of_source(grad, dim, index, source)? * alpha;
+    masked_select(grad; this: &Outline, mask: &Tensor), not_differentiable(mask) =>
+        aten::masked_select_backward(grad, &this.stand_in()?, mask);
+    masked_scatter(grad, mask; source: &Outline), not_differentiable(mask) =>
+        grad.masked_fill_scalar(mask, 0),
+        {
+            let taken = grad.masked_select(mask)?;
+            let left = source.count() - taken.geometry().count();
+            aten::constant_pad_nd(&taken, &[0, left], 0.into())?.reshape(source.sizes())
+        };
+}

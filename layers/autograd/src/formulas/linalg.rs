@@ -1,0 +1,4 @@
+//! Of products, and of distances.
+
+mod distance;
+mod product;

@@ -1,0 +1,6 @@
+//! Of normalisations.
+
+mod batch;
+mod layers;
+mod shared;
+mod softmax;

@@ -1,0 +1,4 @@
+//! Of images of other sizes.
+
+mod grid;
+mod upsample;
