@@ -1,21 +1,25 @@
 //! Rules for operators of aten that no word speaks for.
 
-/// One rule for several operators, given all arguments as values: `rule(batch, operator, arguments)`.
+/// One rule for several operators, given all arguments as values: `rule(batch, operator, arguments)`. After a `;` come operators of a family
+/// that can be left out.
 macro_rules! by_values {
-    ($rule:expr => $($operator:ident)*) => {$(
+    ($rule:expr => $($(#[$family:meta])? $($operator:ident)+);+) => {$(
+        $(#[$family])?
         const _: () = {
             const RUN: crate::rules::ByValues = $rule;
-            static BATCHED: crate::rule::BatchRule = crate::rule::BatchRule::new(|batch, arguments| {
-                RUN(batch, <aten::$operator as dispatch_runtime::Operation>::operator(), arguments)
-            });
-            static RULE: dispatch_runtime::RuleRecord = dispatch_runtime::RuleRecord::new(
-                <aten::$operator as dispatch_runtime::Operation>::operator,
-                &BATCHED,
-                dispatch_runtime::Location::new(file!(), line!()),
-            );
-            dispatch_runtime::__submit! { dispatch_runtime::__private::Record::Rule(&RULE) }
+            $(const _: () = {
+                static BATCHED: crate::rule::BatchRule = crate::rule::BatchRule::new(|batch, arguments| {
+                    RUN(batch, <aten::$operator as dispatch_runtime::Operation>::operator(), arguments)
+                });
+                static RULE: dispatch_runtime::RuleRecord = dispatch_runtime::RuleRecord::new(
+                    <aten::$operator as dispatch_runtime::Operation>::operator,
+                    &BATCHED,
+                    dispatch_runtime::Location::new(file!(), line!()),
+                );
+                dispatch_runtime::__submit! { dispatch_runtime::__private::Record::Rule(&RULE) }
+            };)+
         };
-    )*};
+    )+};
 }
 
 use crate::batch::Batch;
@@ -25,17 +29,22 @@ use dispatch_runtime::{Operator, Result, Value};
 type ByValues = fn(&Batch, &Operator, &[Value]) -> Result<Option<Vec<Value>>>;
 
 mod along;
+#[cfg(feature = "attention")]
 mod attention;
 mod geometry;
+#[cfg(feature = "conv")]
 mod images;
 mod indexing;
 mod items;
+#[cfg(feature = "loss")]
 mod losses;
 mod made;
+#[cfg(feature = "norm")]
 mod normalized;
 mod parts;
 mod places;
 mod pointwise;
+#[cfg(feature = "linalg")]
 mod products;
 mod reductions;
 mod reinterpreted;

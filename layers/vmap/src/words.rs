@@ -178,6 +178,7 @@ pub(crate) fn unfolded(tensor: &Tensor, at: usize, batch: i64, size: i64) -> Res
 }
 
 /// A result whose dimension `at` has the batch folded in.
+#[allow(dead_code, reason = "the families whose rules use it may be left out")]
 pub(crate) fn taken_apart(batch: &Batch, result: &Tensor, at: usize) -> Result<Mapped> {
     let size = result.sizes()[at] / batch.size;
     Ok(Mapped::in_front(unfolded(result, at, batch.size, size)?))

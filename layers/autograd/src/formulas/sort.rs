@@ -3,8 +3,8 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use crate::{Outline, not_differentiable};
 use crate::formulas::reduction::totals::{restored, shared_by_all};
+use crate::{Outline, not_differentiable};
 
 /// The gradient of selected elements, put where they were.
 fn put_back(grad: &Tensor, this: &Outline, dim: i64, indices: &Tensor, keepdim: bool) -> Result<Tensor> {

@@ -127,11 +127,13 @@ fn behind_the_batch(
 
 by_values! {
     |batch, operator, arguments| along(batch, operator, arguments, Named::Had) =>
-    cumsum cumprod logcumsumexp cummax cummin
-    _softmax _log_softmax _softmax_backward_data _log_softmax_backward_data _safe_softmax glu glu_backward glu_jvp
-    sort sort_stable topk kthvalue mode median_dim nanmedian_dim max_dim min_dim
+    cumsum cumprod logcumsumexp cummax cummin glu glu_backward glu_jvp max_dim min_dim
     flip roll cat unsafe_split unsafe_split_with_sizes
-    gather scatter_src scatter_value scatter_add scatter_reduce scatter_value_reduce scatter_reduce_two
+    gather scatter_src scatter_value scatter_add scatter_reduce scatter_value_reduce scatter_reduce_two;
+    #[cfg(feature = "norm")]
+    _softmax _log_softmax _softmax_backward_data _log_softmax_backward_data _safe_softmax;
+    #[cfg(feature = "sort")]
+    sort sort_stable topk kthvalue mode median_dim nanmedian_dim
 }
 
 by_values! { |batch, operator, arguments| along(batch, operator, arguments, Named::Made) => stack }

@@ -41,29 +41,36 @@ fn items(batch: &Batch, operator: &Operator, arguments: &[Value], rank: usize) -
 
 by_values! {
     |batch, operator, arguments| items(batch, operator, arguments, 3) =>
-    reflection_pad1d reflection_pad1d_backward replication_pad1d replication_pad1d_backward
+    reflection_pad1d reflection_pad1d_backward replication_pad1d replication_pad1d_backward;
+    #[cfg(feature = "resize")]
     upsample_linear1d upsample_linear1d_backward upsample_nearest1d upsample_nearest1d_backward
-    _upsample_nearest_exact1d _upsample_nearest_exact1d_backward
+    _upsample_nearest_exact1d _upsample_nearest_exact1d_backward;
+    #[cfg(feature = "conv")]
     col2im
 }
 
 by_values! {
     |batch, operator, arguments| items(batch, operator, arguments, 4) =>
+    reflection_pad2d reflection_pad2d_backward replication_pad2d replication_pad2d_backward;
+    #[cfg(feature = "pooling")]
     _adaptive_avg_pool2d _adaptive_avg_pool2d_backward adaptive_max_pool2d adaptive_max_pool2d_backward
-    avg_pool2d avg_pool2d_backward max_pool2d_with_indices max_pool2d_with_indices_backward max_unpool2d
-    reflection_pad2d reflection_pad2d_backward replication_pad2d replication_pad2d_backward
+    avg_pool2d avg_pool2d_backward max_pool2d_with_indices max_pool2d_with_indices_backward max_unpool2d;
+    #[cfg(feature = "resize")]
     upsample_bicubic2d upsample_bicubic2d_backward upsample_bilinear2d upsample_bilinear2d_backward
     upsample_nearest2d upsample_nearest2d_backward _upsample_nearest_exact2d _upsample_nearest_exact2d_backward
     _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward
-    grid_sampler_2d grid_sampler_2d_backward
+    grid_sampler_2d grid_sampler_2d_backward;
+    #[cfg(feature = "conv")]
     im2col
 }
 
 by_values! {
     |batch, operator, arguments| items(batch, operator, arguments, 5) =>
+    reflection_pad3d reflection_pad3d_backward replication_pad3d replication_pad3d_backward;
+    #[cfg(feature = "pooling")]
     _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward
-    avg_pool3d avg_pool3d_backward max_pool3d_with_indices max_pool3d_with_indices_backward max_unpool3d
-    reflection_pad3d reflection_pad3d_backward replication_pad3d replication_pad3d_backward
+    avg_pool3d avg_pool3d_backward max_pool3d_with_indices max_pool3d_with_indices_backward max_unpool3d;
+    #[cfg(feature = "resize")]
     upsample_trilinear3d upsample_trilinear3d_backward upsample_nearest3d upsample_nearest3d_backward
     _upsample_nearest_exact3d _upsample_nearest_exact3d_backward
     grid_sampler_3d grid_sampler_3d_backward

@@ -32,6 +32,7 @@ of_rows! {
     all() => |x| aten::all_dim(&x, 1, false);
 }
 
+#[cfg(feature = "sort")]
 macro_rules! middle_of_rows {
     ($($operator:ident: $along:ident;)*) => {$(
         #[op_vmap(aten::$operator)]
@@ -46,6 +47,7 @@ macro_rules! middle_of_rows {
     )*};
 }
 
+#[cfg(feature = "sort")]
 middle_of_rows! {
     median: median_dim;
     nanmedian: nanmedian_dim;
