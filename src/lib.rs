@@ -27,6 +27,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | `aten` | PyTorch's operators, `opdispatch::aten`, and methods for them | with `cpu` |
 //! | `cpu` | their kernels for the CPU, linked without a `use` | default |
 //! | `cuda` | their kernels for NVIDIA's devices, `opdispatch::cuda`; builds anywhere | |
+//! | `attention`, `conv`, `linalg`, `loss`, `norm`, `pooling`, `random`, `recurrent`, `resize`, `sort` | families of operators that a program can leave out | default, all by `families` |
 //! | `autograd` | derivatives, `opdispatch::autograd`, `loss.backward()` | default |
 //! | `autocast` | fewer bits where that gains, `opdispatch::autocast`, `autocast!` | default |
 //! | `modes` | whoever sees every call, `opdispatch::modes`: print, count, profile | default |
@@ -36,7 +37,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | `linkme` | registrations are collected by the linker | |
 //!
 #![cfg_attr(
-    all(feature = "cpu", feature = "autograd", feature = "vmap"),
+    all(feature = "cpu", feature = "autograd", feature = "vmap", feature = "linalg"),
     doc = r"
 # Gradients of each sample
 

@@ -1,6 +1,6 @@
 //! Autocast over autograd: casts are recorded, weights keep their precision.
 
-#![cfg(all(feature = "autocast", feature = "autograd", feature = "cpu"))]
+#![cfg(all(feature = "autocast", feature = "autograd", feature = "cpu", feature = "families"))]
 
 use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,6 @@
 //! Transforms of functions over one another: Jacobians, gradients of each sample, autocast in maps.
 
-#![cfg(all(feature = "autocast", feature = "autograd", feature = "vmap", feature = "cpu"))]
+#![cfg(all(feature = "autocast", feature = "autograd", feature = "vmap", feature = "cpu", feature = "families"))]
 
 use opdispatch::autograd::functional::grad;
 use opdispatch::autograd::{Differentiable, GradientError};

@@ -1,0 +1,37 @@
+//! Which families of operators a program has.
+//!
+//! `cargo test --no-default-features --features inventory,cpu,autograd,linalg --test families` runs it for a program without most of them.
+
+#![cfg(all(feature = "autograd", feature = "cpu", feature = "linalg"))]
+
+use opdispatch::autograd::Differentiable;
+use opdispatch::prelude::*;
+
+#[test]
+fn an_operator_that_is_left_out_is_reported_with_its_feature() {
+    let operators = [
+        ("conv", cfg!(feature = "conv"), "aten::convolution"),
+        ("loss", cfg!(feature = "loss"), "aten::nll_loss.out"),
+        ("norm", cfg!(feature = "norm"), "aten::softmax.int"),
+        ("sort", cfg!(feature = "sort"), "aten::quantile"),
+        ("loss", cfg!(feature = "loss"), "aten::ctc_loss.Tensor"),
+    ];
+    for (feature, is_on, name) in operators {
+        match Operator::find(name) {
+            Ok(_) => assert!(is_on, "{name} is there without `{feature}`"),
+            Err(error) => {
+                let expected =
+                    format!("no operator is called `{name}`; the feature `{feature}` brings it: turn it on in Cargo.toml");
+                assert!(!is_on && error.to_string() == expected, "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_family_that_is_there_computes_and_goes_back_whatever_is_left_out() {
+    let x = Tensor::from([[1.0, 2.0], [3.0, 4.0]]).requires_grad_(true).unwrap();
+    x.mm(&x).unwrap().relu().unwrap().sum().unwrap().backward().unwrap();
+    assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [7.0, 11.0, 9.0, 13.0]);
+    assert!(Operator::find("aten::mm").is_ok() && opdispatch::verify().is_empty());
+}
