@@ -1,7 +1,6 @@
 //! Fewer numbers than there were: sums, means, moments, norms, scans, counts.
 
 mod counting;
-mod differences;
 mod means;
 mod moments;
 mod norms;
@@ -9,7 +8,6 @@ mod scan;
 mod totals;
 
 pub use counting::*;
-pub use differences::*;
 pub use means::*;
 pub use moments::*;
 pub use norms::*;

@@ -8,7 +8,7 @@ use super::is_covered;
 const FAMILIES: [&str; 5] = ["indexing", "norm", "pooling", "reduction", "sort"];
 
 /// Operators without a large call, and why.
-const WITHOUT: [(&str, &str); 9] = [
+const WITHOUT: [(&str, &str); 11] = [
     ("aten::_local_scalar_dense", "it takes one element"),
     ("aten::item", "it takes one element"),
     ("aten::is_nonzero", "it takes one element"),
@@ -22,6 +22,8 @@ const WITHOUT: [(&str, &str); 9] = [
     ),
     ("aten::unique_dim", "it sorts rows by the order that `_unique2` sorts elements by"),
     ("aten::unique_dim_consecutive", "it compares rows as `unique_consecutive` compares elements"),
+    ("aten::special_softmax", "it is another name of `softmax`"),
+    ("aten::special_log_softmax", "it is another name of `log_softmax`"),
     ("aten::cov", "it is a product of matrices, of deviations from means"),
     ("aten::corrcoef", "it is `cov`, scaled"),
 ];
