@@ -50,7 +50,7 @@ pub(super) fn compiled(source: &Source, expressions: &[String]) -> Result<PathBu
 /// checks are for what a device does not survive, or does otherwise than the CPU; what they call is in the shim.
 const OPTIONS: [&str; 11] = [
     "-std=c++17",
-    "-O1",
+    "-Og",
     "-w",
     "-fwrapv",
     "-fno-strict-aliasing",
