@@ -10,9 +10,10 @@ use dispatch_runtime::{DType, Device, keys};
 use kernels_cpu as _;
 
 const USAGE: &str = "\
-usage: conformance [--device cpu|cuda:0] [--emulate] [--without DTYPE]... [--only OPERATOR]... [--call NUMBER] [--check NAME]... [--failures] [--left-out] [--missing]
+usage: conformance [--device cpu|cuda:0] [--emulate] [--without DTYPE]... [--only OPERATOR]... [--call NUMBER] [--check NAME]... [--part NUMBER/PARTS] [--failures] [--left-out] [--missing]
   --emulate    the CPU runs what CUDA would
   --without    no call with tensors of this dtype; of CUDA, none with complex ones
+  --part       one of so many parts of the operators, counted from 0: 0/2 and 1/2 are all of them
   --failures   every failure, with how to run it alone, in place of the table
   --left-out   what the checks say nothing about, and why
   --missing    what could not be called or differentiated, and what is not there";
@@ -64,6 +65,10 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
                 let dtype = value()?.parse().map_err(|error| format!("{error}"))?;
                 narrow.push(Box::new(move |suite| suite.without(dtype)));
             }
+            "--part" => {
+                let (part, parts) = part(&value()?)?;
+                narrow.push(Box::new(move |suite| suite.part(part, parts)));
+            }
             "--failures" => failures = true,
             "--left-out" => left_out = true,
             "--missing" => missing = true,
@@ -75,6 +80,13 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
     }
     let suite = narrow.into_iter().fold(Suite::new(device), |suite, narrow| narrow(suite));
     Ok(Options { device, suite, failures, left_out, missing })
+}
+
+/// `0/2` is the first half.
+fn part(word: &str) -> Result<(usize, usize), String> {
+    let numbers = word.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
+    let within = numbers.filter(|(part, parts)| part < parts);
+    within.ok_or_else(|| format!("--part takes a number and how many parts there are, such as 0/2, not {word}"))
 }
 
 fn report(options: &Options) -> ExitCode {

@@ -16,6 +16,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use libloading::Library;
 
@@ -218,7 +219,24 @@ impl Machine for Emulator {
     }
 
     fn unmark(&self, mark: Mark) {
-        self.state().marks.remove(&mark);
+        let mut state = self.state();
+        state.marks.remove(&mark);
+        state.times.remove(&mark);
+    }
+
+    fn mark_with_time(&self, queue: Queue) -> Result<Mark, CudaError> {
+        // What is put off has no time, so it is done now.
+        self.wait(queue)?;
+        let mut state = self.state();
+        let mark = state.mark(queue);
+        state.times.insert(mark, Instant::now());
+        Ok(mark)
+    }
+
+    fn time_between(&self, first: Mark, last: Mark) -> Result<Duration, CudaError> {
+        let state = self.state();
+        let [first, last] = [first, last].map(|mark| state.times.get(&mark).copied());
+        Ok(last.zip(first).map_or(Duration::ZERO, |(last, first)| last.saturating_duration_since(first)))
     }
 
     fn load(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError> {

@@ -43,6 +43,7 @@ mod division;
 #[cfg(feature = "emulator")]
 mod emulator;
 mod error;
+mod event;
 mod factory;
 mod fault;
 mod fingerprint;
@@ -102,6 +103,7 @@ pub use cache::cache_folder;
 pub use compiler::{Code, Compiled, compiled, compiler_version};
 pub use cublaslt::allow_tf32;
 pub use error::{CudaError, Missing};
+pub use event::Event;
 pub use fault::Site;
 pub use gpu::{count, is_available, properties};
 pub use graph::Graph;

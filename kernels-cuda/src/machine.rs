@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr::NonNull;
+use std::time::Duration;
 
 use crate::CudaError;
 use crate::source::Source;
@@ -177,6 +178,12 @@ pub(crate) trait Machine: Send + Sync {
     fn wait_for(&self, mark: Mark);
 
     fn unmark(&self, mark: Mark);
+
+    /// Marks the end of a queue's work so far, and the time at which the device reaches it.
+    fn mark_with_time(&self, queue: Queue) -> Result<Mark, CudaError>;
+
+    /// The time between two such marks, once the device has reached both.
+    fn time_between(&self, first: Mark, last: Mark) -> Result<Duration, CudaError>;
 
     /// Loads code that has these instances, and maybe others. What was never compiled is compiled.
     fn load(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError>;

@@ -8,6 +8,7 @@ use std::ffi::{CString, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::{LazyLock, Mutex, OnceLock};
+use std::time::Duration;
 
 use cudarc::driver::sys::CUdevice_attribute_enum::{
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
@@ -116,6 +117,16 @@ impl Nvidia {
             CONTEXT.set(self.context);
         }
         Ok(())
+    }
+
+    /// An event at the end of a queue's work so far.
+    fn event(&self, queue: Queue, kind: sys::CUevent_flags_enum) -> Result<Mark, CudaError> {
+        self.enter()?;
+        let mut event = std::ptr::null_mut();
+        driver!(cuEventCreate(&raw mut event, kind as u32))?;
+        let mark = event.addr();
+        driver!(cuEventRecord(event, queue as sys::CUstream)).inspect_err(|_| self.unmark(mark))?;
+        Ok(mark)
     }
 }
 
@@ -228,13 +239,21 @@ impl Machine for Nvidia {
     }
 
     fn mark(&self, queue: Queue) -> Result<Mark, CudaError> {
+        self.event(queue, sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING)
+    }
+
+    fn mark_with_time(&self, queue: Queue) -> Result<Mark, CudaError> {
+        self.event(queue, sys::CUevent_flags_enum::CU_EVENT_DEFAULT)
+    }
+
+    fn time_between(&self, first: Mark, last: Mark) -> Result<Duration, CudaError> {
         self.enter()?;
-        let mut event = std::ptr::null_mut();
-        let kind = sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING;
-        driver!(cuEventCreate(&raw mut event, kind as u32))?;
-        let mark = event.addr();
-        driver!(cuEventRecord(event, queue as sys::CUstream)).inspect_err(|_| self.unmark(mark))?;
-        Ok(mark)
+        let mut milliseconds = 0.0;
+        for mark in [first, last] {
+            driver!(cuEventSynchronize(mark as sys::CUevent))?;
+        }
+        driver!(cuEventElapsedTime_v2(&raw mut milliseconds, first as sys::CUevent, last as sys::CUevent))?;
+        Ok(Duration::from_secs_f32(milliseconds.max(0.0) / 1e3))
     }
 
     fn mark_all(&self, queues: &[Queue]) -> Result<Vec<Mark>, CudaError> {

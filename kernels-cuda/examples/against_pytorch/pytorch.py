@@ -8,6 +8,7 @@ import torch
 from torch.nn import functional as F
 
 small = sys.argv[1] == "small"
+only = sys.argv[2]
 on = "cuda"
 if not torch.cuda.is_available():
     sys.exit("it finds no device")
@@ -15,58 +16,158 @@ torch.manual_seed(1)
 print(torch.__version__, torch.cuda.get_device_name())
 
 
-def measured(name, times, work, calls=1):
-    for _ in range(2):
-        work()
-    torch.cuda.synchronize()
-    rounds = []
-    for _ in range(7):
-        start = time.perf_counter()
+def measured(name, work, calls=1, asked=False):
+    if only not in name:
+        return
+
+    def one_round(times):
+        torch.cuda.synchronize()
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin = time.perf_counter()
+        start.record()
         for _ in range(times):
             work()
-        torch.cuda.synchronize()
-        rounds.append((time.perf_counter() - start) / times / calls)
-    print(statistics.median(rounds), name)
+        took = time.perf_counter() - begin
+        end.record()
+        end.synchronize()
+        return (took if asked else start.elapsed_time(end) / 1e3) / times
+
+    one_round(2)
+    times = 1 if asked else int(min(max(4e-3 / one_round(1), 1), 100))
+    print(statistics.median(one_round(times) for _ in range(7)) / calls, name)
 
 
 def random(*sizes, dtype=torch.float32):
     return torch.randn(sizes, device=on, dtype=dtype)
 
 
-count = (64 << 20) // (256 if small else 1)
-with torch.no_grad():
-    x, y = random(count), random(count)
-    measured("clone 256 MiB", 20, lambda: x.clone())
-    measured("add f32 256 MiB", 20, lambda: x + y)
-    measured("relu f32 256 MiB", 20, lambda: torch.relu(y))
-    half = random(2 * count, dtype=torch.bfloat16)
-    measured("gelu bf16 256 MiB", 20, lambda: F.gelu(half))
-    wide, bias = x.view(-1, 8192), random(8192)
-    measured("add a row f32 256 MiB", 20, lambda: wide + bias)
-    measured("sum f32 256 MiB", 20, lambda: x.sum())
-    measured("sum of rows f32 256 MiB", 20, lambda: wide.sum(1))
-    measured("sum of columns f32 256 MiB", 20, lambda: wide.sum(0))
-    side = 64 if small else 8192
-    for name, dtype in (("matmul bf16 8192", torch.bfloat16), ("matmul f32 8192", torch.float32)):
-        a, b = random(side, side, dtype=dtype), random(side, side, dtype=dtype)
-        measured(name, 5, lambda: a @ b)
-    rows, width = (16, 256) if small else (16384, 4096)
-    scores = random(rows, width, dtype=torch.bfloat16)
-    weight, bias = random(width, dtype=torch.bfloat16), random(width, dtype=torch.bfloat16)
-    measured("softmax bf16 16384 x 4096", 20, lambda: torch.softmax(scores, -1))
-    measured("layer_norm bf16 16384 x 4096", 20, lambda: F.layer_norm(scores, (width,), weight, bias))
-    q, k, v = (random(4, 16, 64 if small else 4096, 64, dtype=torch.bfloat16) for _ in range(3))
-    measured("attention bf16 4 x 16 x 4096 x 64", 5, lambda: F.scaled_dot_product_attention(q, k, v))
-    one = random(1)
+def shrunk(large, less):
+    return less if small else large
 
-    def chain():
-        z = one
-        for _ in range(1000):
-            z = z + one
 
-    measured("add of one element, in a chain", 3, chain, calls=1000)
+DTYPES = ((torch.float32, "f32"), (torch.bfloat16, "bf16"))
 
-width = 32 if small else 1024
+
+def pointwise():
+    for dtype, name in DTYPES:
+        count = shrunk(256 << 20, 1 << 20) // dtype.itemsize
+        x, y = (random(count // 8192, 8192, dtype=dtype) for _ in range(2))
+        row, square = random(8192, dtype=dtype), random(count // 4096, 4096, dtype=dtype)
+        measured(f"clone {name}", lambda: x.clone())
+        measured(f"add {name}", lambda: x + y)
+        measured(f"relu {name}", lambda: torch.relu(x))
+        measured(f"gelu {name}", lambda: F.gelu(x))
+        measured(f"exp {name}", lambda: torch.exp(x))
+        measured(f"add a row {name}", lambda: x + row)
+        measured(f"transposed copy {name}", lambda: square.t().contiguous())
+        image = x.view(-1, 64, 32, 32)
+        last = torch.channels_last
+        measured(f"channels first to last {name}", lambda: image.contiguous(memory_format=last))
+
+
+def reductions():
+    for dtype, name in DTYPES:
+        count = shrunk(256 << 20, 1 << 20) // dtype.itemsize
+        x = random(count // 4096, 4096, dtype=dtype)
+        weight, bias = random(4096, dtype=dtype), random(4096, dtype=dtype)
+        measured(f"sum {name}", lambda: x.sum())
+        for what, dim in (("rows", 1), ("columns", 0)):
+            measured(f"sum of {what} {name}", lambda: x.sum(dim))
+            measured(f"largest of {what} {name}", lambda: x.amax(dim))
+        measured(f"softmax {name}", lambda: torch.softmax(x, -1))
+        measured(f"layer_norm {name}", lambda: F.layer_norm(x, (4096,), weight, bias))
+
+
+def products():
+    for side in (512, 1024, 2048, 4096, 8192):
+        for name, dtype, tf32 in (
+            ("bf16", torch.bfloat16, False),
+            ("f32", torch.float32, False),
+            ("TF32", torch.float32, True),
+        ):
+            less = shrunk(side, side // 64)
+            a, b = random(less, less, dtype=dtype), random(less, less, dtype=dtype)
+            torch.backends.cuda.matmul.allow_tf32 = tf32
+            measured(f"matmul {name} {side}", lambda: a @ b)
+            torch.backends.cuda.matmul.allow_tf32 = False
+
+
+def attentions():
+    for width in (64, 128):
+        for length in (1024, 4096, 16384):
+            sizes = (16384 // length, 16, shrunk(length, 64), width)
+            q, k, v, slopes = (random(*sizes, dtype=torch.bfloat16) for _ in range(4))
+            for causal in (False, True):
+                name = f"{width} x {length}{' causal' if causal else ''}"
+
+                def attended(q, k, v):
+                    return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+                measured(f"attention {name}", lambda: attended(q, k, v))
+                leaves = [tensor.detach().requires_grad_() for tensor in (q, k, v)]
+                measured(
+                    f"attention and its gradients {name}",
+                    lambda: torch.autograd.grad(attended(*leaves), leaves, slopes),
+                )
+
+
+IMAGES = (
+    (3, 64, 224, 7, 2),
+    (64, 64, 56, 1, 1),
+    (64, 64, 56, 3, 1),
+    (64, 256, 56, 1, 1),
+    (128, 128, 28, 3, 1),
+    (256, 512, 56, 1, 2),
+    (256, 256, 14, 3, 1),
+    (1024, 256, 14, 1, 1),
+    (512, 512, 7, 3, 1),
+)
+
+
+def convolutions():
+    torch.backends.cudnn.allow_tf32 = False
+    for dtype, name in DTYPES:
+        for layout, format in (("first", torch.contiguous_format), ("last", torch.channels_last)):
+            for come, go, image, window, stride in IMAGES:
+                side = shrunk(image, max(window, 7))
+                x = random(shrunk(64, 1), come, side, side, dtype=dtype).contiguous(memory_format=format)
+                w = random(go, come, window, window, dtype=dtype).contiguous(memory_format=format)
+                measured(
+                    f"conv {name} {layout} {come} to {go} of {image} by {window} step {stride}",
+                    lambda: F.conv2d(x, w, stride=stride, padding=window // 2),
+                )
+
+
+def picks():
+    count, wide = shrunk(1 << 24, 1 << 12), shrunk(1 << 14, 1 << 4)
+    line = random(count)
+    rows = line.view(wide, -1)
+    measured("sort of a line", lambda: line.sort())
+    measured("sort of rows", lambda: rows.sort())
+    numbers = torch.randint(1 << 40, (count,), device=on)
+    measured("sort of integers", lambda: numbers.sort())
+    measured("topk 100 of a line", lambda: line.topk(100))
+    measured("topk 10 of rows", lambda: rows.topk(10))
+    measured("cumsum of a line", lambda: line.cumsum(0))
+    measured("cumsum of rows", lambda: rows.cumsum(1))
+    measured("cumsum of columns", lambda: rows.cumsum(0))
+    few = torch.randint(100, (count,), device=on)
+    measured("cumsum of integers", lambda: few.cumsum(0))
+    places, of_rows = torch.randint(count, (count,), device=on), torch.randint(wide, (wide,), device=on)
+    measured("index of elements", lambda: line[places])
+    measured("index of rows", lambda: rows[of_rows])
+    measured("gather", lambda: line.gather(0, places))
+    measured("scatter_add", lambda: line.scatter_add(0, places, line))
+    measured("index_add of rows", lambda: rows.index_add(0, of_rows, rows))
+    words, width = shrunk(50257, 100), shrunk(768, 8)
+    table = random(words, width)
+    text = torch.randint(words, (shrunk(8, 1), shrunk(1024, 16)), device=on)
+    slopes = F.embedding(text, table)
+    measured("embedding", lambda: F.embedding(text, table))
+    measured(
+        "gradient of embedding",
+        lambda: torch.ops.aten.embedding_dense_backward(slopes, text, words, -1, False),
+    )
 
 
 class Network:
@@ -95,13 +196,35 @@ class Network:
                 parameter.grad = None
 
 
-measured("training step of digits", 20, Network([64, 128, 10], 64).step)
-network = Network([784, width, width, 10], 256)
-measured("training step of 784-1024-1024-10", 20, network.step)
+def small_calls():
+    one = random(1)
+
+    def chain():
+        z = one
+        for _ in range(500):
+            z = z + one
+
+    with torch.no_grad():
+        measured("add of one element, in a chain", chain, calls=500, asked=True)
+    width = shrunk(1024, 32)
+    measured("training step of digits", Network([64, 128, 10], 64).step)
+    network = Network([784, width, width, 10], 256)
+    measured("training step of 784-1024-1024-10", network.step)
+    with torch.no_grad():
+        for _ in range(3):
+            network.scores()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            network.scores()
+        measured("replayed forward of 784-1024-1024-10", graph.replay)
+
+
 with torch.no_grad():
-    for _ in range(3):
-        network.scores()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        network.scores()
-    measured("replayed forward of 784-1024-1024-10", 100, graph.replay)
+    pointwise()
+    reductions()
+    products()
+attentions()
+with torch.no_grad():
+    convolutions()
+    picks()
+small_calls()

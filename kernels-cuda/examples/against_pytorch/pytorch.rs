@@ -12,9 +12,9 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    pub(crate) fn measured(small: bool) -> Self {
+    pub(crate) fn measured(small: bool, only: &str) -> Self {
         let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
-        let output = Command::new(python).args(["-c", SCRIPT, if small { "small" } else { "large" }]).output();
+        let output = Command::new(python).args(["-c", SCRIPT, if small { "small" } else { "large" }, only]).output();
         let output = match output {
             Ok(output) if output.status.success() => output,
             Ok(output) => {

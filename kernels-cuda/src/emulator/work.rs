@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use super::BACKWARDS;
 use super::block::{Block, pointer};
@@ -16,6 +17,7 @@ pub(super) struct State {
     /// What each queue was asked for and has not done; the first queue is number one.
     pub(super) queues: Vec<Pending>,
     pub(super) marks: HashMap<Mark, Spot>,
+    pub(super) times: HashMap<Mark, Instant>,
     marked: usize,
     pub(super) recordings: Vec<Arc<Recorded>>,
     pub(super) recording: Option<(Queue, Recorded)>,

@@ -3,6 +3,7 @@
 
 mod attention;
 mod bound;
+mod contention;
 mod machine;
 mod many;
 mod offsets;

@@ -1,0 +1,138 @@
+//! Many threads and streams at once, long runs of replays, and memory that runs out.
+
+use std::error::Error as _;
+
+use dispatch_runtime::Spec;
+use dispatch_runtime::prelude::*;
+use kernels_cuda::{CudaError, Graph, Stream};
+
+use crate::{device, to};
+
+/// A device does more rounds than an emulated one in the same time.
+fn rounds(device: i64, emulated: i64) -> i64 {
+    if kernels_cuda::properties(0).unwrap().memory == usize::MAX { emulated } else { device }
+}
+
+fn filled(cuda: Device, count: i64, number: i64) -> Tensor {
+    aten::full(&[count], number.into(), Some(DType::F32), None, Some(cuda), None).unwrap()
+}
+
+/// How many elements differ from `number`.
+fn wrong(tensor: &Tensor, number: i64) -> Tensor {
+    aten::sum(&aten::ne_scalar(tensor, number.into()).unwrap(), None).unwrap()
+}
+
+#[test]
+fn eight_threads_write_in_one_of_sixteen_streams_read_in_another_and_give_back_in_a_third() {
+    let Some((cuda, _alone)) = device() else { return };
+    let streams: Vec<Stream> = (0..16).map(|_| Stream::new(cuda).unwrap()).collect();
+    let rounds = rounds(2000, 20);
+    let stream = |number: i64| streams[usize::try_from(number % 16).unwrap()];
+    let work = |thread: i64| {
+        let mut wrongs = Vec::new();
+        for round in 0..rounds {
+            // Sizes repeat, so that blocks are lent again while others still read what was in them.
+            let (count, number) = (64 << ((thread + round) % 13), round % 1000);
+            let mut x = {
+                let _writing = stream(thread + round).enter();
+                filled(cuda, count, number)
+            };
+            let doubled = {
+                let _reading = stream(3 * thread + 5 * round + 1).enter();
+                aten::add(&x, &x, 1.into()).unwrap()
+            };
+            let _freeing = stream(7 * thread + 11 * round + 2).enter();
+            aten::add_(&mut x, &doubled, 1.into()).unwrap();
+            drop(doubled);
+            wrongs.push(wrong(&x, 3 * number));
+        }
+        wrongs.iter().map(|wrong| to(wrong, Device::CPU).to_vec::<i64>().unwrap()[0]).sum::<i64>()
+    };
+    let wrong: Vec<i64> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|thread| scope.spawn(move || work(thread))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(wrong, [0; 8]);
+    cuda.synchronize().unwrap();
+}
+
+#[test]
+fn ten_thousand_replays_compute_what_as_many_calls_compute() {
+    let Some((cuda, _alone)) = device() else { return };
+    let mut x = filled(cuda, 1000, 0);
+    let mut sum = aten::full(&[1000], 0.into(), Some(DType::I64), None, Some(cuda), None).unwrap();
+    let seen = sum.clone();
+    let graph = Graph::record(cuda, || {
+        let doubled = aten::add(&x, &x, 1.into())?;
+        let rounded = aten::to_dtype(&doubled, DType::I64, false, true, None)?;
+        aten::add_(&mut sum, &rounded, 1.into())?;
+        aten::sum(&rounded, None)
+    })
+    .unwrap();
+    let mut expected = 0;
+    for replay in 0..10_000 {
+        if replay % 100 == 0 {
+            aten::fill__scalar(&mut x, (replay / 100).into()).unwrap();
+        }
+        expected += 2 * (replay / 100);
+        graph.replay().unwrap();
+    }
+    assert_eq!(to(&seen, Device::CPU).to_vec::<i64>().unwrap(), vec![expected; 1000]);
+    assert_eq!(to(graph.result(), Device::CPU).to_vec::<i64>().unwrap(), [2 * 99 * 1000]);
+}
+
+#[test]
+fn eight_threads_record_and_replay_at_once() {
+    let Some((cuda, _alone)) = device() else { return };
+    let rounds = rounds(1000, 20);
+    std::thread::scope(|scope| {
+        for thread in 0..8_i64 {
+            scope.spawn(move || {
+                let _entered = Stream::new(cuda).unwrap().enter();
+                let mut x = filled(cuda, 5000, 0);
+                let mut graph = Graph::record(cuda, || aten::add(&x, &x, 1.into())).unwrap();
+                let mut wrongs = Vec::new();
+                for round in 0..rounds {
+                    if round % 50 == 49 {
+                        graph = Graph::record(cuda, || aten::add(&x, &x, 1.into())).unwrap();
+                    }
+                    aten::fill__scalar(&mut x, (thread + round).into()).unwrap();
+                    graph.replay().unwrap();
+                    wrongs.push(wrong(graph.result(), 2 * (thread + round)));
+                }
+                for wrong in wrongs {
+                    assert_eq!(to(&wrong, Device::CPU).to_vec::<i64>().unwrap(), [0]);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_program_goes_on_when_memory_ran_out() {
+    let Some((cuda, _alone)) = device() else { return };
+    let is_out_of_memory = |error: &Error| {
+        let cause = error.source().and_then(|source| source.downcast_ref::<CudaError>());
+        matches!(cause, Some(CudaError::OutOfMemory { .. }))
+    };
+    let error = Spec::contiguous(DType::U8, &[1 << 45]).on(cuda).unwrap_err();
+    assert!(is_out_of_memory(&error), "{error}");
+    let total = kernels_cuda::properties(0).unwrap().memory;
+    if total < 1 << 40 {
+        let mut blocks = Vec::new();
+        let error = loop {
+            match Spec::contiguous(DType::U8, &[1 << 30]).on(cuda) {
+                Ok(block) => blocks.push(block),
+                Err(error) => break error,
+            }
+            assert!(blocks.len() <= total >> 30, "there are more blocks than the device has memory for");
+        };
+        assert!(is_out_of_memory(&error), "{error}");
+        let of_the_last = aten::sum(&blocks[0], None);
+        drop(blocks);
+        drop(of_the_last);
+    }
+    assert_eq!(to(&wrong(&filled(cuda, 100_000, 7), 7), Device::CPU).to_vec::<i64>().unwrap(), [0]);
+    cuda.synchronize().unwrap();
+    kernels_cuda::empty_cache().unwrap();
+}
