@@ -12,11 +12,15 @@ const u32 HELD = 16, PACK = 4;
 // Which elements of which line a thread has.
 struct Share {
     u64 line;
-    u32 length, lanes, lane;
+    u32 number, length, lanes, lane;
     bool packed, live;
-    __device__ __forceinline__ Share(const Lines &lines) : length(lines.length), lanes(lines.lanes), packed(lines.packed) {
-        u32 number = blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes;
+    __device__ __forceinline__ Share(const Lines &lines) : number(0), length(lines.length), lanes(lines.lanes), packed(lines.packed) {
         lane = threadIdx.x & (lanes - 1);
+        go(blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes, lines);
+    }
+    // To a line so many further.
+    __device__ __forceinline__ void go(u32 further, const Lines &lines) {
+        number += further;
         live = number < lines.count;
         line = live ? number : 0;
     }

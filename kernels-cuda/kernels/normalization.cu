@@ -42,17 +42,64 @@ struct Both {
     template <class C> __device__ __forceinline__ Twice<C> operator()(Twice<C> a, Twice<C> b) const { return {a.first + b.first, a.second + b.second}; }
 };
 
-// Sums from the mean of a line's first tile, of which there is one, as a rule: they stay small, and need no division where they are joined.
+// Lines of one tile, which a block takes one after another: parameters that all lines share are loaded once, and a line while the one before
+// is computed, unless its numbers fill the registers.
+template <class T, class P>
+__device__ __forceinline__ void held_lines(const T *in, T *out, const P *weight, const P *bias, Vector means, Vector rstds, double eps, Lines lines, Slots slots, compute_t<T> *scratch) {
+    typedef compute_t<T> C;
+    const bool AHEAD = sizeof(C) <= 4;
+    Share share(lines);
+    u32 of_block = blockDim.x / share.lanes, together = gridDim.x * of_block;
+    C next[HELD], by[HELD], plus[HELD];
+    if (AHEAD) share.load(next, in + share.start(), 0, C(0));
+    for (u32 first = blockIdx.x * of_block; first < lines.count; first += together) {
+        Share own = share;
+        C x[HELD], sum = C(0), squares = C(0);
+        if (AHEAD) {
+#pragma unroll
+            for (u32 i = 0; i < HELD; i++) x[i] = next[i];
+            share.go(together, lines);
+            if (first + together < lines.count) share.load(next, in + share.start(), 0, C(0));
+        } else {
+            own.load(x, in + own.start(), 0, C(0));
+            share.go(together, lines);
+        }
+        if (!AHEAD || slots.groups > 1 || first == blockIdx.x * of_block) {
+            slots.load(by, weight, own, 0, C(1));
+            slots.load(plus, bias, own, 0, C(0));
+        }
+#pragma unroll
+        for (u32 i = 0; i < HELD; i++) sum += x[i];
+        C mean = joined_among(own.lanes, sum, Plus(), scratch) / C(own.length);
+        own.fill(x, 0, mean);
+#pragma unroll
+        for (u32 i = 0; i < HELD; i++) {
+            x[i] -= mean;
+            squares += x[i] * x[i];
+        }
+        C rstd = C(1) / sqrt(joined_among(own.lanes, squares, Plus(), scratch) / C(own.length) + C(eps));
+        if (own.live && own.lane == 0) {
+            means.set(own.line, mean);
+            rstds.set(own.line, rstd);
+        }
+#pragma unroll
+        for (u32 i = 0; i < HELD; i++) x[i] = x[i] * rstd * by[i] + plus[i];
+        own.store(out + own.start(), x, 0);
+    }
+}
+
+// Sums of a longer line from the mean of its first tile: they stay small, and need no division where they are joined.
 template <class T, class P>
 __global__ void __launch_bounds__(512) lines(const T *in, T *out, const P *weight, const P *bias, Vector means, Vector rstds, double eps, Lines lines, Slots slots) {
     typedef compute_t<T> C;
     __shared__ Twice<C> scratch[32];
     Share share(lines);
+    u32 tiles = share.tiles();
+    if (tiles == 1) return held_lines(in, out, weight, bias, means, rstds, eps, lines, slots, (C *)scratch);
     in += share.start();
     out += share.start();
     C x[HELD], origin = C(0), mean, rstd;
     Twice<C> all = {C(0), C(0)};
-    u32 tiles = share.tiles();
 #pragma unroll 1
     for (u32 step = 0; step < 2 * tiles; step++) {
         u32 tile = step < tiles ? step : step - tiles;
@@ -65,15 +112,13 @@ __global__ void __launch_bounds__(512) lines(const T *in, T *out, const P *weigh
                 rstds.set(share.line, rstd);
             }
         }
-        if (step == 0 || tiles > 1) share.load(x, in, tile, origin);
+        share.load(x, in, tile, origin);
         if (step < tiles) {
             if (step == 0) {
                 C sum = C(0);
 #pragma unroll
                 for (u32 i = 0; i < HELD; i++) sum += x[i];
-                u32 held = share.lanes * HELD;
-                origin = joined_among(share.lanes, sum, Plus(), (C *)scratch) / C(share.length < held ? share.length : held);
-                share.fill(x, 0, origin);
+                origin = joined_among(share.lanes, sum, Plus(), (C *)scratch) / C(share.lanes * HELD);
             }
 #pragma unroll
             for (u32 i = 0; i < HELD; i++) {

@@ -11,11 +11,18 @@ template <class O> __global__ void __launch_bounds__(256) measured(O *out, i64 c
     if (at < count) out[at] = as<O>(start + step * double(at));
 }
 
+// A power for integers. A device's `pow(3, 1)` is the number below 3, which would become 2.
+__device__ __forceinline__ double exact_power(double base, double x) {
+    double power = pow(base, x), whole = round(power);
+    return fabs(power - whole) <= 4 * 2.220446049250313e-16 * fabs(whole) ? whole : power;
+}
+
 // Each is counted from the nearer end, and is then an exponent of `base` unless that is zero.
 template <class O> __global__ void __launch_bounds__(256) spaced(O *out, i64 count, double start, double end, double base) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     double step = (end - start) / double(count > 1 ? count - 1 : 1);
     double x = at < count / 2 || count == 1 ? start + step * double(at) : end - step * double(count - 1 - at);
-    out[at] = as<O>(base == 0 ? x : pow(base, x));
+    bool integral = as<double>(as<O>(0.5)) == 0;
+    out[at] = as<O>(base == 0 ? x : integral ? exact_power(base, x) : pow(base, x));
 }

@@ -10,6 +10,7 @@ use dispatch_runtime::{
 use crate::elementwise::{DTYPES, Loops, check_written, is_common, transferred};
 use crate::kernel::Kernel;
 use crate::launch::Launch;
+use crate::moves::turned;
 use crate::number::is_single;
 use crate::walk::element_size;
 use crate::{graph, pinned};
@@ -81,13 +82,21 @@ pub(crate) fn write(to: &mut Tensor, from: &Tensor) -> Result<()> {
     transfer(to, from, false)
 }
 
+/// Writes elements from the same device, or one number, into a tensor.
+fn converted(to: &mut Tensor, from: &Tensor) -> Result<()> {
+    if !is_single(from) && turned(to, from)? {
+        return Ok(());
+    }
+    transferred(&COPY, to, from)
+}
+
 fn transfer(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     if to.geometry().count() == 0 {
         return Ok(());
     }
     let there = Device::CPU.key();
     if is_single(from) || from.device() == to.device() {
-        transferred(&COPY, to, from)
+        converted(to, from)
     } else if from.device().key() == there {
         let from = aten::contiguous(from, MemoryFormat::Contiguous)?;
         let same_place =
@@ -97,14 +106,14 @@ fn transfer(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
         }
         let mut beside = Spec::contiguous(from.dtype(), from.sizes()).on(to.device())?;
         upload(&mut beside, &from, non_blocking)?;
-        transferred(&COPY, to, &beside)
+        converted(to, &beside)
     } else {
         // A storage is copied from its beginning.
         let begins = from.geometry().offset() == 0;
         let from = if begins { packed(from, from.dtype())? } else { copied(from, from.dtype())? };
         let beside = Spec::contiguous(from.dtype(), from.sizes()).on(to.device())?;
         to.device().memory()?.copy_across(from.storage(), beside.storage())?;
-        transferred(&COPY, to, &beside)
+        converted(to, &beside)
     }
 }
 
@@ -140,7 +149,7 @@ pub(crate) fn stretched(tensor: &Tensor, like: &Tensor, dtype: DType) -> Result<
 pub(crate) fn copied(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     let mut copy = Spec::contiguous(dtype, tensor.sizes()).on(tensor.device())?;
     if copy.geometry().count() > 0 {
-        transferred(&COPY, &mut copy, tensor)?;
+        converted(&mut copy, tensor)?;
     }
     Ok(copy)
 }

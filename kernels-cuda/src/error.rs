@@ -24,6 +24,13 @@ pub enum CudaError {
         /// What the driver said.
         said: String,
     },
+    /// A kernel ended as no kernel may, by an access to memory that is not there, say. The device does nothing more for this process.
+    Broken {
+        /// What the driver said.
+        said: String,
+        /// The kernels that were launched last, the last one first: one of them did it.
+        launched: Vec<&'static str>,
+    },
     /// The device has no block of memory of this size.
     OutOfMemory {
         /// How many bytes were asked for.
@@ -139,6 +146,14 @@ impl fmt::Display for CudaError {
         match self {
             Self::Unavailable(missing) => write!(f, "CUDA is not available: {missing}"),
             Self::Driver { call, said } => write!(f, "{call} failed: {said}"),
+            Self::Broken { said, launched } => {
+                write!(
+                    f,
+                    "a kernel broke, and the device does nothing more for this process: {said}; the last ones launched are {}; \
+                     with CUDA_LAUNCH_BLOCKING=1 the call of its operator fails, and says which that is",
+                    launched.join(", ")
+                )
+            }
             Self::OutOfMemory { asked, total } => {
                 write!(
                     f,

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use dispatch_runtime::{DType, Device, Generator, Result, Spec, Storage, Tensor};
+use dispatch_runtime::{DType, Device, Error, Generator, Result, Spec, Storage, Tensor};
 
 use crate::chance;
 use crate::error::CudaError;
@@ -197,14 +197,17 @@ impl<T> Graph<T> {
         let mut recorder = Recorder::begin(gpu, queue)?;
         let result = work()?;
         let (mut notes, recording) = recorder.end().ok_or("the recording was ended by what it recorded")?;
-        let recording = recording?;
+        const ENTERED: &str = "the closure entered a stream, and a recording has one of its own; enter none";
+        // What the other stream did may have ended the recording.
+        let recording =
+            recording.map_err(|error| if notes.left_its_stream { ENTERED.into() } else { Error::from(error) })?;
         // What nobody has any more was given back in the recording.
         notes.made.retain(|made| Arc::strong_count(made) > 1);
         notes.used.iter_mut().for_each(|used| used.is_written = used.storage.version() != used.version);
         let (made, was_replayed) = (Mutex::new(notes.made), AtomicBool::new(false));
         let graph = Self { gpu, recording, stream, used: notes.used, draws: notes.draws, made, was_replayed, result };
         if notes.left_its_stream {
-            return Err("the closure entered a stream, and a recording has one of its own; enter none".into());
+            return Err(ENTERED.into());
         }
         Ok(graph)
     }

@@ -10,6 +10,7 @@ use crate::gpu::Gpu;
 use crate::kernel::Kernel;
 use crate::machine::{Address, Grid, Queue};
 use crate::memory::CudaBuffer;
+use crate::recent;
 use crate::stream;
 use crate::users::Access;
 
@@ -186,6 +187,7 @@ impl Launch {
                     given: sizes.to_vec(),
                 });
             }
+            recent::note(kernel);
             // SAFETY: the places are of values of these sizes, and that the kernel takes values of such sizes was just seen. What it does
             // with them was promised for every launch when the kernel was made, by `Kernel::new`.
             unsafe { self.gpu.machine.launch(entry, grid, places, self.queue) }

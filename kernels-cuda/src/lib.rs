@@ -76,6 +76,7 @@ mod pinned;
 mod pooling;
 mod prefix;
 mod product;
+mod recent;
 mod reduce;
 mod reduction;
 mod rounding;

@@ -42,4 +42,12 @@ impl Lines {
         let threads = if self.lanes > 32 { self.lanes } else { 256 };
         Grid::new(self.count.div_ceil(threads / self.lanes), threads)
     }
+
+    /// As many blocks as run at once, if a block takes one line of a tile after another.
+    pub(crate) fn grid_at_once(&self, launch: Launch) -> Grid {
+        let Grid { blocks: [blocks, ..], threads: [threads, ..], .. } = self.grid();
+        let is_one_tile = u64::from(self.length) <= u64::from(self.lanes) * HELD;
+        let most = if is_one_tile { launch.multiprocessors() * (1024 / threads) } else { blocks };
+        Grid::new(blocks.min(most), threads)
+    }
 }

@@ -9,7 +9,7 @@ use crate::walk::{Divisor, Steps, steps};
 kernel! {
     // SAFETY: the launches here and in join.rs give both sides the steps of their tensors through the sizes of the walk.
     pub(crate) static MOVES = unsafe { Kernel::new("moves", include_str!("../kernels/moves.cu"), |instances| {
-        instances.all(&["moved", "triangle", "joined"], WORDS);
+        instances.all(&["moved", "triangle", "joined", "turned"], WORDS);
     }) };
 }
 
@@ -47,6 +47,47 @@ pub(crate) fn moved(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, from
         launch.cover(&MOVES, "moved", &[word], count.into(), arguments)?;
     }
     Ok(())
+}
+
+parameters! {
+    /// `struct Turned` of the kernels.
+    struct Turned {
+        rows: u32,
+        columns: u32,
+        row: i64,
+        column: i64,
+    }
+}
+
+/// From so many elements on, a copy that turns rows into columns goes by tiles.
+const MANY: i64 = 1 << 14;
+
+/// Copies a tensor whose neighbours lie in one dimension to a result whose neighbours lie in another. Says whether it is such a copy.
+pub(crate) fn turned(to: &Tensor, from: &Tensor) -> Result<bool> {
+    if to.dtype() != from.dtype() || from.geometry().count() < MANY {
+        return Ok(false);
+    }
+    let (element, Steps(mut dims)) = (element_size(to), Steps::of(to, &[from]));
+    let of_neighbours = |side: usize| dims.iter().position(|(size, steps)| steps[side] == element && *size >= 16);
+    let (Some(rows), Some(columns)) = (of_neighbours(0), of_neighbours(1)) else { return Ok(false) };
+    if rows == columns {
+        return Ok(false);
+    }
+    let ((height, down), (width, across)) = (dims[rows], dims[columns]);
+    let (Ok(rows_of), Ok(columns_of)) = (u32::try_from(height), u32::try_from(width)) else { return Ok(false) };
+    dims.remove(rows.max(columns));
+    dims.remove(rows.min(columns));
+    let turned = Turned { rows: rows_of, columns: columns_of, row: down[1], column: across[0] };
+    let edge = if element <= 4 { 64 } else { 32 };
+    let [tiles, ..] = Grid::of(height.div_ceil(edge) * width.div_ceil(edge), 256).blocks;
+    let (launch, word) = (Launch::on(to)?, word(to.dtype().size()));
+    let (to, from) = (launch.place(to)?, launch.place(from)?);
+    for (walk, items, offsets) in Steps(dims).parts() {
+        let grid = Grid { blocks: [tiles, items.min(u16::MAX.into()), 1], ..Grid::new(tiles, 256) };
+        let arguments = (items, to.offset(offsets[0]), from.offset(offsets[1]), walk, turned);
+        launch.run(&MOVES, "turned", &[word], grid, arguments)?;
+    }
+    Ok(true)
 }
 
 /// The most parts that one launch joins.

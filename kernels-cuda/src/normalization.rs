@@ -91,7 +91,7 @@ fn forward(
         let to = launch.place(out)?;
         let lines = Lines::of(launch, count, length, &[(from, of), (to, of), (weight, dtype), (bias, dtype)]);
         let arguments = (from, to, weight, bias, statistics.0, statistics.1, eps, lines, Slots::new(slots));
-        Ok(launch.run(&NORMALIZATION, "lines", &[of, dtype], lines.grid(), arguments)?)
+        Ok(launch.run(&NORMALIZATION, "lines", &[of, dtype], lines.grid_at_once(launch), arguments)?)
     })
 }
 

@@ -21,11 +21,13 @@ use crate::compiler::{self, Code};
 use crate::error::{CudaError, Missing};
 use crate::lock::locked;
 use crate::machine::{Address, Entry, Function, Grid, Machine, Mark, Module, Properties, Queue, Recording};
+use crate::recent;
 use crate::source::Source;
 
 /// A device, through the driver's primary context, which other libraries of the process share.
 pub(crate) struct Nvidia {
     properties: Properties,
+    device: sys::CUdevice,
     context: usize,
     pool: usize,
     /// Bytes that blocks of a function share, where they are more than any may.
@@ -65,8 +67,25 @@ fn check(call: &'static str, result: CUresult) -> Result<(), CudaError> {
     if result == CUresult::CUDA_SUCCESS {
         return Ok(());
     }
-    Err(CudaError::Driver { call, said: format!("{result:?}") })
+    let said = format!("{result:?}");
+    Err(if BREAKS.contains(&result) {
+        CudaError::Broken { said, launched: recent::kernels() }
+    } else {
+        CudaError::Driver { call, said }
+    })
 }
+
+/// What is said of a kernel, by whatever call comes next.
+const BREAKS: [CUresult; 8] = [
+    CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
+    CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
+    CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE,
+    CUresult::CUDA_ERROR_INVALID_PC,
+    CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION,
+    CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR,
+    CUresult::CUDA_ERROR_ASSERT,
+    CUresult::CUDA_ERROR_LAUNCH_FAILED,
+];
 
 /// Calls a function of the driver, whose name goes into the error.
 macro_rules! driver {
@@ -103,18 +122,16 @@ impl Nvidia {
         let (multiprocessors, shared) = (attribute(MULTIPROCESSORS)?, attribute(SHARED)?);
         let properties = Properties { name, architecture, multiprocessors, memory, shared };
         let (pool, shared, recorded) = (keep_memory(device)?, Mutex::default(), Mutex::default());
-        Ok(Self { properties, context: context.addr(), pool, shared, recorded })
+        Ok(Self { properties, device, context: context.addr(), pool, shared, recorded })
     }
 
-    /// Makes the device this thread's.
+    /// Makes the device this thread's. Other libraries change a thread's device too, so the driver is asked each time: 15 nanoseconds.
     #[inline]
     fn enter(&self) -> Result<(), CudaError> {
-        thread_local! {
-            static CONTEXT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-        }
-        if CONTEXT.get() != self.context {
+        let mut current = std::ptr::null_mut();
+        driver!(cuCtxGetCurrent(&raw mut current))?;
+        if current.addr() != self.context {
             driver!(cuCtxSetCurrent(self.context as sys::CUcontext))?;
-            CONTEXT.set(self.context);
         }
         Ok(())
     }
@@ -163,6 +180,10 @@ impl Machine for Nvidia {
 
     fn wait(&self, queue: Queue) -> Result<(), CudaError> {
         self.enter()?;
+        // The driver refuses it too, and ends the recording.
+        if locked(&self.recorded).contains(&queue) {
+            return Err(CudaError::Driver { call: "cuStreamSynchronize", said: "it cannot be recorded".to_owned() });
+        }
         driver!(cuStreamSynchronize(queue as sys::CUstream))
     }
 
@@ -199,16 +220,23 @@ impl Machine for Nvidia {
 
     fn trim(&self) -> Result<(), CudaError> {
         self.enter()?;
+        // Recordings have a pool of their own.
+        driver!(cuDeviceGraphMemTrim(self.device))?;
         driver!(cuMemPoolTrimTo(self.pool as sys::CUmemoryPool, 0))
     }
 
     fn reserved(&self) -> usize {
-        let mut bytes = 0_u64;
+        let (mut bytes, mut recordings) = (0_u64, 0_u64);
         let attribute = sys::CUmemPool_attribute_enum::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT;
+        let of_recordings = sys::CUgraphMem_attribute_enum::CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT;
         let pool = self.pool as sys::CUmemoryPool;
-        let asked =
-            self.enter().and_then(|()| driver!(cuMemPoolGetAttribute(pool, attribute, (&raw mut bytes).cast())));
-        asked.ok().and_then(|()| usize::try_from(bytes).ok()).unwrap_or(0)
+        let asked = self
+            .enter()
+            .and_then(|()| driver!(cuMemPoolGetAttribute(pool, attribute, (&raw mut bytes).cast())))
+            .and_then(|()| {
+                driver!(cuDeviceGetGraphMemAttribute(self.device, of_recordings, (&raw mut recordings).cast()))
+            });
+        asked.ok().and_then(|()| usize::try_from(bytes + recordings).ok()).unwrap_or(0)
     }
 
     fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError> {
@@ -263,8 +291,7 @@ impl Machine for Nvidia {
     }
 
     fn has_passed(&self, mark: Mark) -> bool {
-        // SAFETY: as in `driver!`.
-        self.enter().is_ok() && unsafe { sys::cuEventQuery(mark as sys::CUevent) } != CUresult::CUDA_ERROR_NOT_READY
+        self.enter().and_then(|()| driver!(cuEventQuery(mark as sys::CUevent))).is_ok()
     }
 
     fn wait_for(&self, mark: Mark) {
@@ -311,7 +338,7 @@ impl Machine for Nvidia {
         parameters: &mut [*mut c_void],
         queue: Queue,
     ) -> Result<(), CudaError> {
-        self.enter()?;
+        // A stream knows its context.
         let (blocks, threads) = (grid.blocks, grid.threads);
         let (function, stream) = (entry.function as sys::CUfunction, queue as sys::CUstream);
         let nothing_else = std::ptr::null_mut();
@@ -345,7 +372,8 @@ impl Machine for Nvidia {
 
     fn begin_recording(&self, queue: Queue) -> Result<(), CudaError> {
         self.enter()?;
-        let mode = sys::CUstreamCaptureMode_enum::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        // Nothing that this crate asks for meanwhile disturbs a recording, and other modes forbid to ask whether an event has passed.
+        let mode = sys::CUstreamCaptureMode_enum::CU_STREAM_CAPTURE_MODE_RELAXED;
         let mut recorded = locked(&self.recorded);
         driver!(cuStreamBeginCapture_v2(queue as sys::CUstream, mode))?;
         recorded.push(queue);

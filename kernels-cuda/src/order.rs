@@ -136,11 +136,16 @@ impl Ranks {
             Ok(())
         } else if self.size <= SHORT {
             self.sort_short(launch, most, found)
-        } else if most <= FEW {
+        } else if most <= FEW && !self.is_long_and_few() {
             self.foremost(launch, most, found)
         } else {
             self.sort_long(launch, most, found)
         }
+    }
+
+    /// Whether a block to each line would leave most of the device idle for long.
+    fn is_long_and_few(&self) -> bool {
+        self.size >= 1 << 16 && self.count < 32
     }
 
     fn sort_short(&self, launch: Launch, most: i64, (values, indices): &Found) -> Result<()> {

@@ -263,9 +263,7 @@ impl Maker {
         let text = self.whole(&[self.shrunk(8, 1), self.shrunk(1024, 16)], words)?;
         let slopes = aten::embedding(&table, &text, -1, false, false)?;
         let list = text.clone();
-        measure(&line("embedding", Kind::Timed, 0.0, move || {
-            done(aten::embedding(&table, &list, -1, false, false))
-        }))?;
+        measure(&line("embedding", Kind::Timed, 0.0, move || done(aten::embedding(&table, &list, -1, false, false))))?;
         measure(&line("gradient of embedding", Kind::Timed, 0.0, move || {
             done(aten::embedding_dense_backward(&slopes, &text, words, -1, false))
         }))

@@ -1,10 +1,11 @@
-//! Many threads and streams at once, long runs of replays, and memory that runs out.
+//! Many threads and streams at once, long runs of replays, memory that runs out, and a kernel that breaks.
+#![expect(unsafe_code, reason = "kernels are native code")]
 
 use std::error::Error as _;
 
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
-use kernels_cuda::{CudaError, Graph, Stream};
+use kernels_cuda::{CudaError, Graph, Grid, Kernel, Launch, Stream, kernel};
 
 use crate::{device, to};
 
@@ -135,4 +136,34 @@ fn a_program_goes_on_when_memory_ran_out() {
     assert_eq!(to(&wrong(&filled(cuda, 100_000, 7), 7), Device::CPU).to_vec::<i64>().unwrap(), [0]);
     cuda.synchronize().unwrap();
     kernels_cuda::empty_cache().unwrap();
+}
+
+kernel! {
+    // SAFETY: it writes where there is no memory, which ends the work of a device for a process. The test below launches it in a process of
+    // its own, on a device alone, as an emulated one shares the memory of the process.
+    static BREAKS = unsafe { Kernel::new("breaks", "__global__ void breaks(float *) { *(volatile float *)16 = 1; }", |instances| {
+        instances.one("breaks", &[]);
+    }) };
+}
+
+#[test]
+fn a_kernel_that_breaks_is_named_by_the_next_call_that_waits() {
+    const BREAK: &str = "OPDISPATCH_TEST_BREAK";
+    if std::env::var_os(BREAK).is_some() {
+        let cuda: Device = "cuda:0".parse().unwrap();
+        let x = filled(cuda, 8, 1);
+        let launch = Launch::on(&x).unwrap();
+        launch.run(&BREAKS, "breaks", &[], Grid::new(1, 1), (launch.place(&x).unwrap(),)).unwrap();
+        return println!("{}", cuda.synchronize().unwrap_err());
+    }
+    let Some((_, _alone)) = device() else { return };
+    if rounds(1, 0) == 0 {
+        return println!("skipped: an emulated device shares the memory of the process");
+    }
+    let this = "contention::a_kernel_that_breaks_is_named_by_the_next_call_that_waits";
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    let output = child.args([this, "--exact", "--nocapture"]).env(BREAK, "1").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("a kernel broke") && said.contains("launched are breaks"), "{said}");
 }
