@@ -186,6 +186,8 @@ impl<T> Graph<T> {
     ///
     /// Where the closure fails, or does what cannot be recorded.
     pub fn record(device: Device, mut work: impl FnMut() -> Result<T>) -> Result<Self> {
+        const ENTERED: &str = "the closure entered a stream, and a recording has one of its own; enter none";
+
         if is_recording() {
             return Err("a recording cannot be part of another; record the closures one after the other".into());
         }
@@ -197,7 +199,6 @@ impl<T> Graph<T> {
         let mut recorder = Recorder::begin(gpu, queue)?;
         let result = work()?;
         let (mut notes, recording) = recorder.end().ok_or("the recording was ended by what it recorded")?;
-        const ENTERED: &str = "the closure entered a stream, and a recording has one of its own; enter none";
         // What the other stream did may have ended the recording.
         let recording =
             recording.map_err(|error| if notes.left_its_stream { ENTERED.into() } else { Error::from(error) })?;
