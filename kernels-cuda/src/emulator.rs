@@ -133,9 +133,7 @@ impl Machine for Emulator {
         let reserved = reserved.ok_or_else(out_of_memory)?;
         let block = Block::layout(bytes).and_then(Block::allocate).ok_or_else(out_of_memory)?;
         state.reserved = reserved;
-        if let Some((recorded, work)) = &mut state.recording
-            && *recorded == queue
-        {
+        if let Some(work) = state.recording.get_mut(&queue) {
             work.taken.push(block);
         }
         Ok(block)
@@ -143,14 +141,10 @@ impl Machine for Emulator {
 
     fn free(&self, address: Address, queue: Queue) {
         let mut state = self.state();
-        match &mut state.recording {
-            Some((recorded, work)) if *recorded == queue => {
-                assert!(work.taken.contains(&address), "a recording gives back memory that was there before");
-                work.held.push(address);
-                state.reserved -= Block::bytes(address);
-            }
-            _ => state.work(queue, Step::Free(address)),
-        }
+        let Some(work) = state.recording.get_mut(&queue) else { return state.work(queue, Step::Free(address)) };
+        assert!(work.taken.contains(&address), "a recording gives back memory that was there before");
+        work.held.push(address);
+        state.reserved -= Block::bytes(address);
     }
 
     fn trim(&self) -> Result<(), CudaError> {
@@ -202,8 +196,8 @@ impl Machine for Emulator {
 
     fn mark_all(&self, queues: &[Queue]) -> Result<Vec<Mark>, CudaError> {
         let mut state = self.state();
-        let recorded = state.recording.as_ref().map(|(queue, _)| *queue);
-        Ok(queues.iter().filter(|queue| Some(**queue) != recorded).map(|queue| state.mark(*queue)).collect())
+        let running: Vec<Queue> = queues.iter().copied().filter(|queue| !state.recording.contains_key(queue)).collect();
+        Ok(running.into_iter().map(|queue| state.mark(queue)).collect())
     }
 
     fn has_passed(&self, mark: Mark) -> bool {
@@ -298,13 +292,13 @@ impl Machine for Emulator {
     }
 
     fn begin_recording(&self, queue: Queue) -> Result<(), CudaError> {
-        self.state().recording = Some((queue, Recorded::default()));
+        self.state().recording.insert(queue, Recorded::default());
         Ok(())
     }
 
-    fn end_recording(&self, _: Queue) -> Result<Recording, CudaError> {
+    fn end_recording(&self, queue: Queue) -> Result<Recording, CudaError> {
         let mut state = self.state();
-        let (_, work) = state.recording.take().unwrap_or_default();
+        let work = state.recording.remove(&queue).unwrap_or_default();
         state.recordings.push(Arc::new(work));
         Ok(state.recordings.len() - 1)
     }

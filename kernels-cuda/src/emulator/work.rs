@@ -20,7 +20,8 @@ pub(super) struct State {
     pub(super) times: HashMap<Mark, Instant>,
     marked: usize,
     pub(super) recordings: Vec<Arc<Recorded>>,
-    pub(super) recording: Option<(Queue, Recorded)>,
+    /// What is being recorded, each in a queue of its own.
+    pub(super) recording: HashMap<Queue, Recorded>,
     /// Bytes of blocks.
     pub(super) reserved: usize,
 }
@@ -70,9 +71,7 @@ const MOST: usize = 1000;
 impl State {
     /// Records it, or puts it off.
     pub(super) fn work(&mut self, queue: Queue, step: Step) {
-        if let Some((recorded, work)) = &mut self.recording
-            && *recorded == queue
-        {
+        if let Some(work) = self.recording.get_mut(&queue) {
             work.steps.push(step);
             return;
         }
@@ -115,12 +114,10 @@ impl State {
 
     /// A driver refuses to let what is being recorded wait for anything, or the other way round.
     pub(super) fn check_apart_from_recording(&self, call: &'static str, queues: &[Queue]) -> Result<(), CudaError> {
-        match &self.recording {
-            Some((recorded, _)) if queues.contains(recorded) => {
-                Err(CudaError::Driver { call, said: "it cannot be recorded".to_owned() })
-            }
-            _ => Ok(()),
+        if queues.iter().any(|queue| self.recording.contains_key(queue)) {
+            return Err(CudaError::Driver { call, said: "it cannot be recorded".to_owned() });
         }
+        Ok(())
     }
 }
 
