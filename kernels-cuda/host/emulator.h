@@ -1,7 +1,7 @@
 // CUDA as the CPU has it: what a kernel says beyond C++, for the system's compiler.
 //
 // The threads of a block run one after the other, on stacks of their own: one that reaches a barrier waits there while the others run.
-// Blocks follow each other, and launches of one library, so `__shared__` is `static`.
+// A warp goes on until its threads wait for the block. Blocks follow each other, and launches of one library, so `__shared__` is `static`.
 //
 // What a device would not survive, or would silently do otherwise, ends the program with a message: a barrier that some threads never
 // reach, an access that is not aligned, a place outside of an array, and a shift by too many bits.
@@ -108,7 +108,13 @@ static unsigned fiber_of[MAX_THREADS];
 static Fiber fibers[MAX_THREADS];
 static Context scheduler;
 static unsigned current, threads;
-alignas(16) static unsigned char exchange[MAX_THREADS][32];
+constexpr unsigned WARP = 32, MAX_WARPS = MAX_THREADS / WARP;
+
+// What the threads of a warp write before a barrier of theirs, and read behind it. Each barrier uses the other of two places: while some
+// threads still read behind one, others write for the next. A warp's turns are how many barriers it has passed.
+static unsigned turns[MAX_WARPS];
+alignas(16) static unsigned char exchange[2][MAX_THREADS][32];
+static unsigned votes[2][MAX_WARPS];
 alignas(256) static unsigned char shared[SHARED + LINE];
 
 // Sixteen bytes on their way to shared memory.
@@ -159,61 +165,57 @@ inline void open_fiber(unsigned at) {
     }
 }
 
-inline bool open_barriers() {
-    unsigned waiting = 0, done = 0;
-    for (unsigned i = 0; i < threads; i++) {
-        waiting += state[i] == AT_BLOCK;
-        done += state[i] == DONE;
+static unsigned idle[MAX_THREADS], idle_count, used;
+
+inline void run_thread(unsigned thread) {
+    if (state[thread] == NEW) {
+        fiber_of[thread] = idle_count ? idle[--idle_count] : used++;
+        open_fiber(fiber_of[thread]);
     }
-    if (waiting && waiting + done == threads) {
-        for (unsigned i = 0; i < threads; i++)
-            if (state[i] == AT_BLOCK) state[i] = READY;
-        return true;
-    }
-    bool opened = false;
-    for (unsigned first = 0; first < threads; first += warpSize) {
-        unsigned end = first + warpSize < threads ? first + warpSize : threads, at = 0, gone = 0;
-        for (unsigned i = first; i < end; i++) {
-            at += state[i] == AT_WARP;
-            gone += state[i] == DONE;
+    state[thread] = READY;
+    be(thread);
+    go(scheduler, fibers[fiber_of[thread]].context);
+    if (state[thread] == DONE) idle[idle_count++] = fiber_of[thread];
+}
+
+inline unsigned count(State which, unsigned first, unsigned end) {
+    unsigned found = 0;
+    for (unsigned i = first; i < end; i++) found += state[i] == which;
+    return found;
+}
+
+// If all that are not done wait at such a barrier, they go on.
+inline bool open_barrier(State which, unsigned first, unsigned end) {
+    unsigned waiting = count(which, first, end);
+    if (!waiting || waiting + count(DONE, first, end) != end - first) return false;
+    for (unsigned i = first; i < end; i++)
+        if (state[i] == which) state[i] = READY;
+    return true;
+}
+
+inline void run_warp(unsigned warp, bool backwards) {
+    unsigned first = warp * WARP, end = first + WARP < threads ? first + WARP : threads;
+    do {
+        for (unsigned n = first; n < end; n++) {
+            unsigned thread = backwards ? first + end - 1 - n : n;
+            if (state[thread] == NEW || state[thread] == READY) run_thread(thread);
         }
-        if (at && at + gone == end - first) {
-            for (unsigned i = first; i < end; i++)
-                if (state[i] == AT_WARP) state[i] = READY;
-            opened = true;
-        }
-    }
-    return opened;
+        votes[++turns[warp] % 2][warp] = 0;
+    } while (open_barrier(AT_WARP, first, end));
 }
 
 inline void run_block(bool backwards) {
     memset(copies_begun, 0, sizeof(copies_begun));
-    unsigned used = 0;
-    static unsigned idle[MAX_THREADS];
-    unsigned idle_count = 0;
+    memset(votes, 0, sizeof(votes));
+    used = idle_count = 0;
     for (unsigned i = 0; i < threads; i++) state[i] = NEW;
-    for (unsigned left = threads; left;) {
-        bool moved = false;
-        for (unsigned n = 0; n < threads; n++) {
-            unsigned thread = backwards ? threads - 1 - n : n;
-            if (state[thread] != NEW && state[thread] != READY) continue;
-            if (state[thread] == NEW) {
-                fiber_of[thread] = idle_count ? idle[--idle_count] : used++;
-                open_fiber(fiber_of[thread]);
-            }
-            state[thread] = READY;
-            be(thread);
-            go(scheduler, fibers[fiber_of[thread]].context);
-            moved = true;
-            if (state[thread] == DONE) {
-                idle[idle_count++] = fiber_of[thread];
-                left--;
-            }
-        }
-        if (left && !open_barriers() && !moved) {
-            fprintf(stderr, "emulated kernel `%s`: a barrier that not all threads of block %u,%u,%u reach\n", kernel, blockIdx.x, blockIdx.y, blockIdx.z);
-            abort();
-        }
+    unsigned warps = (threads + WARP - 1) / WARP;
+    do {
+        for (unsigned n = 0; n < warps; n++) run_warp(backwards ? warps - 1 - n : n, backwards);
+    } while (open_barrier(AT_BLOCK, 0, threads));
+    if (count(DONE, 0, threads) != threads) {
+        fprintf(stderr, "emulated kernel `%s`: a barrier that not all threads of block %u,%u,%u reach\n", kernel, blockIdx.x, blockIdx.y, blockIdx.z);
+        abort();
     }
 }
 
@@ -271,27 +273,29 @@ template <class Entry> void launch(const char *name, const Launched &launched) {
     pthread_mutex_unlock(&running);
 }
 
+// Where a thread writes what others of its warp read behind the next barrier.
+inline unsigned turn() { return turns[current / WARP] % 2; }
+
 template <class T> T swap_lanes(T value, unsigned from) {
     static_assert(sizeof(T) <= 16, "a value of at most 16 bytes");
-    unsigned self = current;
-    memcpy(exchange[self], &value, sizeof(T));
+    unsigned here = turn();
+    memcpy(exchange[here][current], &value, sizeof(T));
     pause(AT_WARP);
     T result = value;
-    if (from < threads) memcpy(&result, exchange[from], sizeof(T));
-    pause(AT_WARP);
+    if (from < threads) memcpy(&result, exchange[here][from], sizeof(T));
     return result;
 }
 
 // Tensor cores, with fragments as the manual of PTX lays them out ("Matrix Fragments for mma.m16n8k16 with floating point type").
 template <class Value> void mma16816(float (&sums)[4], const unsigned (&left)[4], unsigned right0, unsigned right1, Value value) {
-    unsigned self = current, first = self & ~31u, group = self % 32 / 4, in_group = self % 4;
-    memcpy(exchange[self], left, 16);
-    memcpy(exchange[self] + 16, &right0, 4);
-    memcpy(exchange[self] + 20, &right1, 4);
+    unsigned here = turn(), self = current, first = self & ~31u, group = self % 32 / 4, in_group = self % 4;
+    memcpy(exchange[here][self], left, 16);
+    memcpy(exchange[here][self] + 16, &right0, 4);
+    memcpy(exchange[here][self] + 20, &right1, 4);
     pause(AT_WARP);
     auto element = [&](unsigned lane, unsigned i) {
         unsigned short bits;
-        memcpy(&bits, exchange[first + lane] + 2 * i, 2);
+        memcpy(&bits, exchange[here][first + lane] + 2 * i, 2);
         return value(bits);
     };
     for (unsigned i = 0; i < 4; i++) {
@@ -301,7 +305,6 @@ template <class Value> void mma16816(float (&sums)[4], const unsigned (&left)[4]
             sums[i] += element(row % 8 * 4 + pair, left_place) * element(column * 4 + pair, 8 + right_place);
         }
     }
-    pause(AT_WARP);
 }
 
 inline void check_sixteen(const void *at) {
@@ -312,19 +315,18 @@ inline void check_sixteen(const void *at) {
 
 inline void ldmatrix_x4(unsigned (&to)[4], const void *row, bool turned) {
     check_sixteen(row);
-    unsigned self = current, first = self & ~31u, group = self % 32 / 4, in_group = self % 4;
-    memcpy(exchange[self], &row, sizeof(row));
+    unsigned here = turn(), self = current, first = self & ~31u, group = self % 32 / 4, in_group = self % 4;
+    memcpy(exchange[here][self], &row, sizeof(row));
     pause(AT_WARP);
     for (unsigned matrix = 0; matrix < 4; matrix++) {
         to[matrix] = 0;
         for (unsigned half = 0; half < 2; half++) {
             unsigned down = turned ? in_group * 2 + half : group, across = turned ? group : in_group * 2 + half;
             const unsigned short *from;
-            memcpy(&from, exchange[first + matrix * 8 + down], sizeof(from));
+            memcpy(&from, exchange[here][first + matrix * 8 + down], sizeof(from));
             to[matrix] |= unsigned(from[across]) << 16 * half;
         }
     }
-    pause(AT_WARP);
 }
 
 // Until it is waited for, a copy's place has neither what was there nor what will be: halves of all ones are no numbers.
@@ -370,12 +372,10 @@ template <class T> T __shfl_up_sync(unsigned, T value, unsigned by, int = 32) {
     return emulator::swap_lanes(value, emulator::current - (lane >= by ? by : 0));
 }
 inline unsigned __ballot_sync(unsigned, bool value) {
-    emulator::exchange[emulator::current][0] = value;
+    unsigned &all = emulator::votes[emulator::turn()][emulator::current / emulator::WARP];
+    all |= unsigned(value) << emulator::current % emulator::WARP;
     emulator::pause(emulator::AT_WARP);
-    unsigned first = emulator::current & ~31u, votes = 0;
-    for (unsigned i = 0; i < 32 && first + i < emulator::threads; i++) votes |= unsigned(emulator::exchange[first + i][0]) << i;
-    emulator::pause(emulator::AT_WARP);
-    return votes;
+    return all;
 }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
