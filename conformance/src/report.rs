@@ -275,8 +275,19 @@ impl Report {
         }
     }
 
+    /// Adds what was found of other operators.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.rows.append(&mut other.rows);
+        self.failed.append(&mut other.failed);
+        self.left_out.append(&mut other.left_out);
+        self.missing.append(&mut other.missing);
+    }
+
     pub(crate) fn sort(&mut self) {
         self.rows.sort_by(|a, b| a.operator.cmp(&b.operator));
+        self.failed.sort_by(|a, b| a.operator.cmp(&b.operator));
+        self.left_out.sort_by(|a, b| a.0.cmp(&b.0));
+        self.missing.sort_by(|a, b| a.0.cmp(&b.0));
     }
 
     /// One row for each operator, sorted by name.

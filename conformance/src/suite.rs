@@ -1,5 +1,8 @@
 //! A run over recorded calls.
 
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use dispatch_runtime::{DType, Device, Operator};
 
 use crate::batches;
@@ -18,6 +21,9 @@ use crate::verdict::Verdict;
 
 /// What PyTorch has for the CPU alone.
 const OF_THE_CPU: [(&str, DType); 2] = [("upsample_bilinear2d", DType::U8), ("upsample_bicubic2d", DType::U8)];
+
+/// Into how many parts each thread's operators are divided: one of them may take long.
+const PARTS: usize = 16;
 
 /// What to run, and where.
 ///
@@ -113,32 +119,65 @@ impl Suite {
     ///
     /// Where the recordings cannot be read. Where there are none, the report is empty.
     pub fn run(&self) -> Result<Report> {
-        let calls = recorded_calls()?.unwrap_or_default();
-        let mut report = self.run_calls(&calls);
-        let core = core_operators()?.unwrap_or_default().into_iter().map(|(name, _)| name);
-        for name in core.chain(unrecorded::others().map(str::to_owned)) {
-            if !calls.iter().any(|call| call.operator == name) {
-                self.run_unrecorded(&name, &calls, &mut report);
-                self.run_random(&name, &mut report);
-            }
-        }
-        if self.makes(Check::Numeric) {
-            let made = gradients::made::calls()?;
-            made.iter().filter(|call| self.wants(call)).for_each(|call| self.run_made(call, &mut report));
-        }
-        if self.makes(Check::Large) {
-            for operator in Operator::all() {
-                self.run_large(operator, &calls, &mut report);
-            }
-        }
-        if self.makes(Check::Numbers) {
-            let numbers = Numbers::recorded()?;
-            for name in numbers.operators() {
-                self.run_numbers(name, &numbers, &mut report);
-            }
-        }
+        let mut report = self.run_over(&Recorded::read(self)?);
         report.sort();
         Ok(report)
+    }
+
+    /// Runs over the recordings with a thread for each of these devices, which share the operators. Two threads may have the same device.
+    ///
+    /// ```
+    /// use conformance::{Check, Suite};
+    /// use dispatch_runtime::Device;
+    ///
+    /// let suite = Suite::new(Device::CPU).only("aten::relu").check(Check::Values);
+    /// let report = suite.run_on(&[Device::CPU, Device::CPU])?;
+    /// assert_eq!(report.rows().len(), suite.run()?.rows().len());
+    /// # Ok::<(), conformance::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_on(&self, devices: &[Device]) -> Result<Report> {
+        let (recorded, next, parts) = (Recorded::read(self)?, AtomicUsize::new(0), PARTS * devices.len());
+        let run = |device: Device| {
+            let mut report = Report::new(device);
+            loop {
+                let part = next.fetch_add(1, Ordering::Relaxed);
+                if part >= parts {
+                    return report;
+                }
+                let suite = Self { device, ..self.clone() }.part(part, parts);
+                report.append(suite.run_over(&recorded));
+            }
+        };
+        let mut report = Report::new(self.device);
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = devices.iter().map(|device| scope.spawn(|| run(*device))).collect();
+            for thread in threads {
+                report.append(thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            }
+        });
+        report.sort();
+        Ok(report)
+    }
+
+    fn run_over(&self, recorded: &Recorded) -> Report {
+        let Recorded { calls, others, made, numbers } = recorded;
+        let mut report = self.run_calls(calls);
+        for name in others {
+            self.run_unrecorded(name, calls, &mut report);
+            self.run_random(name, &mut report);
+        }
+        made.iter().filter(|call| self.wants(call)).for_each(|call| self.run_made(call, &mut report));
+        if self.makes(Check::Large) {
+            Operator::all().into_iter().for_each(|operator| self.run_large(operator, calls, &mut report));
+        }
+        if let Some(numbers) = numbers {
+            numbers.operators().into_iter().for_each(|name| self.run_numbers(name, numbers, &mut report));
+        }
+        report
     }
 
     /// Holds an operator to what it gives for few elements.
@@ -271,6 +310,28 @@ impl Suite {
                 }
             }
         }
+    }
+}
+
+/// What a suite reads before it runs.
+struct Recorded {
+    calls: Vec<Call>,
+    /// Operators without a recorded call.
+    others: Vec<String>,
+    /// Calls that nobody recorded, for differences.
+    made: Vec<Call>,
+    numbers: Option<Numbers>,
+}
+
+impl Recorded {
+    fn read(suite: &Suite) -> Result<Self> {
+        let calls = recorded_calls()?.unwrap_or_default();
+        let core = core_operators()?.unwrap_or_default().into_iter().map(|(name, _)| name);
+        let names = core.chain(unrecorded::others().map(str::to_owned));
+        let others = names.filter(|name| !calls.iter().any(|call| call.operator == *name)).collect();
+        let made = if suite.makes(Check::Numeric) { gradients::made::calls()? } else { Vec::new() };
+        let numbers = suite.makes(Check::Numbers).then(Numbers::recorded).transpose()?;
+        Ok(Self { calls, others, made, numbers })
     }
 }
 

@@ -85,7 +85,7 @@ const ONCE: &str = "PyTorch does not differentiate its gradient";
 const BY_OTHERS: &str = "PyTorch does not differentiate it by one of its arguments: `self`, or the weight of classes";
 
 fn holds(check: Check) {
-    let report = Suite::new(Device::CPU).check(check).run().unwrap();
+    let report = Suite::new(Device::CPU).check(check).run_on(&[Device::CPU; 2]).unwrap();
     let failed: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
     assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));
 }
@@ -102,7 +102,7 @@ fn golden_forms_that_write_have_the_gradients_of_their_twins() {
 
 #[test]
 fn golden_every_derivative_agrees_with_differences() {
-    let report = Suite::new(Device::CPU).check(Check::Numeric).run().unwrap();
+    let report = Suite::new(Device::CPU).check(Check::Numeric).run_on(&[Device::CPU; 2]).unwrap();
     let failed: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
     assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));
     let has_passed = |operator: &Operator| {

@@ -9,19 +9,10 @@ fn every_operator_of_the_families_has_a_large_call_or_a_reason_for_none() {
     assert_eq!(large::uncovered(), Vec::<String>::new());
 }
 
-fn holds(half: usize) {
-    let report = Suite::new(Device::CPU).part(half, 2).check(Check::Large).run().unwrap();
+#[test]
+fn operators_give_for_many_elements_what_they_give_for_few() {
+    let report = Suite::new(Device::CPU).check(Check::Large).run_on(&[Device::CPU; 2]).unwrap();
     let failed: Vec<String> = report.failed().iter().map(ToString::to_string).collect();
     assert!(failed.is_empty(), "{}\n\n{report}", failed.join("\n"));
     assert_eq!(report.tally(Check::Large).not_implemented, 0, "{report}");
-}
-
-#[test]
-fn half_of_the_operators_give_for_many_elements_what_they_give_for_few() {
-    holds(0);
-}
-
-#[test]
-fn the_other_operators_give_for_many_elements_what_they_give_for_few() {
-    holds(1);
 }

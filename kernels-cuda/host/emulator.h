@@ -248,14 +248,14 @@ struct Launched {
 // One kernel of a library at a time: all above is static.
 static pthread_mutex_t running = PTHREAD_MUTEX_INITIALIZER;
 
-template <class Entry> void launch(const char *name, const Launched &launched) {
+inline void launch(void (*run)(const void *const *), const char *name, const Launched &launched) {
     pthread_mutex_lock(&running);
     kernel = name;
     const unsigned *grid = launched.grid, *block = launched.block;
     gridDim = {grid[0], grid[1], grid[2]};
     blockDim = {block[0], block[1], block[2]};
     threads = blockDim.x * blockDim.y * blockDim.z;
-    body = Entry::run;
+    body = run;
     arguments = launched.parameters;
     unsigned long long blocks = 1ull * grid[0] * grid[1] * grid[2];
     for (unsigned long long n = 0; n < blocks; n++) {

@@ -1,20 +1,12 @@
 //! Special functions: computed one element at a time, in double precision.
 
-mod airy;
-mod bessel;
-mod beta;
-mod gamma;
-mod normal;
-mod polynomials;
-
-use crate::arithmetic::times_log;
 use engine::compute::Fraction;
 use engine::elementwise::elementwise;
+use engine::math::special::polynomials::{self, Kind};
+use engine::math::special::{airy, bessel, gamma, normal};
 use engine::math::{Real, zeta};
-use polynomials::Kind;
 
-pub use beta::follows as beta_follows;
-pub use gamma::follows as gamma_follows;
+use crate::arithmetic::times_log;
 
 elementwise! {
     i0 => |[x]| by(x, bessel::i0);

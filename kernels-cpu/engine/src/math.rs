@@ -17,6 +17,7 @@ mod hyperbolic;
 mod logarithm;
 mod power;
 mod rare;
+pub mod special;
 #[cfg(test)]
 mod testing;
 mod vectorised;

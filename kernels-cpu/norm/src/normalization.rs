@@ -219,32 +219,3 @@ fn parameter<T: Fraction>(tensor: Option<&Tensor>, count: i64, otherwise: f64) -
 fn rounded<T: Fraction>(values: &[f64]) -> Vec<T> {
     values.iter().map(|&value| T::near(value)).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn moments_are_near_wherever_a_line_lies_and_begins() {
-        let mut state = 1_u32;
-        // A few roundings for every element of a lane; most lines lose far less.
-        let lost = 4.0 * float(DEPTH) * f64::from(f32::EPSILON);
-        for length in [1, 63, 64, 65, 1000, 5000] {
-            for (first, center) in [(0.0, 0.0), (1e4, 0.0), (-1e6, 1.0), (1e6, 1e6)] {
-                let mut line: Vec<f32> = (0..length)
-                    .map(|_| {
-                        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                        center + f32::from(u16::try_from(state >> 16).unwrap()) / 16384.0 - 2.0
-                    })
-                    .collect();
-                line[0] += first;
-                let exact = |f: &dyn Fn(f64) -> f64| line.iter().map(|&x| f(x.into())).sum::<f64>() / float(length);
-                let mean = exact(&|x| x);
-                let var = exact(&|x| (x - mean) * (x - mean));
-                let ours = moments(&line);
-                assert!((ours.0 - mean).abs() <= lost * (mean.abs() + var.sqrt()), "{ours:?} for {mean} and {var}");
-                assert!((ours.1 - var).abs() <= lost * var, "{ours:?} for {mean} and {var}");
-            }
-        }
-    }
-}

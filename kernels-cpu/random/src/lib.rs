@@ -98,16 +98,3 @@ fn words(seed: u64, first: u64) -> Words {
     });
     words
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_generator_of_another_device_is_refused() {
-        let mut bytes = Spec::contiguous(DType::U8, &[3]).on(Device::CPU).unwrap();
-        let other = Generator::new(Device::META, 1);
-        let error = filled::<u8, 4>(&mut bytes, Some(&other), |_, _| [[0; GROUP]; 4]).unwrap_err();
-        assert!(error.to_string().contains("`generator`"), "{error}");
-    }
-}

@@ -5,8 +5,9 @@ use dispatch_runtime::{BadArgument, philox};
 
 use super::{Words, filled};
 use engine::elementwise::elementwise;
+use engine::math::special::{beta, gamma};
 use engine::moves::stretched;
-use kernels_cpu_elementwise::special::{beta_follows, by_three, by_two, gamma_follows};
+use kernels_cpu_elementwise::special::{by_three, by_two};
 
 #[op_impl(aten::poisson, CPU, strided)]
 fn poisson(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
@@ -38,8 +39,8 @@ fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option
 }
 
 elementwise! {
-    _standard_gamma_grad => |[shape, x]| by_two(shape, x, gamma_follows);
-    _dirichlet_grad => |[x, alpha, total]| by_three(x, alpha, total, beta_follows);
+    _standard_gamma_grad => |[shape, x]| by_two(shape, x, gamma::follows);
+    _dirichlet_grad => |[x, alpha, total]| by_three(x, alpha, total, beta::follows);
 }
 
 /// The numbers that shape each element.

@@ -213,3 +213,10 @@ fn shaped_numbers_are_within_their_bounds() {
     let shares = shares.to_vec::<f64>().unwrap();
     assert!(shares.chunks(2).all(|pair| (pair[0] + pair[1] - 1.0).abs() < 1e-12), "{shares:?}");
 }
+
+#[test]
+fn a_generator_of_another_device_is_refused() {
+    let other = Generator::new(Device::META, 1);
+    let error = aten::uniform(&of(&[3], DType::F32), 0.0, 1.0, Some(&other)).unwrap_err().to_string();
+    assert!(error.contains("on cpu") && error.contains("on meta"), "{error}");
+}

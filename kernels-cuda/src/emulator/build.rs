@@ -86,7 +86,7 @@ fn program(source: &Source, expressions: &[String]) -> String {
         _ = writeln!(
             text,
             "extern \"C\" void run_{at}(const emulator::Launched *launched) {{ \
-             emulator::launch<emulator::Entry<&{expression}>>(\"{}: {expression}\", *launched); }}\n\
+             emulator::launch(emulator::Entry<&{expression}>::run, \"{}: {expression}\", *launched); }}\n\
              extern \"C\" const size_t *sizes_{at}() {{ return emulator::Entry<&{expression}>::SIZES; }}",
             source.name
         );

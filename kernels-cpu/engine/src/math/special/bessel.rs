@@ -6,31 +6,33 @@
 
 use std::f64::consts::{LN_2, PI};
 
-pub(super) fn i0(x: f64) -> f64 {
+/// The modified function of the first kind, of order zero.
+pub fn i0(x: f64) -> f64 {
     first_kind(0.0, x.abs(), false)
 }
 
-pub(super) fn i1(x: f64) -> f64 {
+/// The modified function of the first kind, of order one.
+pub fn i1(x: f64) -> f64 {
     first_kind(1.0, x.abs(), false).copysign(x)
 }
 
 /// `e^-|x|` times [`i0`].
-pub(super) fn scaled_i0(x: f64) -> f64 {
+pub fn scaled_i0(x: f64) -> f64 {
     first_kind(0.0, x.abs(), true)
 }
 
 /// `e^-|x|` times [`i1`].
-pub(super) fn scaled_i1(x: f64) -> f64 {
+pub fn scaled_i1(x: f64) -> f64 {
     first_kind(1.0, x.abs(), true).copysign(x)
 }
 
 /// The modified function of the second kind.
-pub(super) fn k(order: f64, x: f64) -> f64 {
+pub fn k(order: f64, x: f64) -> f64 {
     scaled_k(order, x) * (-x).exp()
 }
 
 /// `e^x` times [`k`]: the integral of `e^(x - x cosh t) cosh(order t)` over all `t` from zero.
-pub(super) fn scaled_k(order: f64, x: f64) -> f64 {
+pub fn scaled_k(order: f64, x: f64) -> f64 {
     match x {
         0.0 => return f64::INFINITY,
         f64::INFINITY => return 0.0,
@@ -54,12 +56,12 @@ pub(super) fn excess_acosh(x: f64) -> f64 {
 }
 
 /// A function that swings ever on; PyTorch knows no limit of it.
-pub(super) fn waves(x: f64, f: impl Fn(f64) -> f64) -> f64 {
+pub fn waves(x: f64, f: impl Fn(f64) -> f64) -> f64 {
     if x.is_infinite() { f64::NAN } else { f(x) }
 }
 
 /// `sin(x) / x`
-pub(super) fn spherical(x: f64) -> f64 {
+pub fn spherical(x: f64) -> f64 {
     match x.abs() {
         0.0 => 1.0,
         f64::INFINITY => 0.0,

@@ -7,10 +7,14 @@ use super::bessel::scaled_i0;
 
 /// The Chebyshev polynomials, which differ in where they begin.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// `T`: after 1 comes `x`.
     First,
+    /// `U`: after 1 comes `2x`.
     Second,
+    /// `V`: after 1 comes `2x - 1`.
     Third,
+    /// `W`: after 1 comes `2x + 1`.
     Fourth,
 }
 
@@ -19,7 +23,8 @@ const FAR: f64 = 1000.0;
 const FARTHEST: f64 = 1e6;
 
 impl Kind {
-    pub(super) fn at(self, x: f64, degree: f64) -> f64 {
+    /// The polynomial of a degree.
+    pub fn at(self, x: f64, degree: f64) -> f64 {
         let Some(n) = whole(degree) else { return 0.0 };
         if x < 0.0 {
             return if n % 2.0 == 0.0 { self.mirrored().at(-x, n) } else { -self.mirrored().at(-x, n) };
@@ -66,7 +71,7 @@ impl Kind {
 }
 
 /// Hermite's polynomials, whose leading coefficients are powers of `scale`, 1 or 2. Their highest degrees leave every type.
-pub(super) fn hermite(x: f64, degree: f64, scale: f64) -> f64 {
+pub fn hermite(x: f64, degree: f64, scale: f64) -> f64 {
     match whole(degree) {
         None => 0.0,
         Some(n) if n > FAR => f64::NAN,
@@ -74,7 +79,8 @@ pub(super) fn hermite(x: f64, degree: f64, scale: f64) -> f64 {
     }
 }
 
-pub(super) fn laguerre(x: f64, degree: f64) -> f64 {
+/// The Laguerre polynomial of a degree.
+pub fn laguerre(x: f64, degree: f64) -> f64 {
     let Some(n) = whole(degree) else { return 0.0 };
     if n > FARTHEST {
         return (0.5 * x).exp() * bessel((n + 0.5) * x);
@@ -82,7 +88,8 @@ pub(super) fn laguerre(x: f64, degree: f64) -> f64 {
     climb(n, 1.0 - x, |k, p, before| ((2.0 * k + 1.0 - x) * p - k * before) / (k + 1.0))
 }
 
-pub(super) fn legendre(x: f64, degree: f64) -> f64 {
+/// The Legendre polynomial of a degree.
+pub fn legendre(x: f64, degree: f64) -> f64 {
     let Some(n) = whole(degree) else { return 0.0 };
     if n > FARTHEST {
         let size = x.abs();

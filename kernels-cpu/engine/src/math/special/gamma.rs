@@ -9,12 +9,12 @@ const LARGE: f64 = 1e6;
 const MOST_TERMS: u32 = 20_000;
 
 /// The share that is below `x`.
-pub(super) fn below(shape: f64, x: f64) -> f64 {
+pub fn below(shape: f64, x: f64) -> f64 {
     shares(shape, x).0
 }
 
 /// The share that is above `x`.
-pub(super) fn above(shape: f64, x: f64) -> f64 {
+pub fn above(shape: f64, x: f64) -> f64 {
     shares(shape, x).1
 }
 

@@ -7,7 +7,7 @@ use dispatch_runtime::Complex64;
 use super::bessel::{distances, excess_acosh, scaled_k};
 
 /// Its power series near zero, and Bessel functions of the order one third elsewhere.
-pub(super) fn ai(x: f64) -> f64 {
+pub fn ai(x: f64) -> f64 {
     if x > 1.0 {
         let zeta = 2.0 / 3.0 * x * x.sqrt();
         (x / 3.0).sqrt() / PI * (-zeta).exp() * scaled_k(1.0 / 3.0, zeta)

@@ -2,16 +2,16 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, PI, SQRT_2};
 
-use engine::math::Real;
+use crate::math::Real;
 
 /// The logarithm of the share that is below.
-pub(super) fn log_share(x: f64) -> f64 {
+pub fn log_share(x: f64) -> f64 {
     let t = x * FRAC_1_SQRT_2;
     if x < -1.0 { Real::erfcx(-t).ln() - LN_2 - t * t } else { (-0.5 * Real::erfc(t)).ln_1p() }
 }
 
 /// Where so large a share is below.
-pub(super) fn quantile(share: f64) -> f64 {
+pub fn quantile(share: f64) -> f64 {
     if !(0.0..=1.0).contains(&share) {
         return f64::NAN;
     }

@@ -1,0 +1,15 @@
+//! Special functions of doubles, for operators that compute one element at a time.
+//!
+//! ```
+//! use kernels_cpu::math::special::{airy, polynomials::Kind};
+//!
+//! assert!((airy::ai(0.0) - 0.355_028_053_887_817).abs() < 1e-15);
+//! assert_eq!(Kind::First.at(0.5, 2.0), -0.5);
+//! ```
+
+pub mod airy;
+pub mod bessel;
+pub mod beta;
+pub mod gamma;
+pub mod normal;
+pub mod polynomials;

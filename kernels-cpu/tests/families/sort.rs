@@ -1,0 +1,68 @@
+use dispatch_runtime::{DType, Result, Tensor};
+use proptest::prelude::*;
+
+fn line(integers: &[i64]) -> Tensor {
+    Tensor::from_vec(integers.to_vec(), &[i64::try_from(integers.len()).unwrap()]).unwrap()
+}
+
+fn sorted(line: &Tensor, descending: bool) -> Result<(Tensor, Vec<i64>)> {
+    let (elements, places) = aten::sort_stable(line, Some(true), 0, descending)?;
+    Ok((elements, places.to_vec()?))
+}
+
+#[test]
+fn what_is_no_number_comes_last_and_zeros_of_both_signs_are_equal() -> Result<()> {
+    let ordered = [f64::NEG_INFINITY, -2.0, -f64::from(f32::MIN_POSITIVE), 0.0, 1e-45, 3.0, f64::INFINITY, f64::NAN];
+    let both = [f64::NAN, -0.0, 2.5, 0.0, -1e300];
+    for dtype in [DType::F32, DType::F64] {
+        let of = |numbers: &[f64]| {
+            let numbers = Tensor::from_vec(numbers.to_vec(), &[i64::try_from(numbers.len()).unwrap()])?;
+            aten::to_dtype(&numbers, dtype, false, true, None)
+        };
+        assert_eq!(sorted(&of(&ordered)?, false)?.1, (0..8).collect::<Vec<_>>(), "{dtype}");
+        assert_eq!(sorted(&of(&ordered)?, true)?.1, (0..8).rev().collect::<Vec<_>>(), "{dtype}");
+        let (elements, places) = sorted(&of(&both)?, true)?;
+        let elements = aten::to_dtype(&elements, DType::F64, false, true, None)?.to_vec::<f64>()?;
+        assert_eq!(places, [0, 2, 1, 3, 4], "{dtype}");
+        assert!(elements[0].is_nan() && elements[2].is_sign_negative() && !elements[3].is_sign_negative());
+    }
+    Ok(())
+}
+
+/// Long enough for digits, with many equals.
+fn numbers(seed: u64, count: usize, kinds: u64) -> Vec<i64> {
+    let mut state = seed | 1;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        i64::try_from((state >> 33) % kinds).unwrap() - 5
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn equals_stay_in_their_order(
+        seed in any::<u64>(), count in 0_usize..70_000, kinds in 1_u64..1 << 20, descending in any::<bool>(), some in 0_usize..5000,
+    ) {
+        let integers = numbers(seed, count, kinds);
+        let mut expected: Vec<i64> = (0..).take(count).collect();
+        let at = |place: i64| integers[usize::try_from(place).unwrap()];
+        expected.sort_by(|&a, &b| if descending { at(b).cmp(&at(a)) } else { at(a).cmp(&at(b)) });
+        // An element and its place fit one word only where elements are near each other.
+        let near = line(&integers);
+        let far = line(&integers.iter().map(|integer| integer << 40).collect::<Vec<_>>());
+        let fractions = [DType::F32, DType::F64].map(|dtype| aten::to_dtype(&near, dtype, false, true, None).unwrap());
+        let some = some.min(count);
+        for line in fractions.iter().chain([&near, &far]) {
+            let (elements, places) = sorted(line, descending).unwrap();
+            prop_assert!(places == expected, "{}", line.dtype());
+            let taken = aten::index_select(line, 0, &self::line(&places)).unwrap();
+            prop_assert!(aten::equal(&elements, &taken).unwrap(), "{}", line.dtype());
+            let (foremost, _) = aten::topk(line, i64::try_from(some).unwrap(), 0, descending, true).unwrap();
+            let first = aten::slice(&elements, 0, None, Some(i64::try_from(some).unwrap()), 1).unwrap();
+            prop_assert!(aten::equal(&foremost, &first).unwrap(), "{}", line.dtype());
+        }
+    }
+}
