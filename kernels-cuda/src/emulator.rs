@@ -11,6 +11,7 @@ mod build;
 mod work;
 
 use std::alloc::{Layout, alloc_zeroed};
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -32,7 +33,9 @@ use crate::source::Source;
 pub(crate) const DEVICES: usize = 2;
 
 static ON: AtomicBool = AtomicBool::new(false);
-static BACKWARDS: AtomicBool = AtomicBool::new(false);
+thread_local! {
+    static BACKWARDS: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Puts the emulator in the place of NVIDIA's driver, for this process, and says whether it can compile: where there is no C++ compiler
 /// (`c++`, or the one that `CXX` names), nothing changes. It must come before anything else is asked of a device.
@@ -48,9 +51,10 @@ pub fn emulate() -> bool {
     COMPILER.is_some()
 }
 
-/// Runs blocks and threads in the opposite order from now on. Where that changes a result, a barrier is missing.
+/// Whether blocks and threads of what this thread launches from now on run in the opposite order. Where that changes a result, a barrier is
+/// missing.
 pub fn emulate_backwards(backwards: bool) {
-    BACKWARDS.store(backwards, Ordering::Release);
+    BACKWARDS.set(backwards);
 }
 
 static MEMORY: AtomicUsize = AtomicUsize::new(usize::MAX);
@@ -283,7 +287,8 @@ impl Machine for Emulator {
             words
         };
         let parameters = parameters.iter().zip(&entry.parameters).map(value).collect();
-        self.state().work(queue, Step::Launch { function: entry.function, grid, parameters });
+        let backwards = BACKWARDS.get();
+        self.state().work(queue, Step::Launch { function: entry.function, grid, parameters, backwards });
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Kernels as text: what a compiler is given.
 
 use std::fmt::Write;
+use std::sync::LazyLock;
 
 use dispatch_runtime::DType;
 
@@ -31,6 +32,10 @@ pub(crate) const HEADERS: &[(&str, &str)] = &[
     ("tiles.cuh", include_str!("../kernels/tiles.cuh")),
 ];
 
+/// The fingerprint of all headers.
+pub(crate) static OF_HEADERS: LazyLock<Fingerprint> =
+    LazyLock::new(|| HEADERS.iter().fold(Fingerprint::new(), |hash, (name, content)| hash.part(name).part(content)));
+
 /// A kernel's text, and the instances of its templates. It can be compiled, and not launched: see [`Kernel`](crate::Kernel).
 #[derive(Clone, Copy)]
 pub struct Source {
@@ -56,8 +61,7 @@ impl Source {
 
     /// A name for a compiler's output, which differs if the text, a header, the compiler or an option does.
     pub(crate) fn key<S: AsRef<str>>(&self, compiler: &str, options: &[S]) -> String {
-        let headers = HEADERS.iter().fold(Fingerprint::new(), |hash, (name, content)| hash.part(name).part(content));
-        format!("{}-{}", self.name, headers.part(self.text).part(compiler).parts(options))
+        format!("{}-{}", self.name, OF_HEADERS.part(self.text).part(compiler).parts(options))
     }
 }
 

@@ -4,10 +4,8 @@ use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::BACKWARDS;
 use super::block::{Block, pointer};
 use crate::error::CudaError;
 use crate::machine::{Address, Function, Grid, Mark, Queue};
@@ -55,7 +53,7 @@ impl Drop for Recorded {
 
 /// One piece of work.
 pub(super) enum Step {
-    Launch { function: Function, grid: Grid, parameters: Vec<Vec<MaybeUninit<u128>>> },
+    Launch { function: Function, grid: Grid, parameters: Vec<Vec<MaybeUninit<u128>>>, backwards: bool },
     Copy { from: Address, to: Address, bytes: usize },
     Fill { to: Address, byte: u8, bytes: usize },
     Wait(Spot),
@@ -138,13 +136,13 @@ pub(super) struct Launched {
 impl Step {
     fn run(&self) {
         match self {
-            Self::Launch { function, grid, parameters } => {
+            Self::Launch { function, grid, parameters, backwards } => {
                 let places: Vec<*const c_void> = parameters.iter().map(|words| words.as_ptr().cast()).collect();
                 let launched = Launched {
                     blocks: grid.blocks.as_ptr(),
                     threads: grid.threads.as_ptr(),
                     shared: grid.shared,
-                    backwards: BACKWARDS.load(Ordering::Acquire),
+                    backwards: *backwards,
                     parameters: places.as_ptr(),
                 };
                 // SAFETY: `entry` gave the function, which has this type. These are the parameters that the kernel declares, which it

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 
 use crate::bound::{Nudged, assert_close, elements, farthest, unit};
-use crate::{Backwards, device, to};
+use crate::{Backwards, free_device, to};
 
 /// How a tensor of attention lies in memory.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +85,7 @@ pub(crate) fn assert_attention(
 
 #[test]
 fn attention_of_halves_is_that_of_doubles() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let (f16, bf16, f32) = (DType::F16, DType::BF16, DType::F32);
     let plain =
         |dtype, sizes, is_causal| Case { dtype, sizes, is_causal, mask: None, scale: None, layout: Layout::Nested };
@@ -118,7 +118,7 @@ fn attention_of_halves_is_that_of_doubles() {
 
 #[test]
 fn queries_that_see_nothing_come_to_nothing_and_least_numbers_are_no_infinities() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let sizes = [1, 1, 70, 16];
     let [query, key, value] = [1, 2, 3].map(|seed| part(seed, sizes, DType::F16, Layout::Nested));
     let there = [&query, &key, &value].map(|tensor| to(tensor, cuda));

@@ -7,7 +7,7 @@ use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 use kernels_cuda::{CudaError, Graph, Grid, Kernel, Launch, Stream, kernel};
 
-use crate::{Backwards, device, to};
+use crate::{Backwards, alone, device, to};
 
 fn numbers(tensor: &Tensor) -> Vec<f32> {
     to(tensor, Device::CPU).to_vec().unwrap()
@@ -221,6 +221,8 @@ fn where_memory_runs_out_what_lies_idle_is_given_back_first() {
         return println!("skipped: a device's memory takes long to fill");
     }
     let block = |size: i64| Spec::contiguous(DType::U8, &[size]).on(cuda);
+    // No other test allocates meanwhile.
+    let _other = alone(1);
     let _limited = Limited::to(before + (8 << 20));
     let (here, there) = (Stream::new(cuda).unwrap(), Stream::new(cuda).unwrap());
     for (stream, other) in [(here, there), (there, here)] {

@@ -22,16 +22,34 @@ use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 use test_tools::Tool;
 
-/// Faults, memory and the order of blocks are the process's: one test at a time looks at them.
-static ALONE: Mutex<()> = Mutex::new(());
+/// Faults and memory are a device's: one test at a time has it.
+static ALONE: [Mutex<()>; 2] = [const { Mutex::new(()) }; 2];
 
-/// A device, or none where the system has no C++ compiler to emulate one with.
+/// The first device, or none where the system has no C++ compiler to emulate one with.
 fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    devices()?;
+    Some((named(0), alone(0)))
+}
+
+/// One that no other test has, for tests that look at results alone.
+fn free_device() -> Option<(Device, MutexGuard<'static, ()>)> {
+    let free = (0..devices()?).rev().find_map(|index| Some((named(index), ALONE[index].try_lock().ok()?)));
+    free.or_else(device)
+}
+
+fn alone(index: usize) -> MutexGuard<'static, ()> {
+    ALONE[index].lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn named(index: usize) -> Device {
+    format!("cuda:{index}").parse().unwrap()
+}
+
+fn devices() -> Option<usize> {
     let there_is_one = kernels_cuda::is_available() || kernels_cuda::emulate();
-    let answer = there_is_one.then_some("cuda:0").ok_or("there is no device, and no C++ compiler to emulate one with");
-    let name = test_tools::found(Tool::Emulator, answer)?;
-    Some((name.parse().unwrap(), alone))
+    let answer = there_is_one.then_some(()).ok_or("there is no device, and no C++ compiler to emulate one with");
+    test_tools::found(Tool::Emulator, answer)?;
+    Some(kernels_cuda::count().min(ALONE.len()))
 }
 
 /// Blocks and threads come in any order: for a while, the last one first.

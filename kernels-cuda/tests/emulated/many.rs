@@ -4,7 +4,7 @@ use dispatch_runtime::Geometry;
 use dispatch_runtime::prelude::*;
 
 use crate::attention::assert_attention;
-use crate::{Backwards, device, to};
+use crate::{Backwards, free_device, to};
 
 fn sized(tensor: &Tensor, sizes: &[i64]) -> Tensor {
     tensor.restride(Geometry::contiguous(sizes)).unwrap()
@@ -48,7 +48,7 @@ fn assert_same(found: &Tensor, expected: &Tensor, what: &str) {
 
 #[test]
 fn long_lines_are_sorted_and_searched_as_on_the_cpu() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let all = sized(&numbers(2 * 5001, 3000), &[2, 5001]);
     for (number, dtype) in [DType::F32, DType::BF16, DType::I64, DType::U8].into_iter().enumerate() {
         let _order = Backwards::on(number % 2 == 1);
@@ -82,7 +82,7 @@ fn long_lines_are_sorted_and_searched_as_on_the_cpu() {
 
 #[test]
 fn what_masks_pick_is_found_in_many_blocks() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let _order = Backwards::on(true);
     let here = sized(&numbers(3 * 20_011, 9), &[3, 20_011]);
     let there = to(&here, cuda);
@@ -115,7 +115,7 @@ fn exact(count: i64, sizes: &[i64]) -> Tensor {
 
 #[test]
 fn rows_that_meet_are_added_whatever_the_tiles() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     for (number, (rows, below)) in
         [(31, 1), (32, 40), (33, 2), (700, 3), (5000, 900), (3000, 1)].into_iter().enumerate()
     {
@@ -137,7 +137,7 @@ fn rows_that_meet_are_added_whatever_the_tiles() {
 
 #[test]
 fn more_lists_than_a_launch_takes_pick_together() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let this = exact(3 * 4 * 2 * 5 * 3 * 2 * 4, &[3, 4, 2, 5, 3, 2, 4]);
     let lists: Vec<Tensor> = [3, 4, 2, 5, 3, 2].iter().map(|&size| positions(50, size)).collect();
     let index = |this: &Tensor, device: Device| {
@@ -149,7 +149,7 @@ fn more_lists_than_a_launch_takes_pick_together() {
 
 #[test]
 fn more_tensors_than_a_launch_takes_are_joined() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let parts: Vec<Tensor> = (0..150).map(|i| exact(3 * (1 + i % 5), &[3, 1 + i % 5])).collect();
     let there: Vec<Tensor> = parts.iter().map(|part| to(part, cuda)).collect();
     assert_same(&aten::cat(&there, 1).unwrap(), &aten::cat(&parts, 1).unwrap(), "many parts");
@@ -164,7 +164,7 @@ fn whole(sizes: &[i64], dtype: DType) -> Tensor {
 
 #[test]
 fn products_of_many_tiles_and_portions_are_those_of_the_cpu() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     for (number, dtype) in [DType::F32, DType::F64, DType::BF16, DType::I8].into_iter().enumerate() {
         let _order = Backwards::on(number % 2 == 1);
         for [rows, inner, columns] in [[300, 40, 270], [70, 2000, 33], [1, 9000, 5], [40, 3000, 1], [257, 17, 1]] {
@@ -189,7 +189,7 @@ type Case = (&'static [i64], &'static [i64], [i64; 4]);
 
 #[test]
 fn convolutions_of_many_tiles_and_portions_are_those_of_the_cpu() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let cases: [Case; 6] = [
         (&[2, 70, 24, 24], &[140, 70, 3, 3], [2, 1, 1, 1]),
         (&[1, 64, 10, 10], &[8, 64, 3, 3], [1, 2, 2, 1]),
@@ -237,7 +237,7 @@ fn convolutions_of_many_tiles_and_portions_are_those_of_the_cpu() {
 
 #[test]
 fn attention_over_many_blocks_is_that_of_doubles() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     for (number, (dtype, width, is_causal)) in [
         (DType::F32, 40, true),
         (DType::F64, 100, false),

@@ -8,7 +8,7 @@ use dispatch_runtime::{Geometry, MemoryFormat};
 use crate::attention::assert_attention;
 use crate::bound::Nudged::All;
 use crate::bound::{assert_close, elements};
-use crate::{device, to};
+use crate::{free_device, to};
 
 /// Small whole numbers, none of them zero, so that sums are exact in any order.
 fn numbers(count: i64, dtype: DType) -> Tensor {
@@ -31,7 +31,7 @@ type Operands = [Tensor; 3];
 /// Calls with operands of these sizes give the same numbers as on the CPU, wherever operands begin. These are calls whose results are exact.
 #[track_caller]
 fn agree(what: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(&mut Operands) -> Result<Vec<Tensor>>) {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     for &dtype in dtypes {
         for starts in STARTS {
             let [found, expected] = [cuda, Device::CPU].map(|device| {
@@ -50,7 +50,7 @@ fn agree(what: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(&mut Opera
 
 /// Runs `f`, which holds calls to doubles, with operands of these sizes on a device, wherever they begin.
 fn anywhere(what: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(&str, [&Tensor; 3])) {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     for &dtype in dtypes {
         for starts in STARTS {
             let operands = [0, 1, 2].map(|k| begun(cuda, dtype, sizes[k], starts[k]));

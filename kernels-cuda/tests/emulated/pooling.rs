@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::{Backwards, device, to};
+use crate::{Backwards, free_device, to};
 
 fn cast(tensor: &Tensor, dtype: DType) -> Tensor {
     aten::to_dtype(tensor, dtype, false, false, None).unwrap()
@@ -30,7 +30,7 @@ const DTYPES: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::BF16];
 
 #[test]
 fn parts_at_random_places_are_the_same_on_every_device() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let _backwards = Backwards::on(true);
     let cases: &[(&[i64], &[i64], &[i64])] = &[
         (&[3, 5, 61, 47], &[2, 3], &[23, 31]),
@@ -70,7 +70,7 @@ fn parts_at_random_places_are_the_same_on_every_device() {
 
 #[test]
 fn samples_may_be_any_numbers_and_parts_stay_inside() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let x = cast(&scattered(&[1, 8, 20, 20]), DType::F32);
     let odd = [-0.4_f32, -7.0, 1.0, 9.5, 1e10, -1e10, f32::INFINITY, f32::NAN];
     let odd = Tensor::from_vec(odd.iter().flat_map(|&x| [x, 0.5]).collect::<Vec<f32>>(), &[1, 8, 2]).unwrap();
@@ -84,7 +84,7 @@ fn samples_may_be_any_numbers_and_parts_stay_inside() {
 
 #[test]
 fn a_gradient_goes_once_to_the_element_that_an_index_says_wherever_it_is() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let (x, slopes) = (scattered(&[1, 2, 9, 9]), scattered(&[1, 2, 4, 4]));
     let anywhere = Tensor::from_vec((0..32).map(|i| i * 37 % 81).collect::<Vec<i64>>(), &[1, 2, 4, 4]).unwrap();
     let gradients = |device| {
@@ -101,7 +101,7 @@ fn a_gradient_goes_once_to_the_element_that_an_index_says_wherever_it_is() {
 
 #[test]
 fn an_index_outside_of_its_image_is_an_error() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let (x, slopes) = (to(&scattered(&[1, 2, 9, 9]), cuda), to(&scattered(&[1, 2, 4, 4]), cuda));
     let mut places = vec![0_i64; 32];
     places[7] = 81;

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::{Backwards, device, to};
+use crate::{Backwards, free_device, to};
 
 /// Small whole numbers, which add up exactly; some of them are the largest.
 fn numbers(sizes: &[i64]) -> Tensor {
@@ -30,7 +30,7 @@ fn agree(what: &str, cuda: Device, x: &Tensor, f: impl Fn(&Tensor) -> Result<Vec
 
 #[test]
 fn reductions_of_any_size_and_layout() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let _backwards = Backwards::on(true);
     let cases: &[(&[i64], &[i64], bool)] = &[
         (&[100_003], &[], false),
@@ -64,7 +64,7 @@ fn reductions_of_any_size_and_layout() {
 
 #[test]
 fn softmax_of_lines_that_one_thread_or_no_block_holds() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let _backwards = Backwards::on(true);
     for sizes in [&[300, 3][..], &[70, 17], &[33, 128], &[9, 1030], &[3, 4096], &[2, 20_000], &[2, 17_003]] {
         let x = numbers(sizes);
@@ -80,7 +80,7 @@ fn softmax_of_lines_that_one_thread_or_no_block_holds() {
 #[test]
 #[expect(clippy::many_single_char_names, reason = "gradients of three arguments")]
 fn normalisation_of_lines_and_planes_of_any_size() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let _backwards = Backwards::on(true);
     for sizes in [&[200, 5][..], &[70, 64], &[9, 1030], &[3, 4096], &[2, 20_000], &[2, 17_003], &[1000, 16]] {
         let (x, length) = (numbers(sizes), sizes[1]);
@@ -139,7 +139,7 @@ fn normalisation_of_lines_and_planes_of_any_size() {
 
 #[test]
 fn scans_by_warps_blocks_and_many_blocks() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let _backwards = Backwards::on(true);
     for sizes in [&[100_003][..], &[3, 70_001], &[300, 7], &[40, 200], &[20, 1030], &[3000, 4], &[5, 600, 3]] {
         let x = numbers(sizes);
@@ -156,7 +156,7 @@ fn scans_by_warps_blocks_and_many_blocks() {
 
 #[test]
 fn operands_that_broadcast_go_in_packs_or_several_to_a_thread() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let _backwards = Backwards::on(true);
     for sizes in [[33, 64], [37, 5], [1, 2056], [700, 24]] {
         for dtype in [DType::F32, DType::F64, DType::BF16, DType::I64, DType::U8] {
@@ -179,7 +179,7 @@ fn operands_that_broadcast_go_in_packs_or_several_to_a_thread() {
 
 #[test]
 fn numbers_that_no_integer_is_near_become_those_of_the_cpu() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let all = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e30, -1e30, 3e9, -3e9, 300.7, -1.5];
     for from in [DType::F32, DType::F64] {
         let x = aten::to_dtype(&Tensor::from_slice(&all), from, false, false, None).unwrap();

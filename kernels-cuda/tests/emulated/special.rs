@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::{device, to};
+use crate::{free_device, to};
 
 /// Numbers of every size and sign, the ends of the ways that functions are computed in, and what is no number.
 fn numbers() -> Vec<f64> {
@@ -65,7 +65,7 @@ fn all_of_two<const N: usize>(cuda: Device, [a, b]: &[Vec<f64>; 2], functions: [
 
 #[test]
 fn functions_of_a_number() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     all_of_one(
         cuda,
         &numbers(),
@@ -80,7 +80,7 @@ fn functions_of_a_number() {
 
 #[test]
 fn functions_of_two_numbers() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let numbers = numbers();
     all_of_two(cuda, &pairs(&numbers, &numbers), named! { special_zeta });
     // The steps of the sums are too many for some pairs, whose rounding shows.
@@ -92,7 +92,7 @@ fn functions_of_two_numbers() {
 
 #[test]
 fn polynomials_of_low_and_of_high_degrees() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let degrees = [-1.0, 0.0, 1.0, 2.9, 7.0, 8.0, 9.0, 40.0, 1000.0, 1001.0, f64::NAN];
     all_of_two(
         cuda,
@@ -111,7 +111,7 @@ fn polynomials_of_low_and_of_high_degrees() {
 
 #[test]
 fn derivatives_of_digamma_have_an_order() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     for order in [0, 1, 2, 3, 20, 171] {
         agree("polygamma", cuda, [&numbers()], |[x]| aten::polygamma(order, x));
     }
@@ -121,7 +121,7 @@ fn derivatives_of_digamma_have_an_order() {
 
 #[test]
 fn the_next_number_is_that_of_the_dtype() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let [a, b] = pairs(&numbers(), &numbers());
     for dtype in [DType::F64, DType::F32, DType::F16, DType::BF16] {
         let here = [&a, &b].map(|values| tensor(values, dtype));
@@ -136,7 +136,7 @@ fn the_next_number_is_that_of_the_dtype() {
 
 #[test]
 fn sums_from_zero_wrap_in_their_own_dtype() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let [a, b] = pairs(&[-128.0, -100.0, -1.0, 0.0, 1.0, 100.0, 127.0], &[-128.0, -100.0, 0.0, 2.0, 100.0, 127.0]);
     for dtype in [DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64] {
         let [a, b] = [&a, &b].map(|values| tensor(values, dtype));
@@ -160,7 +160,7 @@ fn sums_from_zero_wrap_in_their_own_dtype() {
 
 #[test]
 fn changes_of_gates_are_those_of_the_cpu() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let [x, dx] = pairs(&[-30.0, -1.5, 0.0, 0.3, 2.0, 20.0], &[-2.0, -0.7, 0.0, 1.0, 3.0]);
     agree("glu_jvp", cuda, [&x, &dx], |[x, dx]| {
         // With one element of each half beside each other, and then one half after the other.
@@ -180,7 +180,7 @@ fn changes_of_gates_are_those_of_the_cpu() {
 
 #[test]
 fn real_numbers_are_their_own_conjugates() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     for dtype in [DType::F32, DType::BF16, DType::I64, DType::U8, DType::Bool] {
         let x = to(&tensor(&[0.0, 1.0, 7.0], dtype), cuda);
         let conjugate = aten::conj_physical(&x).unwrap();

@@ -4,7 +4,7 @@
 use dispatch_runtime::prelude::*;
 use kernels_cuda::{Grid, Kernel, Launch, kernel};
 
-use crate::{Backwards, device, to};
+use crate::{Backwards, free_device, to};
 
 kernel! {
     // SAFETY: the tests below launch it, with tensors of as many elements as their threads take.
@@ -73,7 +73,7 @@ fn right(step: usize, column: usize) -> f32 {
 
 #[test]
 fn a_product_of_fragments_is_that_of_their_matrices() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let lanes = |each: usize| (0..32).flat_map(move |lane| (0..each).map(move |i| (lane / 4, lane % 4, i)));
     for (number, dtype) in HALVES.into_iter().enumerate() {
         let _order = Backwards::on(number % 2 == 1);
@@ -105,7 +105,7 @@ fn a_product_of_fragments_is_that_of_their_matrices() {
 
 #[test]
 fn lanes_get_their_halves_of_four_matrices() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     for (number, dtype) in HALVES.into_iter().enumerate() {
         let _order = Backwards::on(number % 2 == 1);
         let element =
@@ -129,7 +129,7 @@ fn lanes_get_their_halves_of_four_matrices() {
 
 #[test]
 fn copies_bring_sixteen_bytes_or_zeros() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     let _order = Backwards::on(true);
     let number = |i: u8| f32::from(i) + 1.0;
     let from = halves((0..512_u16).map(|i| number(u8::try_from(i % 250).unwrap())), DType::BF16, cuda);
@@ -144,7 +144,7 @@ fn copies_bring_sixteen_bytes_or_zeros() {
 
 #[test]
 fn two_numbers_are_rounded_into_a_word_the_first_one_lower() {
-    let Some((cuda, _alone)) = device() else { return };
+    let Some((cuda, _alone)) = free_device() else { return };
     for dtype in HALVES {
         let given: Vec<f32> = (0..64_u8).map(|i| f32::from(i) * 1.001 - 30.0).collect();
         let from = Tensor::from(given);
