@@ -170,12 +170,18 @@ impl Suite {
             self.run_unrecorded(name, calls, &mut report);
             self.run_random(name, &mut report);
         }
-        made.iter().filter(|call| self.wants(call)).for_each(|call| self.run_made(call, &mut report));
+        for call in made.iter().filter(|call| self.wants(call)) {
+            self.run_made(call, &mut report);
+        }
         if self.makes(Check::Large) {
-            Operator::all().into_iter().for_each(|operator| self.run_large(operator, calls, &mut report));
+            for operator in Operator::all() {
+                self.run_large(operator, calls, &mut report);
+            }
         }
         if let Some(numbers) = numbers {
-            numbers.operators().into_iter().for_each(|name| self.run_numbers(name, numbers, &mut report));
+            for name in numbers.operators() {
+                self.run_numbers(name, numbers, &mut report);
+            }
         }
         report
     }
