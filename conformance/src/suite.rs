@@ -140,15 +140,16 @@ impl Suite {
     ///
     /// As [`run`](Self::run).
     pub fn run_on(&self, devices: &[Device]) -> Result<Report> {
-        let (recorded, next, parts) = (Recorded::read(self)?, AtomicUsize::new(0), PARTS * devices.len());
+        let (recorded, next, count) = (Recorded::read(self)?, AtomicUsize::new(0), PARTS * devices.len());
+        let (own, parts) = self.part;
         let run = |device: Device| {
             let mut report = Report::new(device);
             loop {
                 let part = next.fetch_add(1, Ordering::Relaxed);
-                if part >= parts {
+                if part >= count {
                     return report;
                 }
-                let suite = Self { device, ..self.clone() }.part(part, parts);
+                let suite = Self { device, ..self.clone() }.part(own + parts * part, parts * count);
                 report.append(suite.run_over(&recorded));
             }
         };
@@ -319,12 +320,12 @@ impl Suite {
     }
 }
 
-/// What a suite reads before it runs.
+/// The recordings that a run needs.
 struct Recorded {
     calls: Vec<Call>,
     /// Operators without a recorded call.
     others: Vec<String>,
-    /// Calls that nobody recorded, for differences.
+    /// Calls without a recording, whose derivatives are compared with differences.
     made: Vec<Call>,
     numbers: Option<Numbers>,
 }

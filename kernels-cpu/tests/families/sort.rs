@@ -25,7 +25,9 @@ fn what_is_no_number_comes_last_and_zeros_of_both_signs_are_equal() -> Result<()
         let elements = aten::to_dtype(&elements, DType::F64, false, true, None)?.to_vec::<f64>()?;
         assert_eq!(places, [0, 2, 1, 3, 4], "{dtype}");
         assert!(elements[0].is_nan() && elements[2].is_sign_negative() && !elements[3].is_sign_negative());
+        assert_eq!(sorted(&of(&[-f64::NAN, 1.0, f64::NAN, -1.5])?, false)?.1, [3, 1, 0, 2], "{dtype}");
     }
+    assert_eq!(sorted(&line(&[i64::MIN, -1, 0, 7, i64::MAX]), true)?.1, [4, 3, 2, 1, 0]);
     Ok(())
 }
 
@@ -60,9 +62,10 @@ proptest! {
             prop_assert!(places == expected, "{}", line.dtype());
             let taken = aten::index_select(line, 0, &self::line(&places)).unwrap();
             prop_assert!(aten::equal(&elements, &taken).unwrap(), "{}", line.dtype());
-            let (foremost, _) = aten::topk(line, i64::try_from(some).unwrap(), 0, descending, true).unwrap();
+            let (foremost, found) = aten::topk(line, i64::try_from(some).unwrap(), 0, descending, true).unwrap();
             let first = aten::slice(&elements, 0, None, Some(i64::try_from(some).unwrap()), 1).unwrap();
             prop_assert!(aten::equal(&foremost, &first).unwrap(), "{}", line.dtype());
+            prop_assert!(found.to_vec::<i64>().unwrap() == expected[..some], "{}", line.dtype());
         }
     }
 }

@@ -83,7 +83,7 @@ fn headers(folder: &Path) -> std::io::Result<PathBuf> {
     let [text, compiled] = ["emulator.h", "emulator.h.gch"].map(|name| work.join(name));
     _ = Command::new(cpp()).args(OPTIONS).args(["-x", "c++-header"]).arg(text).arg("-o").arg(compiled).output()?;
     match std::fs::rename(&work, &made) {
-        // Another process was as fast.
+        // Another process has made the folder meanwhile.
         Err(_) if made.exists() => std::fs::remove_dir_all(&work)?,
         done => done?,
     }

@@ -18,7 +18,7 @@ pub(super) struct State {
     pub(super) times: HashMap<Mark, Instant>,
     marked: usize,
     pub(super) recordings: Vec<Arc<Recorded>>,
-    /// What is being recorded, each in a queue of its own.
+    /// The recordings in progress, by queue.
     pub(super) recording: HashMap<Queue, Recorded>,
     /// Bytes of blocks.
     pub(super) reserved: usize,
