@@ -174,7 +174,6 @@ fn expand_plan(
 
             impl #operator {
                 /// What a call with these arguments gives, and what its kernels get to know about them.
-                #[inline]
                 pub fn plan<'a>(#(#names: #shared),*) -> #runtime::Result<#plan> {
                     #planned(#function(#(#arguments),*))
                 }

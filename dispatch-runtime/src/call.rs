@@ -2,7 +2,7 @@
 //!
 //! Not public API. The hot path is [`keys`], then [`kernel`], then a jump through the pointer that it gives.
 
-use crate::convert::Argument;
+use crate::convert::{Argument, ToValue};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
@@ -14,7 +14,7 @@ use crate::name::in_schema;
 use crate::operation::Operation;
 use crate::operator::{self, Operator};
 use crate::plan;
-use crate::signature::Signature;
+use crate::signature::{self, Signature};
 use crate::table::{Code, Entry, Table, TableRef};
 use crate::tensor::Tensor;
 
@@ -137,7 +137,7 @@ pub(crate) fn find(
     operator: &Operator,
     mut keys: KeySet,
     holds: &mut dyn FnMut(Code) -> bool,
-    carried: &dyn Fn() -> Vec<KeySet>,
+    arguments: &[&dyn ToValue],
 ) -> Result<(Code, KeySet, TableRef)> {
     loop {
         let table = operator.bound_table()?;
@@ -154,7 +154,8 @@ pub(crate) fn find(
             // Below a call without keys there is nothing. A slot that always skips is not there at all; a choice may be.
             Entry::Skip if slot != Slot::UNDEFINED => keys = Table::below(keys, slot),
             Entry::Skip | Entry::Choose(_) | Entry::Refuse => {
-                return Err(explain::refusal(operator, keys, &carried()));
+                let carried = operator.each_carried(signature::stack_of(arguments).values());
+                return Err(explain::refusal(operator, keys, &carried));
             }
         }
     }

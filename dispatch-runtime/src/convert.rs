@@ -10,6 +10,7 @@ use crate::dtype::DType;
 use crate::generator::Generator;
 use crate::key_set::KeySet;
 use crate::scalar::{Layout, MemoryFormat, Scalar, Str};
+use crate::stack::Stack;
 use crate::tensor::{Marks, Storage, Tensor};
 use crate::value::{Object, Value};
 
@@ -49,6 +50,18 @@ pub trait Argument<'a>: Sized {
     #[must_use]
     fn keys_of(_value: &Value) -> Option<KeySet> {
         Some(KeySet::EMPTY)
+    }
+}
+
+/// An argument behind a pointer, for code that is compiled once for all signatures.
+pub(crate) trait ToValue {
+    /// Puts the argument's value on a stack.
+    fn push_to(&self, stack: &mut Stack);
+}
+
+impl<'a, T: Argument<'a>> ToValue for T {
+    fn push_to(&self, stack: &mut Stack) {
+        stack.push(self.to_value());
     }
 }
 

@@ -76,7 +76,7 @@ pub struct Definition {
     pub data_dependent: bool,
     /// The operator that this is another form of.
     pub functional: Option<fn() -> &'static Operator>,
-    pub typed: Option<Typed>,
+    pub typed: Option<&'static Typed>,
     /// Kernels that come with the definition.
     pub kernels: &'static [KernelRecord],
 }
@@ -86,7 +86,7 @@ pub(crate) type Outline = fn(&mut [Value]) -> Result<Vec<Spec>>;
 
 /// The generated functions that know an operator's types.
 #[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Typed {
     /// Has the kernel's type: whatever a slot cannot say by itself.
     pub slow: Code,
@@ -352,7 +352,7 @@ impl Operator {
         self.definition.viewing
     }
 
-    pub(crate) const fn typed(&self) -> Option<Typed> {
+    pub(crate) const fn typed(&self) -> Option<&'static Typed> {
         self.definition.typed
     }
 
@@ -409,7 +409,7 @@ impl Operator {
         if let Some(table) = table.bound() {
             let (code, entry) = table.at(keys);
             if entry == Entry::Typed
-                && let Some(typed) = &self.definition.typed
+                && let Some(typed) = self.definition.typed
             {
                 // SAFETY: a slot that says `Typed` has a kernel of the operator's type.
                 return unsafe { (typed.unbox)(self, Some(code), keys, stack) };

@@ -121,7 +121,7 @@ fn types(definition: &Definition) -> TokenStream {
 
             static __UNBOUND: #runtime::__private::Head =
                 #runtime::__private::Head::unbound(::core::option::Option::Some(&__OPERATOR), __ADAPTERS.slow);
-            const __ADAPTERS: #runtime::__private::Typed =
+            const __ADAPTERS: &#runtime::__private::Typed =
                 <<#name as #runtime::Operation>::Signature as #runtime::__private::Signature>::ADAPTERS;
             #static_definition
             #composite

@@ -128,8 +128,8 @@ struct Adapters {
 }
 
 impl Adapters {
-    fn of(typed: Option<Typed>) -> Self {
-        let Some(Typed { slow, boxed, marked, .. }) = typed else {
+    fn of(typed: Option<&Typed>) -> Self {
+        let Some(&Typed { slow, boxed, marked, .. }) = typed else {
             return Self { slow: NO_CODE, boxed: NO_CODE, marked: NO_CODE };
         };
         Self { slow, boxed, marked }

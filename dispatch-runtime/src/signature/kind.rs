@@ -122,7 +122,7 @@ where
         argument
     }
 
-    #[inline]
+    #[inline(never)]
     fn rebind(argument: &mut T, operator: &Operator, value: Option<Value>) -> Result<()> {
         argument.rebind(result(operator, value)?);
         Ok(())

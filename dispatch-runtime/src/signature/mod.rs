@@ -12,7 +12,7 @@ mod results;
 use std::marker::PhantomData;
 
 use crate::call;
-use crate::convert::Argument;
+use crate::convert::{Argument, ToValue};
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard;
 use crate::key_set::KeySet;
@@ -36,7 +36,7 @@ pub trait Signature: 'static {
     /// A condition of a kernel.
     type Predicate: Copy + Send + Sync + 'static;
     /// The adapters.
-    const ADAPTERS: Typed;
+    const ADAPTERS: &'static Typed;
 }
 
 /// An implementation for each number of arguments.
@@ -53,7 +53,7 @@ macro_rules! signatures {
         impl<$($kind: Kind,)* R: Results, O: Origins> Signature for Sig<($($kind,)*), R, O> {
             type Kernel = for<'a> fn($($kind::At<'a>,)* KeySet, TableRef) -> Result<R>;
             type Predicate = for<'a> fn($($kind::Shared<'a>),*) -> bool;
-            const ADAPTERS: Typed = Typed {
+            const ADAPTERS: &'static Typed = &Typed {
                 slow: Code::of::<Self::Kernel>(Self::slow),
                 boxed: Code::of::<Self::Kernel>(Self::boxed),
                 marked: Code::of::<Self::Kernel>(Self::marked),
@@ -79,8 +79,7 @@ macro_rules! signatures {
                     let holds: <Self as Signature>::Predicate = unsafe { condition.to() };
                     holds($($kind::look(&$argument)),*)
                 };
-                let carried = || operator.each_carried(&[$($argument.to_value()),*]);
-                let (code, keys, table) = call::find(operator, keys, &mut holds, &carried)?;
+                let (code, keys, table) = call::find(operator, keys, &mut holds, &[$(&$argument),*])?;
                 // SAFETY: the slots of the operator's tables hold kernels of its type.
                 let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
                 kernel($($argument,)* keys, table)
@@ -90,12 +89,15 @@ macro_rules! signatures {
             fn boxed<'a>($($argument: $kind::At<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
                 // SAFETY: as in `slow`.
                 let operator = unsafe { table.operator() };
-                let mut stack = Stack::of([$($argument.to_value()),*]);
+                let mut stack = if $count < MANY {
+                    Stack::of([$($argument.to_value()),*])
+                } else {
+                    stack_of(&[$(&$argument),*])
+                };
                 if O::ALL.is_empty() {
                     return through_boxed(operator, table, keys, &mut stack);
                 }
-                operator.run_boxed::<false>(table, keys, &mut stack, Conditions::NoneHolds)?;
-                let results = results_of(operator, &mut stack, O::ALL.len())?;
+                let results = results_through_boxed(operator, table, keys, &mut stack, O::ALL.len())?;
                 $(if let Some(place) = const { place_of($at, O::ALL) } {
                     $kind::rebind($argument, operator, results.get_mut(place).map(std::mem::take))?;
                 })*
@@ -174,6 +176,32 @@ signatures! {
     (A22 a22 22) (A23 a23 23) (A24 a24 24) (A25 a25 25) (A26 a26 26) (A27 a27 27) (A28 a28 28) (A29 a29 29) (A30 a30 30) (A31 a31 31) 32
 }
 
+/// Fewer arguments are put on a stack by code of their own: it is faster, and its length grows with their number.
+const MANY: usize = 4;
+
+/// A stack with the values of these arguments.
+#[inline(never)]
+pub(crate) fn stack_of(arguments: &[&dyn ToValue]) -> Stack {
+    let mut stack = Stack::new();
+    for argument in arguments {
+        argument.push_to(&mut stack);
+    }
+    stack
+}
+
+/// Runs the slot's boxed kernel, and finds its results.
+#[inline(never)]
+fn results_through_boxed<'a>(
+    operator: &Operator,
+    table: TableRef,
+    keys: KeySet,
+    stack: &'a mut Stack,
+    count: usize,
+) -> Result<&'a mut [Value]> {
+    operator.run_boxed::<false>(table, keys, stack, Conditions::NoneHolds)?;
+    results_of(operator, stack, count)
+}
+
 /// Runs the slot's boxed kernel, all of whose results are new. Out of line, to be compiled once for each type of results.
 #[inline(never)]
 fn through_boxed<R: Results>(operator: &Operator, table: TableRef, keys: KeySet, stack: &mut Stack) -> Result<R> {
@@ -193,7 +221,10 @@ fn call_otherwise(operator: &Operator, stack: &mut Stack) -> Result<()> {
 #[inline]
 pub fn argument<'a, T: Argument<'a>>(operator: &Operator, value: &'a mut Value, position: usize) -> Result<T> {
     let found = value.variant();
-    T::from_value(value).ok_or_else(|| wrong_argument(operator, position, T::KIND, found))
+    let Some(argument) = T::from_value(value) else {
+        return Err(wrong_argument(operator, position, T::KIND, found));
+    };
+    Ok(argument)
 }
 
 #[cold]
