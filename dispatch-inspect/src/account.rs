@@ -40,8 +40,6 @@ pub struct Account {
     pub provenance: &'static str,
     /// The kernel that runs.
     pub winner: Option<Kernel>,
-    /// Whether a typed call passes over that kernel, because no tensor here concerns it.
-    pub passed_over: bool,
     /// Those that are asked in turn, where several carry conditions.
     pub candidates: Vec<Kernel>,
     /// All others, and why they do not run.
@@ -109,7 +107,6 @@ impl Account {
             key: explanation.key.map(|key| key.to_string()),
             provenance: explanation.provenance.name(),
             winner: explanation.winner.map(|site| Kernel::at(&site, true)),
-            passed_over: explanation.passed_over,
             candidates: explanation.candidates.into_iter().map(candidate).collect(),
             losers: explanation.losers.into_iter().map(|(site, why)| (Kernel::at(&site, false), why)).collect(),
             below,

@@ -44,8 +44,8 @@ fn hold(guards: &[&str], tensors: &[(&str, Tensor)]) {
             let winner = real.winner.map(|site| site.kernel);
             let keys: Vec<String> = real.keys.iter().map(|key| key.to_string()).collect();
             assert_eq!(
-                (told.keys, told.key, told.winner.map(|kernel| kernel.name), told.passed_over),
-                (keys, real.key.map(|key| key.to_string()), winner, real.passed_over),
+                (told.keys, told.key, told.winner.map(|kernel| kernel.name)),
+                (keys, real.key.map(|key| key.to_string()), winner),
                 "{operator} {words} {guards:?}"
             );
         }

@@ -175,6 +175,7 @@ fn check(function: &mut Function, attribute: &Attribute, errors: &mut Errors) ->
         signature::check_return(signature, &schema, errors);
     } else if errors.is_empty() && signature::check_count("function", signature, &parameters, &schema, errors) {
         signature::check_names(&parameters, &schema, errors);
+        signature::check_own_names(&parameters, &schema, errors);
         signature::check_types(signature, &parameters, &types, &schema, errors);
     }
     if let Some(claim) = &attribute.claim {

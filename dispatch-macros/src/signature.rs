@@ -169,6 +169,23 @@ pub(crate) fn check_names(found: &[Parameter], schema: &Schema, errors: &mut Err
     }
 }
 
+/// Notes parameters of a definition that no argument has the name of: a caller reads them. Rust writes capitals small.
+pub(crate) fn check_own_names(found: &[Parameter], schema: &Schema, errors: &mut Errors) {
+    let plain = |name: &str| name.trim_start_matches('_').to_lowercase();
+    let names: Vec<String> = schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string()).collect();
+    for (position, (parameter, own)) in (1..).zip(found.iter().zip(&names)) {
+        let Some(name) = &parameter.name else { continue };
+        let written = name.to_string();
+        if !names.iter().any(|name| plain(name) == plain(&written)) {
+            let operator = &schema.name;
+            let message = format!(
+                "argument {position} of operator `{operator}` is `{own}`, not `{written}`; write `{own}`, or `_` to leave it unnamed"
+            );
+            errors.at(name, message);
+        }
+    }
+}
+
 /// Notes parameters and a return that are not the schema's, by their text. For a definition, whose types are the operator's.
 pub(crate) fn check_types(
     function: &Signature,
@@ -181,10 +198,21 @@ pub(crate) fn check_types(
         let got = RustType::written(&parameter.ty);
         if got != *want {
             let (operator, name, ty) = (&schema.name, &argument.name, &argument.ty);
+            let hint = match want.text() {
+                "&Tensor" if got.text() == "&mut Tensor" => {
+                    "; an argument that is written is `Tensor(a!)` in the schema"
+                }
+                "&[Tensor]" if got.text() == "&mut [Tensor]" => {
+                    "; a list that is written is `Tensor(a!)[]` in the schema"
+                }
+                _ => "",
+            };
             let (want, got) = (want.text(), as_written(&parameter.ty));
             errors.at(
                 &parameter.ty,
-                format!("argument `{name}` of operator `{operator}` is `{ty}`, which is `{want}` in Rust, not `{got}`"),
+                format!(
+                    "argument `{name}` of operator `{operator}` is `{ty}`, which is `{want}` in Rust, not `{got}`{hint}"
+                ),
             );
         }
     }

@@ -53,7 +53,8 @@ pub struct Explanation {
     pub keys: KeySet,
     /// Whether a layer chose the keys when it handed the call on.
     pub redispatched: bool,
-    /// The keys that were passed over because this operator has nothing to do there.
+    /// The keys that were passed over because this operator has nothing to do there. A fallback has nothing to do if no tensor is marked
+    /// as it asks for; a boxed call goes through it all the same, to the kernel that a typed call goes to at once.
     pub masked: KeySet,
     /// The key that is left on top; none for a call without keys.
     pub key: Option<Key>,
@@ -61,8 +62,6 @@ pub struct Explanation {
     pub provenance: Provenance,
     /// The kernel that runs, if one does.
     pub winner: Option<Site>,
-    /// Whether a typed call passes over that kernel, because it is a fallback that no tensor here concerns; a boxed call does not.
-    pub passed_over: bool,
     /// Where several kernels carry conditions: all of them in the order in which they are asked, and when each is fit. The first that
     /// is runs; what the conditions say of these arguments is only known in a call.
     pub candidates: Vec<(Site, Option<&'static str>)>,
@@ -114,7 +113,7 @@ impl Operator {
     pub fn explain_redispatch(&self, keys: KeySet, arguments: &[Value]) -> Explanation {
         let carried = self.each_carried(arguments);
         let has_any = |marks| arguments.iter().any(|argument| argument.has_any(marks));
-        explain(&registry::lock(), self, keys, &carried, has_any)
+        explain(&registry::lock(), self, keys, &carried, Marks::unseen(), has_any)
     }
 
     /// The same of a call that nobody makes, so no device need be there for it: what each argument that can add keys does add, in
@@ -149,8 +148,9 @@ impl Operator {
             of_each[i] = keys;
         }
         let keys = guard::call_keys(carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys));
-        let has_any = |asked| marks.is_some_and(|marks| marks.meet(asked));
-        Ok(explain(&registry::lock(), self, keys, &of_each, has_any))
+        let marks = marks.unwrap_or(Marks::NONE);
+        let has_any = |asked| marks.meet(asked);
+        Ok(explain(&registry::lock(), self, keys, &of_each, Marks::unseen().without(marks), has_any))
     }
 }
 
@@ -158,7 +158,7 @@ impl Operator {
 #[cold]
 pub(crate) fn refusal(operator: &Operator, keys: KeySet, carried: &[KeySet]) -> Error {
     let registry = registry::lock();
-    let explanation = explain(&registry, operator, keys, carried, |_| true);
+    let explanation = explain(&registry, operator, keys, carried, Marks::unseen(), |_| false);
     let Ok(row) = registry.row_of(operator) else {
         return ErrorKind::NoKernel(Box::new(explanation)).into();
     };
@@ -205,7 +205,8 @@ fn explain(
     operator: &Operator,
     keys: KeySet,
     carried: &[KeySet],
-    has_any: impl FnOnce(Marks) -> bool,
+    absent: Marks,
+    has_any: impl Fn(Marks) -> bool,
 ) -> Explanation {
     let union = carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys);
     let schema = operator.schema();
@@ -226,7 +227,6 @@ fn explain(
         key: None,
         provenance: Provenance::Missing,
         winner: None,
-        passed_over: false,
         candidates: Vec::new(),
         losers: Vec::new(),
         backend_is_linked: true,
@@ -234,12 +234,11 @@ fn explain(
     let Ok(row) = registry.row_of(operator) else {
         return explanation;
     };
-    let table = registry::table_of(registry, row);
-    let (slot, masked) = landing(&table, keys);
+    let table = registry::table_of(registry, row, absent);
+    let is_passed = |slot| operator.typed().is_some() && table.marks_for(slot).is_some_and(|marks| !has_any(marks));
+    let (slot, masked) = landing(&table, keys, is_passed);
     explanation.masked = masked;
     explanation.key = slot.key().map(|_| Key::of_slot(slot));
-    let marks = table.marks_for(slot).filter(|_| operator.typed().is_some());
-    explanation.passed_over = marks.is_some_and(|marks| !has_any(marks));
     let (provenance, active, target) = active(registry, row, slot);
     explanation.provenance = provenance;
     let key = target.map_or_else(|| Key::of_slot(slot), Key::of_target);
@@ -258,11 +257,11 @@ fn explain(
 }
 
 /// The slot where a call ends, and all that it passed over.
-fn landing(table: &Table, keys: KeySet) -> (Slot, KeySet) {
+fn landing(table: &Table, keys: KeySet, is_passed: impl Fn(Slot) -> bool) -> (Slot, KeySet) {
     let mut left = keys;
     loop {
         let (slot, _, entry) = table.slot(left);
-        if entry == Entry::Skip {
+        if entry == Entry::Skip || is_passed(slot) {
             left = Table::below(left, slot);
         } else {
             let reached = slot.layer().map_or(KeySet::EMPTY, |layer| {
@@ -394,9 +393,6 @@ impl fmt::Display for Explanation {
             Some(site) => write!(f, "\n  runs {site}: {}", self.provenance.name())?,
             None if self.candidates.is_empty() => write!(f, "\n  runs nothing: {}", self.provenance.name())?,
             None => write!(f, "\n  runs the first that fits of: {}", self.provenance.name())?,
-        }
-        if self.passed_over {
-            f.write_str(", but a typed call passes over it: no tensor is marked as it asks for")?;
         }
         for (site, condition) in &self.candidates {
             match condition {

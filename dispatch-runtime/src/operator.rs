@@ -24,7 +24,7 @@ use crate::spec::Spec;
 use crate::stack::Stack;
 use crate::sync::{PUBLISH, READ};
 use crate::table::{Choice, Code, Entry, Head, Table, TableRef};
-use crate::value::Value;
+use crate::value::{Value, kind_of};
 
 /// An operator: a name, a schema, and one table of kernels.
 ///
@@ -466,7 +466,22 @@ impl Operator {
     #[cold]
     fn refusal(&self, keys: KeySet, stack: &Stack) -> Error {
         let arguments = stack.top(self.argument_count()).unwrap_or(&[]);
-        crate::explain::refusal(self, keys, &self.each_carried(arguments))
+        let error = crate::explain::refusal(self, keys, &self.each_carried(arguments));
+        match error.kind() {
+            // A value that is no tensor has no keys.
+            ErrorKind::NoKernel(explanation) if explanation.key.is_none() => self.misfit(arguments).unwrap_or(error),
+            _ => error,
+        }
+    }
+
+    /// The error of the first argument that is not of its type.
+    fn misfit(&self, arguments: &[Value]) -> Option<Error> {
+        let types = self.schema().arguments.iter().map(|argument| &argument.ty);
+        let (position, (value, ty)) =
+            arguments.iter().zip(types).enumerate().find(|(_, (value, ty))| !value.fits(ty))?;
+        let (argument, expected) = (self.argument_name(position), kind_of(ty)?);
+        let (operator, found) = (self.name(), value.kind());
+        Some(ErrorKind::WrongArgument { operator, position, argument, expected, found }.into())
     }
 
     /// The keys that each of these arguments adds to a call.

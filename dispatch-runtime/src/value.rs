@@ -3,6 +3,7 @@
 //! Boxed kernels see calls as values on a [`Stack`](crate::Stack), which is what lets one kernel serve every operator. A value is
 //! two words: what is larger sits behind a thin box.
 
+mod fits;
 mod nested;
 mod tensors;
 
@@ -10,6 +11,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+pub(crate) use fits::kind_of;
 use nested::Inside;
 pub use nested::Values;
 use num_complex::Complex64;

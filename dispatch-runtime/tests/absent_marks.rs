@@ -142,7 +142,44 @@ fn threads_that_share_the_first_marked_tensor_all_see_the_fallback() {
 }
 
 #[test]
-fn an_account_names_the_fallback_before_and_after() {
-    let account = || given::operator().explain_keys(&[x(Tracer).keys()], None).unwrap();
-    assert_eq!(account().winner.map(|winner| winner.kernel), Some("trace"));
+fn an_account_names_the_kernel_that_runs() {
+    let account = |marks| given::operator().explain_keys(&[x(Tracer).keys()], marks).unwrap();
+    let winner = |marks| account(marks).winner.map(|winner| winner.kernel);
+    assert_eq!(winner(None), Some("given_cpu"));
+    assert!(account(None).masked.has(Tracer));
+    assert_eq!(winner(Some(Marks::REQUIRES_GRAD)), Some("trace"));
+}
+
+#[op_def("elsewhere(Tensor self) -> Tensor")]
+fn elsewhere(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(elsewhere, CUDA)]
+fn elsewhere_cuda(this: &Tensor) -> Tensor {
+    this.clone()
+}
+
+#[op_def("twice(Tensor self) -> Tensor")]
+fn twice(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(twice, CPU)]
+fn twice_once(this: &Tensor) -> Tensor {
+    this.clone()
+}
+
+#[op_impl(twice, CPU)]
+fn twice_again(this: &Tensor) -> Tensor {
+    this.clone()
+}
+
+#[test]
+fn a_refusal_names_the_backend_and_not_a_layer_with_nothing_to_do() {
+    let x = Tensor::from_slice(&[1.0_f32]);
+    let boxed = |operator: &Operator| operator.call([Value::from(&x)]).unwrap_err().to_string();
+    for error in [elsewhere(&x).unwrap_err().to_string(), boxed(elsewhere::operator())] {
+        assert!(error.contains("for CPU") && error.contains("#[op_impl(absent_marks::elsewhere, CPU)]"), "{error}");
+    }
+    for error in [twice(&x).unwrap_err().to_string(), boxed(twice::operator())] {
+        assert!(error.contains("twice_once") && error.contains("twice_again"), "{error}");
+    }
+    assert_eq!(elsewhere::operator().explain(&[Value::from(&x)]).key, Some(CPU));
 }

@@ -487,6 +487,39 @@ fn the_default_of_conditional_kernels_can_be_any_kernel() {
     assert!(error.starts_with("no kernel of `boxing::defaulted` for a call without"), "{error}");
 }
 
+#[op_def("chosen(Tensor self, Tensor[] rest) -> Tensor")]
+fn chosen(this: &Tensor, rest: &[Tensor]) -> Result<Tensor>;
+
+#[op_impl(chosen, CPU)]
+fn chosen_cpu(this: &Tensor, _: &[Tensor]) -> Tensor {
+    this.clone()
+}
+
+/// As `chosen`, but on CPU there is nothing to do.
+#[op_def("nowhere(Tensor self, Tensor[] rest) -> Tensor")]
+fn nowhere(this: &Tensor, rest: &[Tensor]) -> Result<Tensor>;
+
+fallthrough!(nowhere, CPU);
+
+#[test]
+fn a_value_that_is_no_tensor_is_named_in_the_error() {
+    let x = || Value::from(on(keys::CPU, 0));
+    let dynamic = dispatch_runtime::Registrar::new("boxing_kinds")
+        .define("chosen(Tensor self, Tensor[] rest) -> Tensor")
+        .unwrap();
+    for operator in [chosen::operator(), nowhere::operator(), dynamic.operator().unwrap()] {
+        let error = |arguments: [Value; 2]| operator.call(arguments).unwrap_err().to_string();
+        for (value, kind) in [(3_i64.into(), "int"), (Value::None, "None")] {
+            let error = error([value, Vec::<Tensor>::new().into()]);
+            assert!(error.contains("`self`") && error.contains("Tensor") && error.contains(kind), "{error}");
+        }
+        let error = error([3_i64.into(), Value::List(vec![x()].into())]);
+        assert!(error.contains("`self`"), "the first one: {error}");
+    }
+    let error = nowhere::operator().call([x(), Value::List(vec![x()].into())]).unwrap_err().to_string();
+    assert!(error.contains("`rest`") && error.contains("Tensor[]") && error.contains("list"), "{error}");
+}
+
 #[op_def("write_only(Tensor(a!) self, Tensor(b!)[] rest, int mode) -> ()")]
 fn write_only(this: &mut Tensor, rest: &mut [Tensor], mode: i64) -> Result<()>;
 

@@ -368,7 +368,7 @@ impl Run {
     }
 
     fn call(&self, operator: &Operator, key: Key) -> String {
-        let mut stack: Stack = [dispatch_runtime::Value::None].into_iter().collect();
+        let mut stack: Stack = [dispatch_runtime::Tensor::from_slice(&[1.0_f32])].into_iter().collect();
         match operator.redispatch_boxed(key | CUDA, &mut stack) {
             Ok(()) => format!("{:?}", stack.values()),
             Err(error) => match error.kind() {

@@ -155,7 +155,7 @@ class Dispatcher {
     const union = carried.reduce((all, argument) => all | argument.keys, 0n);
     const keys = (union | include) & ~exclude;
     const removed = this.without(union | include, keys);
-    const stop = this.highest(keys, (key) => !this.passesOver(operator, key));
+    const stop = this.highest(keys, (key) => !this.passesOver(operator, key, marks));
     const here = stop ?? this.keys[0];
     const cell = this.cell(operator, here.at);
     // Whatever lies above the layer where the call stops, on whichever backend.
@@ -176,9 +176,7 @@ class Dispatcher {
     const sites = cell.fallback.length ? cell.fallback.map((text) => `${here.name} ${text}`) : cell.own.map((own) => own.site);
     const winner = !isChoice && sites.length === 1 ? sites[0] : null;
     const runs = winner ?? (isChoice ? "the first that fits of" : "nothing");
-    const over = cell.marks !== null && !cell.marks.some((mark) => marks.has(mark));
-    const overText = ", but a typed call passes over it: no tensor is marked as it asks for";
-    say(winner || isChoice ? "runs" : "fails", `  runs ${runs}: ${cell.why}${over ? overText : ""}`);
+    say(winner || isChoice ? "runs" : "fails", `  runs ${runs}: ${cell.why}`);
     if (isChoice) {
       for (const kernel of cell.own) {
         say("runs", `    ${kernel.site} ${kernel.condition === null ? "otherwise" : `when ${kernel.condition}`}`);
@@ -193,9 +191,10 @@ class Dispatcher {
   }
 
   /** Whether a call goes on below this key, because the operator has nothing to do there. */
-  passesOver(operator, key) {
-    const { served } = this.cell(operator, key.at);
-    return served === "fallthrough" || (served === "missing" && !key.storage);
+  passesOver(operator, key, present) {
+    const { served, marks } = this.cell(operator, key.at);
+    const isUnconcerned = marks !== null && !marks.some((mark) => present.has(mark));
+    return served === "fallthrough" || (served === "missing" && !key.storage) || isUnconcerned;
   }
 
   /** Why a kernel does not run. */

@@ -34,6 +34,26 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("all", &["u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "c64", "c128", "bool"]),
 ];
 
+/// What PyTorch calls the dtypes.
+const PYTORCH: [(&str, &str); 16] = [
+    ("uint8", "u8"),
+    ("int8", "i8"),
+    ("int16", "i16"),
+    ("short", "i16"),
+    ("int32", "i32"),
+    ("int", "i32"),
+    ("int64", "i64"),
+    ("long", "i64"),
+    ("float16", "f16"),
+    ("half", "f16"),
+    ("bfloat16", "bf16"),
+    ("float32", "f32"),
+    ("float64", "f64"),
+    ("double", "f64"),
+    ("complex64", "c64"),
+    ("complex128", "c128"),
+];
+
 pub(super) fn check(dtypes: &DTypes, signature: &Signature, errors: &mut Errors) {
     let params: Vec<&GenericParam> =
         signature.generics.params.iter().filter(|param| !matches!(param, GenericParam::Lifetime(_))).collect();
@@ -59,7 +79,8 @@ pub(super) fn check(dtypes: &DTypes, signature: &Signature, errors: &mut Errors)
         if members(word).is_empty() {
             let known = || GROUPS.iter().map(|(name, _)| *name).chain(DTYPES.map(|(name, _)| name));
             let written = word.to_string();
-            let hint = match dispatch_schema::suggest(&written, known()) {
+            let pytorch = PYTORCH.iter().find(|(name, _)| *name == written).map(|(_, own)| *own);
+            let hint = match pytorch.or_else(|| dispatch_schema::suggest(&written, known())) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("they are {}", known().collect::<Vec<_>>().join(", ")),
             };

@@ -124,10 +124,10 @@ pub(crate) fn wake(marks: Marks) {
     }
 }
 
-/// The table that a row would have, unpublished, whatever its tensors are marked with.
-pub(crate) fn table_of(registry: &Registry, row: &Row) -> Table {
+/// The table that a row would have, unpublished, in a program in which no tensor has the `absent` marks.
+pub(crate) fn table_of(registry: &Registry, row: &Row, absent: Marks) -> Table {
     let layout = TableLayout::new(row, &row.direct(), &registry.fallbacks);
-    build::table(row, &layout, &registry.fallbacks, Marks::NONE)
+    build::table(row, &layout, &registry.fallbacks, absent)
 }
 
 /// Gives every operator its table now, which otherwise happens at its first call.

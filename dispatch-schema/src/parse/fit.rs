@@ -42,8 +42,12 @@ impl Parser<'_> {
             Misfit::Length(found) => SyntaxErrorKind::DefaultLength { ty: ty.clone(), found },
             Misfit::Word(word) => {
                 let known = WORDS.iter().map(|(known, ..)| *known).chain(["True", "False", "None", "inf", "nan"]);
-                let suggestion = suggest(&word, known).map(str::to_owned);
-                SyntaxErrorKind::UnknownDefault { word, suggestion }
+                match suggest(&word, known) {
+                    Some(near) if fit(&LiteralKind::Word(near.to_owned()), ty).is_err() => {
+                        SyntaxErrorKind::DefaultDoesNotFit { ty: ty.clone(), default: word }
+                    }
+                    near => SyntaxErrorKind::UnknownDefault { word, suggestion: near.map(str::to_owned) },
+                }
             }
         };
         self.report_at(literal.span, kind);

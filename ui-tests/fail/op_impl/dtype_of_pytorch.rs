@@ -1,0 +1,9 @@
+use dispatch_runtime::prelude::*;
+
+#[op_impl(myops::square, CPU, dtypes(float32))]
+fn square<T: Number>(this: &Tensor) -> Result<Tensor> {
+    let _ = this;
+    todo!()
+}
+
+fn main() {}
