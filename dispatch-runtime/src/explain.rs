@@ -150,7 +150,7 @@ impl Operator {
         let keys = guard::call_keys(carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys));
         let marks = marks.unwrap_or(Marks::NONE);
         let has_any = |asked| marks.meet(asked);
-        Ok(explain(&registry::lock(), self, keys, &of_each, Marks::unseen().without(marks), has_any))
+        Ok(explain(&registry::lock(), self, keys, &of_each, Marks::NONE, has_any))
     }
 }
 

@@ -67,11 +67,6 @@ impl Marks {
         self.0 & !other.0 == 0
     }
 
-    /// Those that are not among `other`.
-    pub(crate) const fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
     /// Those that no tensor was ever given. Tables need no fallback that is marked with none but them.
     #[inline]
     pub(crate) fn unseen() -> Self {
