@@ -169,7 +169,8 @@ pub(crate) fn check_names(found: &[Parameter], schema: &Schema, errors: &mut Err
     }
 }
 
-/// Notes parameters of a definition that no argument has the name of: a caller reads them. Rust writes capitals small.
+/// Reports parameters of a definition that do not have the name of an argument, because callers read these names. A capital letter in a
+/// schema is a small letter in Rust.
 pub(crate) fn check_own_names(found: &[Parameter], schema: &Schema, errors: &mut Errors) {
     let plain = |name: &str| name.trim_start_matches('_').to_lowercase();
     let names: Vec<String> = schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string()).collect();

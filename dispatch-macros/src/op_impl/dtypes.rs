@@ -34,7 +34,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("all", &["u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "c64", "c128", "bool"]),
 ];
 
-/// What PyTorch calls the dtypes.
+/// PyTorch's names of dtypes, with the names here.
 const PYTORCH: [(&str, &str); 16] = [
     ("uint8", "u8"),
     ("int8", "i8"),

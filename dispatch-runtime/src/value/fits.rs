@@ -18,7 +18,7 @@ impl Value {
 
 const SCALAR: &str = "Scalar";
 
-/// The kind of the values of a type, as [`Value::kind`] calls it; none if values of several kinds are of the type.
+/// The kind of the values of a type, for messages; none if a value of any kind is accepted.
 pub(crate) fn kind_of(ty: &Type) -> Option<&'static str> {
     Some(match &ty.required().kind {
         TypeKind::Tensor => "Tensor",
