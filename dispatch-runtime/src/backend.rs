@@ -113,7 +113,6 @@ pub struct BackendRecord {
 
 impl BackendRecord {
     /// The memory of the devices of `key`.
-    #[doc(hidden)]
     #[must_use]
     pub const fn new(key: &'static Key, backend: &'static (dyn Backend + Sync)) -> Self {
         Self { key, backend }

@@ -145,6 +145,9 @@ pub(crate) fn find(
         if let Entry::Choose(at) = entry {
             let mut choices = table.choices[usize::from(at)].iter();
             let Some(fit) = choices.find(|choice| choice.condition.is_none_or(|when| holds(when.holds))) else {
+                if operator.was_changed(table) {
+                    continue;
+                }
                 return Err(explain::none_fits(operator, slot));
             };
             (code, entry) = fit.filling;
@@ -153,6 +156,7 @@ pub(crate) fn find(
             Entry::Typed | Entry::Boxed(_) => return Ok((code, keys, table.published())),
             // Below a call without keys there is nothing. A slot that always skips is not there at all; a choice may be.
             Entry::Skip if slot != Slot::UNDEFINED => keys = Table::below(keys, slot),
+            Entry::Skip | Entry::Choose(_) | Entry::Refuse if operator.was_changed(table) => {}
             Entry::Skip | Entry::Choose(_) | Entry::Refuse => {
                 let carried = operator.each_carried(signature::stack_of(arguments).values());
                 return Err(explain::refusal(operator, keys, &carried));

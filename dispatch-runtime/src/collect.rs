@@ -1,8 +1,11 @@
 //! Where records come from.
 //!
 //! Linking a crate is enough for its records to be found, through `inventory` or, with the feature of that name, `linkme`. Where
-//! neither works - a static library in a C program, a plug-in, a test that wants its own - records are handed to [`register`].
+//! neither works - a static library in a C program, a test that wants its own - records are handed to [`register`].
 //! All of it is one set: a record that comes twice counts once.
+//!
+//! A library that is loaded while the program runs, and shares its runtime, submits its records then. The registry looks for such records
+//! whenever it is used; a call that finds its kernel in a table does not use it.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -61,6 +64,15 @@ pub(crate) fn records() -> Vec<Record> {
     let registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
     records.extend(registered.iter().copied().flatten());
     records
+}
+
+/// Changes when a library that was loaded adds records: they are put in front of the others.
+pub(crate) fn newest() -> usize {
+    #[cfg(feature = "inventory")]
+    let newest = inventory::iter::<Submitted>.into_iter().next().map_or(0, |first| std::ptr::from_ref(first).addr());
+    #[cfg(not(feature = "inventory"))]
+    let newest = 0;
+    newest
 }
 
 /// Every key that some crate declares.

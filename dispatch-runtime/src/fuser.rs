@@ -111,7 +111,6 @@ pub struct FuserRecord {
 
 impl FuserRecord {
     /// The fuser for the devices of `key`.
-    #[doc(hidden)]
     #[must_use]
     pub const fn new(key: &'static Key, fuser: &'static (dyn Fuser + Sync)) -> Self {
         Self { key, fuser }

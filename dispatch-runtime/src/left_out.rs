@@ -2,8 +2,7 @@
 
 use crate::Name;
 
-/// The operators of one feature that is off. Not public API beyond being handed to [`register`](crate::register):
-/// [`left_out!`](crate::left_out) makes it.
+/// The operators of one feature that is off, as [`left_out!`](crate::left_out) makes it.
 #[derive(Debug)]
 pub struct LeftOutRecord {
     pub(crate) feature: &'static str,
@@ -12,7 +11,7 @@ pub struct LeftOutRecord {
 }
 
 impl LeftOutRecord {
-    #[doc(hidden)]
+    /// The functions of `namespace` that `feature` leaves out, separated by spaces.
     #[must_use]
     pub const fn new(feature: &'static str, namespace: &'static str, functions: &'static str) -> Self {
         Self { feature, namespace, functions }

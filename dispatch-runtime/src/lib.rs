@@ -146,6 +146,7 @@ pub use shape::Shape;
 pub use span::{OnSpan, on_span, span};
 pub use spec::{OperandError, Order, Promotion, Spec, broadcast, broadcast_strides, nesting, wrap_dim};
 pub use stack::Stack;
+pub use table::TableRef;
 pub use tensor::{
     AccessError, Buffer, Dims, Elements, ElementsMut, Geometry, Held, HostBuffer, Marks, Nested, Operand, Operands,
     OutOfMemory, OutOfStorage, Ragged, Read, Row, Shared, Storage, Tensor, Unique, Write, element_count,

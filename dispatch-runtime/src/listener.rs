@@ -27,6 +27,8 @@ static LISTENERS: Mutex<(u64, Vec<Numbered>)> = Mutex::new((0, Vec::new()));
 type Numbered = (u64, Arc<Listener>);
 
 pub(crate) fn add(listener: &Arc<Listener>) -> u64 {
+    // What is there already is told once, below.
+    registry::load();
     let id = {
         let mut listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.0 += 1;

@@ -16,8 +16,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// Not public API: the attribute macros expand to it with `file!()` and `line!()`.
-    #[doc(hidden)]
+    /// Of `file!()` and `line!()`.
     #[must_use]
     pub const fn new(file: &'static str, line: u32) -> Self {
         Self { file, line }

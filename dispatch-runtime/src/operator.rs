@@ -379,6 +379,13 @@ impl Operator {
         }
     }
 
+    /// Whether this is not its table any more: somebody registered something, or a library was loaded that did.
+    #[cold]
+    pub(crate) fn was_changed(&self, table: &Table) -> bool {
+        registry::load();
+        self.published().bound().is_none_or(|now| !std::ptr::eq(now, table))
+    }
+
     pub(crate) fn publish(&self, table: NonNull<Head>) {
         self.table.store(table.as_ptr(), PUBLISH);
     }
@@ -458,6 +465,7 @@ impl Operator {
                     };
                 }
                 Entry::Skip => (keys, conditions) = (Table::below(keys, slot), Conditions::Open),
+                Entry::Refuse if self.was_changed(table) => {}
                 Entry::Refuse => return Err(self.refusal(keys, stack)),
             }
         }

@@ -19,6 +19,9 @@ use crate::table::Code;
 use crate::tensor::Marks;
 
 /// One thing that some crate adds to the program.
+///
+/// The attribute macros make and submit records. A program whose records are not collected makes them itself and hands them to
+/// [`register`](crate::register).
 #[derive(Clone, Copy, Debug)]
 pub enum Record {
     /// An operator.
@@ -64,7 +67,31 @@ impl Record {
     }
 }
 
-/// What `#[op_impl]` makes. Not public API beyond being handed to [`register`](crate::register).
+/// A kernel of an operator, as `#[op_impl]` makes it.
+///
+/// ```
+/// use dispatch_runtime::{KernelRecord, Location, Record, TableRef, prelude::*, register};
+///
+/// #[op_def("increment(Tensor self, int by) -> int")]
+/// pub fn increment(this: &Tensor, by: i64) -> Result<i64>;
+///
+/// fn typed(this: &Tensor, by: i64, _: KeySet, _: TableRef) -> Result<i64> {
+///     Ok(this.read::<i64>()?[0] + by)
+/// }
+///
+/// fn boxed(_: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+///     stack.drop_top(2);
+///     Ok(stack.push(0_i64))
+/// }
+///
+/// static TYPED: KernelRecord = KernelRecord::typed::<increment>(typed, &[&keys::CPU], "typed", Location::caller());
+/// static BOXED: KernelRecord = KernelRecord::boxed::<increment>(boxed, &[&keys::Meta], "boxed", Location::caller());
+/// static SKIPS: KernelRecord = KernelRecord::fallthrough::<increment>(&[&keys::Tracer], Location::caller());
+/// static RECORDS: [Record; 3] = [Record::Kernel(&TYPED), Record::Kernel(&BOXED), Record::Kernel(&SKIPS)];
+///
+/// register(&RECORDS);
+/// assert_eq!(increment(&Tensor::from_slice(&[2_i64]), 3).unwrap(), 5);
+/// ```
 #[derive(Debug)]
 pub struct KernelRecord {
     pub(crate) operator: fn() -> &'static Operator,
@@ -95,8 +122,7 @@ pub(crate) struct Condition {
 }
 
 impl KernelRecord {
-    /// A kernel with the operator's own signature.
-    #[doc(hidden)]
+    /// A kernel with the operator's own signature, and behind its arguments the keys of the call and the table that the call went through.
     #[must_use]
     pub const fn typed<O: Operation>(
         kernel: call::Kernel<O>,
@@ -108,7 +134,6 @@ impl KernelRecord {
     }
 
     /// A kernel that takes its arguments from the stack.
-    #[doc(hidden)]
     #[must_use]
     pub const fn boxed<O: Operation>(
         kernel: BoxedFn,
@@ -120,7 +145,6 @@ impl KernelRecord {
     }
 
     /// No kernel: calls go on below the key.
-    #[doc(hidden)]
     #[must_use]
     pub const fn fallthrough<O: Operation>(keys: &'static [&'static Key], location: Location) -> Self {
         Self::new(O::operator, StaticKernel::Fallthrough, keys, "fallthrough", location)
@@ -137,7 +161,6 @@ impl KernelRecord {
     }
 
     /// The kernel replaces the one that another crate registered for the same key.
-    #[doc(hidden)]
     #[must_use]
     pub const fn overriding(mut self) -> Self {
         self.overrides = true;
@@ -165,7 +188,6 @@ impl KernelRecord {
     }
 
     /// Of several kernels that are fit, the one with the highest priority runs.
-    #[doc(hidden)]
     #[must_use]
     pub const fn priority(mut self, priority: i32) -> Self {
         self.priority = priority;
@@ -173,7 +195,20 @@ impl KernelRecord {
     }
 }
 
-/// What `#[op_fallback]` and `fallthrough!` make.
+/// A kernel for all operators that have none for a key, as `#[op_fallback]` and `fallthrough!` make it.
+///
+/// ```
+/// use dispatch_runtime::{FallbackRecord, Location, Record, prelude::*, register};
+///
+/// fn pass(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+///     op.redispatch_boxed(keys.below(keys::Fake), stack)
+/// }
+///
+/// static PASS: FallbackRecord = FallbackRecord::boxed(pass, &keys::Fake, "pass", Location::caller());
+/// static SKIP: FallbackRecord = FallbackRecord::fallthrough(&keys::PythonTLSSnapshot, Location::caller());
+/// static RECORDS: [Record; 2] = [Record::Fallback(&PASS), Record::Fallback(&SKIP)];
+/// register(&RECORDS);
+/// ```
 #[derive(Debug)]
 pub struct FallbackRecord {
     pub(crate) key: &'static Key,
@@ -186,21 +221,18 @@ pub struct FallbackRecord {
 
 impl FallbackRecord {
     /// A boxed kernel for every operator.
-    #[doc(hidden)]
     #[must_use]
     pub const fn boxed(kernel: BoxedFn, key: &'static Key, name: &'static str, location: Location) -> Self {
         Self { key, kernel: StaticKernel::Boxed(kernel), name, location, aliasing: false, marks: &[] }
     }
 
     /// Nothing to do for any operator.
-    #[doc(hidden)]
     #[must_use]
     pub const fn fallthrough(key: &'static Key, location: Location) -> Self {
         Self { key, kernel: StaticKernel::Fallthrough, name: "fallthrough", location, aliasing: false, marks: &[] }
     }
 
     /// The fallback serves only operators whose schema has alias annotations on arguments.
-    #[doc(hidden)]
     #[must_use]
     pub const fn aliasing(mut self) -> Self {
         self.aliasing = true;
@@ -208,7 +240,6 @@ impl FallbackRecord {
     }
 
     /// The fallback only hands on calls in which no tensor carries one of these marks. No call reaches it before a tensor does.
-    #[doc(hidden)]
     #[must_use]
     pub const fn marked(mut self, marks: &'static [Marks]) -> Self {
         self.marks = marks;

@@ -6,8 +6,7 @@
 use crate::operator::Operator;
 use crate::registry;
 
-/// What a layer has to say about operators. Not public API beyond being handed to [`register`](crate::register): [`remark!`](crate::remark)
-/// makes it.
+/// What a layer says about operators, as [`remark!`](crate::remark) makes it.
 #[derive(Debug)]
 pub struct RemarkRecord {
     about: &'static str,
@@ -16,7 +15,6 @@ pub struct RemarkRecord {
 
 impl RemarkRecord {
     /// Remarks under the title `about`; none for operators that do not concern the layer.
-    #[doc(hidden)]
     #[must_use]
     pub const fn new(about: &'static str, of: fn(&Operator) -> Option<String>) -> Self {
         Self { about, of }

@@ -14,7 +14,7 @@ use crate::location::Location;
 use crate::operator::Operator;
 use crate::registry;
 
-/// A rule as a layer's attribute submits it. Not public API beyond being handed to [`register`](crate::register).
+/// A rule, as a layer's attribute submits it.
 pub struct RuleRecord {
     pub(crate) operator: fn() -> &'static Operator,
     rule: &'static (dyn Any + Send + Sync),
@@ -24,7 +24,6 @@ pub struct RuleRecord {
 
 impl RuleRecord {
     /// A rule of the type `T` for one operator.
-    #[doc(hidden)]
     #[must_use]
     pub const fn new<T: Any + Send + Sync>(
         operator: fn() -> &'static Operator,

@@ -126,8 +126,7 @@ impl Key {
         Self(Repr::Alias(alias))
     }
 
-    /// Not public API: `#[dispatch_key]` expands to it.
-    #[doc(hidden)]
+    /// The key of a backend or layer.
     #[must_use]
     pub const fn user(key: &'static UserKey) -> Self {
         Self(Repr::User(key))

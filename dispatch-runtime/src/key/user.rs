@@ -56,15 +56,23 @@ enum UserKind {
 const NO_ROOM: u8 = u8::MAX;
 
 impl UserKey {
-    /// Not public API: `#[dispatch_key(backend)]` expands to it.
-    #[doc(hidden)]
+    /// A backend, as `#[dispatch_key(backend)]` makes it.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Key, Location, Record, UserKey, register};
+    ///
+    /// static KEY: UserKey = UserKey::backend("DSP", Location::caller());
+    /// static DSP: Key = Key::user(&KEY);
+    /// static RECORDS: [Record; 1] = [Record::Key(&KEY)];
+    /// register(&RECORDS);
+    /// assert_eq!("DSP".parse(), Ok(DSP));
+    /// ```
     #[must_use]
     pub const fn backend(name: &'static str, location: Location) -> Self {
         Self { name, kind: UserKind::Backend, location, place: AtomicU8::new(0) }
     }
 
-    /// Not public API: `#[dispatch_key(layer, above = ..)]` expands to it.
-    #[doc(hidden)]
+    /// A layer, as `#[dispatch_key(layer, above = ..)]` makes it.
     #[must_use]
     pub const fn layer(name: &'static str, above: Landing, location: Location) -> Self {
         Self { name, kind: UserKind::Layer(above), location, place: AtomicU8::new(0) }

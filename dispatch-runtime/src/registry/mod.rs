@@ -1,20 +1,23 @@
 //! All rows of the dispatcher, as they were registered.
 //!
-//! The registry is what tables are made from. It is filled from the collected records when it is first needed, and changes after
-//! that only through [`register`](crate::register) and [`Registrar`](crate::Registrar). Nobody needs it to call an operator that
-//! was called before: every change merely unbinds the operators it concerns, and their next call comes here to bind again.
+//! The registry is what tables are made from. It is filled from the collected records when it is first needed. It changes after that
+//! through [`register`](crate::register) and [`Registrar`](crate::Registrar), and when it is used for the first time since a library was
+//! loaded that brings records. A call of an operator that was called before does not use it: every change unbinds the operators that it
+//! concerns, and their next call binds them again.
 //!
 //! No code of a user's runs while it is locked: closures are dropped, and listeners run, after.
 
 mod build;
 mod row;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::backend;
 use crate::boxed::BoxedKernel;
+use crate::collect;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fuser;
 use crate::key::{Key, SLOTS, Slot, Target, UserKey, assign_places};
@@ -53,25 +56,41 @@ pub(crate) struct Registry {
     next_source: u64,
 }
 
-static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(|| {
-    let mut registry = Registry::empty();
-    registry.add(crate::collect::records());
-    Mutex::new(registry)
-});
+static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(|| Mutex::new(Registry::empty()));
 
+/// What [`collect::newest`] was when the collected records were last added; 1 before that, which is no address.
+static ADDED: AtomicUsize = AtomicUsize::new(1);
+
+/// The registry, with all records that there are.
 pub(crate) fn lock() -> MutexGuard<'static, Registry> {
-    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+    loop {
+        let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
+        let newest = collect::newest();
+        if ADDED.load(Ordering::Relaxed) == newest {
+            return registry;
+        }
+        let defined = registry.add(collect::records());
+        ADDED.store(newest, Ordering::Release);
+        drop(registry);
+        tell_defined(defined);
+    }
 }
 
-/// Collects the program's records, if that has not happened yet.
+/// Adds the collected records, if some were not added yet.
 pub(crate) fn load() {
-    LazyLock::force(&REGISTRY);
+    if ADDED.load(Ordering::Acquire) != collect::newest() {
+        drop(lock());
+    }
 }
 
 /// Adds records, and tells listeners of the operators among them that are new.
 pub(crate) fn add(records: impl IntoIterator<Item = Record>) {
     let defined = lock().add(records);
-    for operator in defined {
+    tell_defined(defined);
+}
+
+fn tell_defined(operators: Vec<&'static Operator>) {
+    for operator in operators {
         listener::tell(Change::Defined, operator);
     }
 }
