@@ -13,7 +13,7 @@ use crate::crate_path;
 use crate::errors::Errors;
 use crate::function::{Function, signature_lints};
 use crate::hand_over::{self, hand_over_function};
-use crate::rust_type::{RustType, returned};
+use crate::rust_type::RustType;
 use crate::signature::{self, Parameter, named_arguments, rust_name};
 use crate::written::{as_written, here};
 
@@ -92,7 +92,7 @@ fn plan(checked: &hand_over::Checked<Flags>, errors: &mut Errors) -> TokenStream
         errors.at(operator, message);
         return TokenStream::new();
     }
-    if let Some((_, ty)) = returned(schema).find(|(_, ty)| !is_planned(ty, schema)) {
+    if let Some((_, ty)) = schema.new_returns().find(|(_, ty)| !is_planned(ty, schema)) {
         let message = format!(
             "operator `{}` gives `{ty}`, which a plan does not describe; it describes tensors, or one `Tensor[]`",
             schema.name
@@ -105,8 +105,8 @@ fn plan(checked: &hand_over::Checked<Flags>, errors: &mut Errors) -> TokenStream
     let names: Vec<Ident> = schema.arguments.iter().map(|argument| rust_name(&argument.name)).collect();
     let taken_at = named_arguments("plan", function, &parameters, schema, errors);
     check_types(checked, &parameters, &taken_at, &types, errors);
-    let list = returned(schema).any(|(_, ty)| matches!(ty.kind, TypeKind::List(..)));
-    let count = if contract.data_dependent { 0 } else { returned(schema).count() };
+    let list = schema.new_returns().any(|(_, ty)| matches!(ty.kind, TypeKind::List(..)));
+    let count = if contract.data_dependent { 0 } else { schema.new_returns().count() };
     let ReturnType::Type(_, ty) = &signature.output else {
         let operator = &schema.name;
         errors.at(
@@ -204,7 +204,7 @@ fn expand_plan(
 fn is_planned(ty: &dispatch_schema::Type, schema: &Schema) -> bool {
     match &ty.kind {
         TypeKind::Tensor => true,
-        TypeKind::List(element, _) => element.kind == TypeKind::Tensor && returned(schema).count() == 1,
+        TypeKind::List(element, _) => element.kind == TypeKind::Tensor && schema.new_returns().count() == 1,
         _ => false,
     }
 }

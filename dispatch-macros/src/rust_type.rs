@@ -1,8 +1,6 @@
-//! The Rust type of each schema type.
-//!
-//! One way only, and written once, as the text that messages show. Expansions turn the same text into absolute paths.
+//! The Rust type of each schema type, as text that messages show and as absolute paths in expansions.
 
-use dispatch_schema::{Argument, Schema, Type, TypeKind};
+use dispatch_schema::{Argument, Schema, rust_argument, rust_result};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse_quote;
@@ -14,7 +12,7 @@ pub(crate) struct RustType(String);
 impl RustType {
     /// What a function takes for an argument; none for a type that no operator takes.
     pub(crate) fn of_argument(argument: &Argument) -> Option<Self> {
-        parameter(&argument.ty, argument.is_written()).map(Self)
+        rust_argument(argument).map(Self)
     }
 
     /// What a predicate over the same argument takes: written arguments are only looked at.
@@ -24,11 +22,7 @@ impl RustType {
 
     /// What a function returns for the schema's returns, without `Result`.
     pub(crate) fn of_returns(schema: &Schema) -> Self {
-        let returned: Vec<String> = returned(schema).map(|(_, ty)| owned(ty)).collect();
-        Self(match &returned[..] {
-            [one] => one.clone(),
-            several => format!("({})", several.join(", ")),
-        })
+        Self(rust_result(schema))
     }
 
     /// A type that a user wrote, in the form in which it can be compared: no lifetimes, no paths.
@@ -81,74 +75,6 @@ impl RustType {
             Err(_) => quote!(()),
         }
     }
-}
-
-/// The returns that are values, and their positions: a return that is a written argument is implied.
-pub(crate) fn returned(schema: &Schema) -> impl Iterator<Item = (usize, &Type)> {
-    let values = schema.returns.iter().enumerate().filter(|(i, _)| schema.written_return(*i).is_none());
-    values.map(|(i, ret)| (i, &ret.ty))
-}
-
-fn parameter(ty: &Type, written: bool) -> Option<String> {
-    let reference = if written { "&mut " } else { "&" };
-    Some(match &ty.kind {
-        TypeKind::Tensor => format!("{reference}Tensor"),
-        TypeKind::Optional(inner) => format!("Option<{}>", parameter(inner, written)?),
-        TypeKind::List(element, _) if is_list_of_lists_of_tensors(element) => return None,
-        TypeKind::List(element, _) => match list_element(element) {
-            Some(element) => format!("{reference}[{element}]"),
-            None => "&Value".to_owned(),
-        },
-        TypeKind::Str => "&str".to_owned(),
-        TypeKind::Generator => "&Generator".to_owned(),
-        _ => plain(ty).map_or_else(|| "&Value".to_owned(), str::to_owned),
-    })
-}
-
-fn is_list_of_lists_of_tensors(element: &Type) -> bool {
-    matches!(&element.required().kind, TypeKind::List(inner, _) if inner.required().kind == TypeKind::Tensor)
-}
-
-fn owned(ty: &Type) -> String {
-    match &ty.kind {
-        TypeKind::Tensor => "Tensor".to_owned(),
-        TypeKind::Optional(inner) => format!("Option<{}>", owned(inner)),
-        TypeKind::List(element, _) => {
-            list_element(element).map_or_else(|| "Value".to_owned(), |element| format!("Vec<{element}>"))
-        }
-        TypeKind::Str => "Str".to_owned(),
-        TypeKind::Generator => "Generator".to_owned(),
-        _ => plain(ty).unwrap_or("Value").to_owned(),
-    }
-}
-
-fn list_element(ty: &Type) -> Option<&'static str> {
-    Some(match &ty.kind {
-        TypeKind::Tensor => "Tensor",
-        TypeKind::Optional(inner) if inner.kind == TypeKind::Tensor => "Option<Tensor>",
-        TypeKind::Int | TypeKind::SymInt => "i64",
-        TypeKind::Float => "f64",
-        TypeKind::Bool => "bool",
-        TypeKind::Scalar => "Scalar",
-        TypeKind::Str => "Str",
-        _ => return None,
-    })
-}
-
-/// Types that are passed by value.
-fn plain(ty: &Type) -> Option<&'static str> {
-    Some(match &ty.kind {
-        TypeKind::Int | TypeKind::SymInt => "i64",
-        TypeKind::Float => "f64",
-        TypeKind::Bool | TypeKind::SymBool => "bool",
-        TypeKind::Scalar => "Scalar",
-        TypeKind::Complex => "Complex64",
-        TypeKind::ScalarType => "DType",
-        TypeKind::Layout => "Layout",
-        TypeKind::MemoryFormat => "MemoryFormat",
-        TypeKind::Device => "Device",
-        _ => return None,
-    })
 }
 
 /// Drops lifetimes, and all of a path but its last segment.

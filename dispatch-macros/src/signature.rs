@@ -236,7 +236,7 @@ pub(crate) fn check_return(function: &Signature, schema: &Schema, errors: &mut E
             let got = RustType::written(ty);
             let accepted = got.text() == instead || got.text().starts_with(&format!("Result<{},", want.text()));
             if !accepted {
-                let implied = schema.returns.len() - crate::rust_type::returned(schema).count();
+                let implied = schema.returns.len() - schema.new_returns().count();
                 let note = if implied > 0 { "; a return that is a written argument is implied" } else { "" };
                 errors
                     .at(ty, format!("operator `{operator}` must return `{instead}`, found `{}`{note}", as_written(ty)));

@@ -7,10 +7,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::counted::Counted;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::key_set::KeySet;
-use crate::operator::Operator;
+use crate::operator::{Operator, too_few_arguments};
 use crate::stack::Stack;
+use crate::value::{Value, kind_of};
 
 /// A boxed kernel that is part of the program: it takes exactly the operator's arguments off the stack and pushes its results.
 pub type BoxedFn = fn(&Operator, KeySet, &mut Stack) -> Result<()>;
@@ -36,8 +37,8 @@ impl BoxedKernel {
     #[inline]
     pub(crate) fn call(&self, operator: &Operator, keys: KeySet, stack: &mut Stack) -> Option<Result<()>> {
         match self {
-            Self::Function(kernel) => Some(kernel(operator, keys, stack)),
-            Self::Closure(kernel) => kernel.with(|kernel| kernel(operator, keys, stack)),
+            Self::Function(kernel) => Some(run_function(operator, keys, stack, kernel)),
+            Self::Closure(kernel) => kernel.with(|kernel| run(&**kernel, operator, keys, stack)),
         }
     }
 
@@ -47,6 +48,61 @@ impl BoxedKernel {
             kernel.retire();
         }
     }
+}
+
+/// Runs a boxed kernel, which finds its arguments alone on the stack, and checks the results that it leaves.
+#[inline]
+pub(crate) fn run(
+    kernel: &(impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + ?Sized),
+    operator: &Operator,
+    keys: KeySet,
+    stack: &mut Stack,
+) -> Result<()> {
+    if !stack.holds(operator.argument_count()) {
+        return run_apart(&mut |own| kernel(operator, keys, own), operator, stack);
+    }
+    kernel(operator, keys, stack)?;
+    check(operator, stack)
+}
+
+/// The same, out of line, as most boxed calls end at a typed kernel. The parameters are those of the functions that call it, so that they
+/// stay in their registers.
+#[inline(never)]
+pub(crate) fn run_function(operator: &Operator, keys: KeySet, stack: &mut Stack, kernel: &BoxedFn) -> Result<()> {
+    run(kernel, operator, keys, stack)
+}
+
+/// Gives a kernel a stack of its own, as there is something below its arguments.
+#[cold]
+#[inline(never)]
+fn run_apart(kernel: &mut dyn FnMut(&mut Stack) -> Result<()>, operator: &Operator, stack: &mut Stack) -> Result<()> {
+    let mut own = stack.split_top(operator.argument_count()).map_err(|found| too_few_arguments(operator, found))?;
+    kernel(&mut own)?;
+    check(operator, &own)?;
+    own.into_values().into_iter().for_each(|result| stack.push(result));
+    Ok(())
+}
+
+#[inline]
+fn check(operator: &Operator, stack: &Stack) -> Result<()> {
+    if stack.holds_tensors(operator.tensor_results()) { Ok(()) } else { check_by_schema(operator, stack.values()) }
+}
+
+#[inline(never)]
+fn check_by_schema(operator: &Operator, results: &[Value]) -> Result<()> {
+    let (name, returns) = (operator.name(), &operator.schema().returns);
+    let (expected, found) = (returns.len(), results.len());
+    if found > expected {
+        return Err(ErrorKind::SurplusResults { operator: name, expected, found }.into());
+    }
+    for (i, ret) in returns.iter().enumerate() {
+        let result = results.get(i);
+        if !result.is_some_and(|value| value.fits(&ret.ty)) {
+            let (expected, found) = (kind_of(&ret.ty).unwrap_or("a value"), result.map(Value::kind));
+            return Err(ErrorKind::WrongResult { operator: name, expected, found }.into());
+        }
+    }
+    Ok(())
 }
 
 impl fmt::Debug for BoxedKernel {

@@ -11,18 +11,17 @@ use crate::stack::Stack;
 /// A kernel of an operator, to be called whatever runs for its key now: how an override calls what it displaces.
 ///
 /// ```
-/// # use dispatch_runtime::{Registrar, KeySet, Stack, keys::*};
+/// # use dispatch_runtime::{Registrar, Value, keys::*};
 /// let lab = Registrar::new("handles");
 /// let op = lab.define("one() -> int").unwrap().operator().unwrap();
 /// lab.kernel("one", CompositeExplicitAutograd, |_, _, stack| Ok(stack.push(1_i64))).unwrap();
 /// let one = op.kernels(CompositeExplicitAutograd).remove(0);
 /// lab.override_kernel("one", CompositeExplicitAutograd, move |_, keys, stack| {
 ///     one.call(keys, stack)?;
-///     Ok(stack.push(2_i64))
+///     let Some(Value::Int(one)) = stack.pop() else { unreachable!("the results of a kernel are checked") };
+///     Ok(stack.push(one + 1))
 /// }).unwrap();
-/// let mut stack = Stack::new();
-/// op.call_boxed(&mut stack).unwrap();
-/// assert_eq!(format!("{:?}", stack.values()), "[1, 2]");
+/// assert_eq!(format!("{:?}", op.call([]).unwrap()), "[2]");
 /// ```
 #[derive(Clone, Debug)]
 pub struct KernelHandle {

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicPtr;
 
 use dispatch_schema::Schema;
 
-use crate::boxed::BoxedKernel;
+use crate::boxed::{self, BoxedKernel};
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard;
@@ -60,6 +60,8 @@ pub struct Definition {
     pub docs: &'static str,
     pub location: Location,
     pub arguments: usize,
+    /// How many results it gives, if all are tensors; otherwise [`u8::MAX`].
+    pub tensor_results: u8,
     /// Which arguments carry keys: one bit each.
     pub carriers: u64,
     /// Whether the schema has alias annotations on arguments.
@@ -348,6 +350,12 @@ impl Operator {
         self.definition.aliasing
     }
 
+    /// How many results it gives, if all are tensors; otherwise more than there can be.
+    #[inline]
+    pub(crate) const fn tensor_results(&self) -> usize {
+        self.definition.tensor_results as usize
+    }
+
     pub(crate) const fn gives_views(&self) -> bool {
         self.definition.viewing
     }
@@ -412,7 +420,7 @@ impl Operator {
         stack: &mut Stack,
         conditions: Conditions,
     ) -> Result<()> {
-        let mut boxed = None;
+        let mut own = None;
         if let Some(table) = table.bound() {
             let (code, entry) = table.at(keys);
             if entry == Entry::Typed
@@ -424,23 +432,31 @@ impl Operator {
             if let Entry::Boxed(at) = entry
                 && let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)]
             {
-                boxed = Some(kernel);
+                own = Some(kernel);
             }
         }
         let _inside = if REDISPATCH { Some(Redispatch::enter(|| self, keys)?) } else { None };
-        match boxed {
-            Some(kernel) => kernel(self, keys, stack),
-            None => self.run_boxed_otherwise(keys, stack, conditions),
+        match (own, conditions) {
+            // Typed code checks the results itself, and has nothing else on its stack.
+            (Some(kernel), Conditions::NoneHolds) => kernel(self, keys, stack),
+            (Some(kernel), Conditions::Open) => boxed::run_function(self, keys, stack, kernel),
+            (None, _) => self.run_boxed_otherwise(keys, stack, conditions),
         }
     }
 
     #[inline(never)]
-    pub(crate) fn run_boxed_otherwise(
-        &self,
-        mut keys: KeySet,
-        stack: &mut Stack,
-        mut conditions: Conditions,
-    ) -> Result<()> {
+    pub(crate) fn run_boxed_otherwise(&self, keys: KeySet, stack: &mut Stack, conditions: Conditions) -> Result<()> {
+        if let Some(table) = self.published().bound()
+            && let (_, Entry::Boxed(at)) = table.at(keys)
+            && let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)]
+        {
+            return boxed::run_function(self, keys, stack, kernel);
+        }
+        self.run_boxed_in_the_end(keys, stack, conditions)
+    }
+
+    #[cold]
+    fn run_boxed_in_the_end(&self, mut keys: KeySet, stack: &mut Stack, mut conditions: Conditions) -> Result<()> {
         loop {
             let table = self.bound_table()?;
             let (slot, code, mut entry) = table.slot(keys);

@@ -235,6 +235,7 @@ fn new_operator(name: Name<'static>, schema: Schema, location: Location) -> &'st
         docs: "",
         location,
         arguments: schema.arguments.len(),
+        tensor_results: schema.tensor_returns().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX),
         carriers: carriers.fold(0, |bits, (i, _)| bits | 1 << i),
         aliasing: schema.is_aliasing(),
         viewing: !schema.views().is_empty(),

@@ -1,7 +1,7 @@
 //! The arguments and results of a boxed call.
 //!
 //! The caller pushes the arguments left to right; the kernel takes exactly its own off the top and pushes its results left to
-//! right. What lies below belongs to somebody else and stays.
+//! right. What lies below belongs to the caller's callers. A boxed kernel does not see it.
 
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -30,8 +30,8 @@ pub struct Stack {
 
 const NEAR: usize = 8;
 
-/// One more than fits, so that one comparison says whether a place is near.
-const FAR: usize = NEAR + 1;
+/// More than fits, so that one comparison says whether a place is near, or how many near values there are.
+const FAR: usize = usize::MAX;
 
 impl Stack {
     /// A stack with nothing on it.
@@ -108,6 +108,21 @@ impl Stack {
         self.count == 0 || self.count > NEAR && self.far.is_empty()
     }
 
+    /// Whether there are exactly `count` values.
+    #[inline(always)]
+    pub(crate) fn holds(&self, count: usize) -> bool {
+        self.count == count || self.len() == count
+    }
+
+    /// Whether there are exactly `count` values, and all are tensors and few.
+    #[inline(always)]
+    pub(crate) fn holds_tensors(&self, count: usize) -> bool {
+        self.count == count
+            && self.count != FAR
+            // SAFETY: the count is no other than `FAR`, so the first `count` places hold values.
+            && (0..count).all(|at| matches!(unsafe { self.near.get_unchecked(at).assume_init_ref() }, Value::Tensor(_)))
+    }
+
     /// All values, the top one last.
     #[inline]
     #[must_use]
@@ -157,6 +172,17 @@ impl Stack {
         }
         // SAFETY: these places precede the count, so they are near and hold values.
         Ok(unsafe { &mut *self.near.as_mut_ptr().add(self.count - N).cast() })
+    }
+
+    /// Takes the top `count` values off, as a stack of their own; how many there are, if there are fewer.
+    pub(crate) fn split_top(&mut self, count: usize) -> Result<Self, usize> {
+        let found = self.len();
+        if found < count {
+            return Err(found);
+        }
+        let mut own: Vec<Value> = std::iter::from_fn(|| self.pop()).take(count).collect();
+        own.reverse();
+        Ok(own.into_iter().collect())
     }
 
     /// Takes the top `count` values off, or all if there are fewer.
@@ -280,10 +306,12 @@ mod tests {
         Push(i64),
         Pop,
         DropTop(usize),
+        SplitTop(usize),
     }
 
     fn step() -> impl Strategy<Value = Step> {
-        prop_oneof![4 => any::<i64>().prop_map(Step::Push), 2 => Just(Step::Pop), 1 => (0..12_usize).prop_map(Step::DropTop)]
+        prop_oneof![4 => any::<i64>().prop_map(Step::Push), 2 => Just(Step::Pop), 1 => (0..12_usize).prop_map(Step::DropTop),
+            1 => (0..12_usize).prop_map(Step::SplitTop)]
     }
 
     fn integers(values: &[Value]) -> Vec<i64> {
@@ -304,6 +332,10 @@ mod tests {
                     Step::DropTop(count) => {
                         stack.drop_top(count);
                         vector.truncate(vector.len().saturating_sub(count));
+                    }
+                    Step::SplitTop(count) => {
+                        let top = vector.len().checked_sub(count).map(|at| vector.split_off(at)).ok_or(vector.len());
+                        prop_assert_eq!(stack.split_top(count).map(|own| integers(own.values())), top);
                     }
                 }
                 prop_assert_eq!((stack.len(), stack.is_empty()), (vector.len(), vector.is_empty()));

@@ -435,6 +435,89 @@ fn a_boxed_kernel_that_leaves_too_much_is_told_on() {
 }
 
 /// Kernels with conditions, over a boxed default.
+#[op_def("counted(Tensor self) -> (Tensor, int)")]
+fn counted(this: &Tensor) -> Result<(Tensor, i64)>;
+
+#[op_impl(counted, CPU, boxed)]
+fn leaves_junk(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
+    stack.push("junk");
+    Ok(())
+}
+
+#[op_impl(counted, Meta, boxed)]
+fn takes_all(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()> {
+    while stack.pop().is_some() {}
+    stack.push(numbers(&[1]));
+    stack.push(1_i64);
+    stack.drop_top(5);
+    stack.push(numbers(&[2]));
+    stack.push(2_i64);
+    Ok(())
+}
+
+#[test]
+fn results_of_a_boxed_kernel_are_checked_in_a_boxed_call() {
+    let error = |operator: &'static Operator, backend| operator.call([on(backend, 1).into()]).unwrap_err().to_string();
+    let start = "a boxed kernel of `boxing::broken` must leave Tensor on the stack, but left";
+    assert_eq!(error(broken::operator(), keys::CPU), format!("{start} int"));
+    assert_eq!(error(broken::operator(), keys::Meta), format!("{start} nothing"));
+    assert!(error(broken::operator(), keys::XLA).ends_with("3 values are left, not 1"));
+    assert!(error(nothing::operator(), keys::XLA).ends_with("1 values are left, not 0"));
+    let start = "a boxed kernel of `boxing::counted` must leave int on the stack, but left";
+    assert_eq!(error(counted::operator(), keys::CPU), format!("{start} str"));
+}
+
+#[test]
+fn a_boxed_kernel_sees_its_own_arguments_alone() {
+    for below in [1, 7, 20] {
+        let mut stack: Stack = (0..below).collect();
+        stack.push(on(keys::Meta, 1));
+        counted::operator().call_boxed(&mut stack).unwrap();
+        let values = stack.into_values();
+        assert!(
+            (0..below).zip(&values).all(|(i, value)| matches!(value, Value::Int(found) if *found == i)),
+            "{values:?}"
+        );
+        assert!(matches!(values[below as usize..], [Value::Tensor(_), Value::Int(2)]), "{values:?}");
+    }
+}
+
+#[test]
+fn a_boxed_kernel_that_fails_or_finds_too_little_leaves_the_callers_values() {
+    let registrar = dispatch_runtime::Registrar::new("boxing");
+    let operator = registrar.define("failing(int x) -> int").unwrap().operator().unwrap();
+    let kernel = |_: &Operator, _: KeySet, stack: &mut Stack| {
+        stack.drop_top(3);
+        Err(Error::kernel("as it must"))
+    };
+    drop(registrar.kernel("failing", keys::CompositeExplicitAutograd, kernel).unwrap());
+    let mut stack: Stack = [1_i64, 2].into_iter().collect();
+    assert_eq!(operator.call_boxed(&mut stack).unwrap_err().to_string(), "as it must");
+    assert!(matches!(stack.values(), [Value::Int(1)]));
+    let mut empty = Stack::new();
+    let error = operator.redispatch_boxed(KeySet::from(keys::CPU), &mut empty).unwrap_err();
+    assert!(matches!(error.kind(), dispatch_runtime::ErrorKind::TooFewArguments { expected: 1, found: 0, .. }));
+}
+
+#[test]
+fn a_boxed_kernel_of_an_earlier_definition_is_refused_if_it_does_not_fit() {
+    let registrar = dispatch_runtime::Registrar::new("boxing");
+    let first = registrar.define("changing(Tensor x) -> int").unwrap();
+    let kernel = |_: &Operator, _: KeySet, stack: &mut Stack| {
+        stack.drop_top(1);
+        stack.push(1_i64);
+        Ok(())
+    };
+    drop(registrar.kernel("changing", keys::CPU, kernel).unwrap());
+    first.remove();
+    let second = registrar.define("changing(Tensor x, Tensor y) -> Tensor").unwrap().operator().unwrap();
+    let error = second.call([numbers(&[1]).into(), numbers(&[2]).into()]).unwrap_err();
+    assert!(
+        matches!(error.kind(), dispatch_runtime::ErrorKind::SurplusResults { expected: 1, found: 2, .. }),
+        "{error}"
+    );
+}
+
 #[op_def("defaulted(Tensor self, int n) -> int")]
 fn defaulted(this: &Tensor, n: i64) -> Result<i64>;
 

@@ -158,6 +158,7 @@ mod other {
             docs: "",
             location: Location::new("other.rs", 1),
             arguments: 1,
+            tensor_results: u8::MAX,
             carriers: 0,
             aliasing: false,
             viewing: false,

@@ -8,7 +8,7 @@ use dispatch_runtime::{
 
 fn echo(name: &str, ty: &str) -> &'static Operator {
     let lab = Registrar::new("values");
-    let operator = lab.define(&format!("{name}({ty} x) -> {ty}")).unwrap().operator().unwrap();
+    let operator = lab.define(&format!("{name}({ty} x) -> ({ty})")).unwrap().operator().unwrap();
     drop(lab.kernel(name, CompositeExplicitAutograd, |_, _, _| Ok(())).unwrap());
     operator
 }

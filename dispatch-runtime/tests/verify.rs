@@ -267,6 +267,7 @@ fn late_definition(name: Name<'static>) -> Operator {
                 docs: "",
                 location: HERE,
                 arguments: 0,
+                tensor_results: u8::MAX,
                 carriers: 0,
                 aliasing: false,
                 viewing: false,

@@ -188,6 +188,30 @@ impl Schema {
         self.arguments.iter().position(|argument| argument.is_written() && share_set(&argument.ty, returned))
     }
 
+    /// The returns that are values, and their positions: a return that is a written argument is implied.
+    ///
+    /// ```
+    /// let schema = dispatch_schema::Schema::parse("f(Tensor(a!) x) -> (Tensor(a!), int)").unwrap();
+    /// assert_eq!(schema.new_returns().map(|(i, _)| i).collect::<Vec<_>>(), [1]);
+    /// ```
+    pub fn new_returns(&self) -> impl Iterator<Item = (usize, &Type)> {
+        let values = self.returns.iter().enumerate().filter(|(i, _)| self.written_return(*i).is_none());
+        values.map(|(i, ret)| (i, &ret.ty))
+    }
+
+    /// How many returns there are, if all are tensors.
+    ///
+    /// ```
+    /// use dispatch_schema::Schema;
+    ///
+    /// assert_eq!(Schema::parse("f() -> (Tensor, Tensor)").unwrap().tensor_returns(), Some(2));
+    /// assert_eq!(Schema::parse("f() -> Tensor?").unwrap().tensor_returns(), None);
+    /// ```
+    #[must_use]
+    pub fn tensor_returns(&self) -> Option<usize> {
+        self.returns.iter().all(|ret| ret.ty.kind == TypeKind::Tensor).then_some(self.returns.len())
+    }
+
     /// Whether the values at two places may share memory: their annotations name a common set or a wildcard, and their
     /// types are not of different kinds. For lists this means the lists themselves; see
     /// [`may_contain_alias`](Self::may_contain_alias). A place that does not exist shares nothing.

@@ -145,6 +145,7 @@ fn static_definition(definition: &Definition, kernels: impl Iterator<Item = Toke
     let (base, overload) = (&schema.name.base, &schema.name.overload);
     let docs = docs(&function.attributes);
     let arguments = schema.arguments.len();
+    let tensor_results = schema.tensor_returns().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX);
     let carriers = carriers(definition);
     let device = match schema.device_argument() {
         Some(device) => quote!(::core::option::Option::Some(#device)),
@@ -165,6 +166,7 @@ fn static_definition(definition: &Definition, kernels: impl Iterator<Item = Toke
             docs: #docs,
             location: #runtime::Location::new(::core::file!(), ::core::line!()),
             arguments: #arguments,
+            tensor_results: #tensor_results,
             carriers: #carriers,
             aliasing: #aliasing,
             viewing: #viewing,

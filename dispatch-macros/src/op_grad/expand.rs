@@ -8,7 +8,7 @@ use syn::Path;
 use super::check::{Derivative, Taken};
 use super::purpose::EVERY;
 use crate::crate_path;
-use crate::rust_type::{RustType, returned};
+use crate::rust_type::RustType;
 
 /// Absolute paths to the runtime and to the layer.
 struct Paths {
@@ -184,7 +184,7 @@ impl Call {
 
 /// Names for the results, and how to take an output apart and put it together again.
 fn results(schema: &Schema) -> (Vec<Ident>, TokenStream) {
-    let names: Vec<Ident> = returned(schema).map(|(i, _)| format_ident!("__result{i}")).collect();
+    let names: Vec<Ident> = schema.new_returns().map(|(i, _)| format_ident!("__result{i}")).collect();
     let whole = match &names[..] {
         [one] => quote!(#one),
         several => quote!((#(#several),*)),
@@ -193,7 +193,7 @@ fn results(schema: &Schema) -> (Vec<Ident>, TokenStream) {
 }
 
 fn mutable(schema: &Schema) -> TokenStream {
-    let names: Vec<Ident> = returned(schema).map(|(i, _)| format_ident!("__result{i}")).collect();
+    let names: Vec<Ident> = schema.new_returns().map(|(i, _)| format_ident!("__result{i}")).collect();
     match &names[..] {
         [one] => quote!(mut #one),
         several => quote!((#(mut #several),*)),
@@ -234,7 +234,8 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
     });
     let (names, whole) = results(schema);
     let pattern = mutable(schema);
-    let tensors: Vec<(&Ident, bool)> = returned(schema)
+    let tensors: Vec<(&Ident, bool)> = schema
+        .new_returns()
         .zip(&names)
         .filter(|((_, ty), _)| ty.is_tensor_like())
         .map(|((_, ty), name)| (name, matches!(ty.kind, TypeKind::List(..))))

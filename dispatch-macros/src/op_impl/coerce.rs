@@ -85,7 +85,7 @@ impl Result {
             ReturnType::Type(_, ty) => format!("returns `{}`", as_written(ty)),
             ReturnType::Default => "returns nothing".to_owned(),
         };
-        let implied = if schema.returns.len() > crate::rust_type::returned(schema).count() {
+        let implied = if schema.returns.len() > schema.new_returns().count() {
             "; a return that is a written argument is implied"
         } else {
             ""

@@ -12,7 +12,7 @@ use syn::{Path, ReturnType, Signature};
 
 use super::{Checked, dtypes, is_key_set};
 use crate::errors::Errors;
-use crate::rust_type::{RustType, returned, without_lifetimes};
+use crate::rust_type::{RustType, without_lifetimes};
 use crate::signature::{self, Parameter, named_arguments, rust_name};
 use crate::written::{as_written, here};
 
@@ -43,7 +43,7 @@ enum Outputs {
 
 impl Outputs {
     fn of(checked: &Checked) -> Self {
-        let results: Vec<_> = returned(&checked.schema).collect();
+        let results: Vec<_> = checked.schema.new_returns().collect();
         match &results[..] {
             [] => Self::None,
             _ if checked.contract.data_dependent => Self::None,
