@@ -1,7 +1,8 @@
 //! Kernels that take their arguments from the stack.
 //!
 //! One boxed kernel can serve every operator, which is what fallbacks need, and one that is a closure can be made and taken away
-//! while the program runs. A closure's state is counted: a call holds it, and taking it away drops it when the last call leaves.
+//! while the program runs. A closure's state is counted: a call holds it, and taking it away drops it when the last call leaves. Its place
+//! stays, and takes the next closure for the same key of the same operator.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,27 +18,43 @@ use crate::value::{Value, kind_of};
 pub type BoxedFn = fn(&Operator, KeySet, &mut Stack) -> Result<()>;
 
 /// The same, made while the program runs.
-pub(crate) type BoxedClosure = dyn Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync;
+pub(crate) type BoxedClosure = Box<dyn Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync>;
 
 /// Any boxed kernel.
 #[derive(Clone)]
 pub(crate) enum BoxedKernel {
     Function(BoxedFn),
-    Closure(Arc<Counted<Box<BoxedClosure>>>),
+    Closure(Arc<Counted<BoxedClosure>>),
 }
 
 impl BoxedKernel {
-    pub(crate) fn closure(
-        kernel: impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync + 'static,
-    ) -> Self {
-        Self::Closure(Arc::new(Counted::new(Box::new(kernel))))
+    /// Tells the closures apart that had one place.
+    pub(crate) fn turn(&self) -> usize {
+        match self {
+            Self::Function(_) => 0,
+            Self::Closure(kernel) => kernel.turn(),
+        }
+    }
+
+    /// Runs the kernel that had its place in this turn; none if it was taken away.
+    pub(crate) fn call_turn(
+        &self,
+        turn: usize,
+        operator: &Operator,
+        keys: KeySet,
+        stack: &mut Stack,
+    ) -> Option<Result<()>> {
+        match self {
+            Self::Function(kernel) => Some(run_function(operator, keys, stack, *kernel)),
+            Self::Closure(kernel) => kernel.with_turn(turn, |kernel| run(&**kernel, operator, keys, stack)),
+        }
     }
 
     /// Runs the kernel; none where it was taken away in the meantime.
     #[inline]
     pub(crate) fn call(&self, operator: &Operator, keys: KeySet, stack: &mut Stack) -> Option<Result<()>> {
         match self {
-            Self::Function(kernel) => Some(run_function(operator, keys, stack, kernel)),
+            Self::Function(kernel) => Some(run_function(operator, keys, stack, *kernel)),
             Self::Closure(kernel) => kernel.with(|kernel| run(&**kernel, operator, keys, stack)),
         }
     }
@@ -68,8 +85,8 @@ pub(crate) fn run(
 /// The same, out of line, as most boxed calls end at a typed kernel. The parameters are those of the functions that call it, so that they
 /// stay in their registers.
 #[inline(never)]
-pub(crate) fn run_function(operator: &Operator, keys: KeySet, stack: &mut Stack, kernel: &BoxedFn) -> Result<()> {
-    run(kernel, operator, keys, stack)
+pub(crate) fn run_function(operator: &Operator, keys: KeySet, stack: &mut Stack, kernel: BoxedFn) -> Result<()> {
+    run(&kernel, operator, keys, stack)
 }
 
 /// Gives a kernel a stack of its own, as there is something below its arguments.
@@ -103,6 +120,16 @@ fn check_by_schema(operator: &Operator, results: &[Value]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+impl PartialEq for BoxedKernel {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Function(a), Self::Function(b)) => std::ptr::fn_addr_eq(*a, *b),
+            (Self::Closure(a), Self::Closure(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
 }
 
 impl fmt::Debug for BoxedKernel {

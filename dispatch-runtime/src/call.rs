@@ -353,7 +353,7 @@ pub fn unsupported_dtype<O: Operation>(
 /// has it, the compiler infers the type.
 pub trait Named<const ID: u64, O> {
     /// A pointer to the function.
-    type Function;
+    type Function: Copy;
 
     /// The function.
     const FUNCTION: Self::Function;
@@ -361,6 +361,15 @@ pub trait Named<const ID: u64, O> {
 
 /// See [`Named`].
 pub struct Anchor;
+
+/// An operator's function, for its definition.
+#[must_use]
+pub const fn function<const ID: u64, O>() -> Code
+where
+    Anchor: Named<ID, O>,
+{
+    Code::of::<<Anchor as Named<ID, O>>::Function>(<Anchor as Named<ID, O>>::FUNCTION)
+}
 
 /// Defines an operator's macro. `$crate` inside is the runtime, wherever the macro is used. Not public API.
 #[doc(hidden)]

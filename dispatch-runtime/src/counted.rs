@@ -1,6 +1,7 @@
-//! A value that can be taken away while others use it.
+//! A place for a value that can be taken away while others use it.
 //!
-//! Users enter and leave; taking the value away shuts the door, and whoever leaves last drops it. Nobody waits.
+//! Users enter and leave; taking the value away shuts the door, and the last user to leave drops it. Nobody waits. A place that is empty
+//! can take the next value.
 
 use std::mem::ManuallyDrop;
 
@@ -9,11 +10,15 @@ use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
 /// A value, the number of its users, and whether it was taken away.
 pub(crate) struct Counted<T> {
     state: AtomicUsize,
+    /// How many values were here before this one.
+    earlier: AtomicUsize,
     value: UnsafeCell<ManuallyDrop<T>>,
 }
 
-/// Set in `state` once the value is taken away. The other bits count users.
+/// Set in `state` once the value is taken away. The low bits count users.
 const RETIRED: usize = 1 << (usize::BITS - 1);
+/// Set once the value was dropped, too.
+const EMPTY: usize = RETIRED >> 1;
 
 // SAFETY: the value is shared between its users, and dropped by any one of them.
 unsafe impl<T: Send + Sync> Send for Counted<T> {}
@@ -22,7 +27,34 @@ unsafe impl<T: Send + Sync> Sync for Counted<T> {}
 
 impl<T> Counted<T> {
     pub(crate) fn new(value: T) -> Self {
-        Self { state: AtomicUsize::new(0), value: UnsafeCell::new(ManuallyDrop::new(value)) }
+        Self {
+            state: AtomicUsize::new(0),
+            earlier: AtomicUsize::new(0),
+            value: UnsafeCell::new(ManuallyDrop::new(value)),
+        }
+    }
+
+    /// Puts the next value in the place of one that was dropped; gives it back if that one is still there.
+    pub(crate) fn refill(&self, value: T) -> Result<(), T> {
+        if self.state.compare_exchange(RETIRED | EMPTY, RETIRED, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            return Err(value);
+        }
+        // SAFETY: nobody can enter, the last value was dropped, and no one else refills: the exchange succeeds once.
+        self.value.with_mut(|place| unsafe { *place = ManuallyDrop::new(value) });
+        self.earlier.fetch_add(1, Ordering::Relaxed);
+        self.state.store(0, Ordering::Release);
+        Ok(())
+    }
+
+    /// Which of the values that were here one after the other is here now.
+    pub(crate) fn turn(&self) -> usize {
+        self.earlier.load(Ordering::Relaxed)
+    }
+
+    /// Uses the value, if it is that of this turn.
+    pub(crate) fn with_turn<R>(&self, turn: usize, f: impl FnOnce(&T) -> R) -> Option<R> {
+        // While a user is inside, no other value comes.
+        self.with(|value| (self.turn() == turn).then(|| f(value))).flatten()
     }
 
     /// Uses the value; none where it was taken away.
@@ -55,6 +87,7 @@ impl<T> Counted<T> {
     fn drop_value(&self) {
         // SAFETY: nobody can enter a retired value, and the count was zero: no user is left, and this happens once.
         self.value.with_mut(|value| unsafe { ManuallyDrop::drop(&mut *value) });
+        self.state.fetch_or(EMPTY, Ordering::Release);
     }
 }
 
@@ -90,6 +123,23 @@ mod tests {
         });
         assert_eq!(Arc::strong_count(&alive), 1);
         assert!(counted.with(|_| ()).is_none());
+    }
+
+    #[test]
+    fn an_empty_place_takes_the_next_value_and_no_other_does() {
+        let alive = Arc::new(());
+        let counted = Counted::new(alive.clone());
+        assert!(counted.refill(alive.clone()).is_err(), "it was not taken away");
+        let first = counted.turn();
+        counted.with(|_| {
+            counted.retire();
+            assert!(counted.refill(alive.clone()).is_err(), "a user is inside");
+        });
+        assert!(counted.refill(alive.clone()).is_ok());
+        assert!(counted.with_turn(first, |_| ()).is_none());
+        assert!(counted.with_turn(counted.turn(), |_| ()).is_some());
+        drop(counted);
+        assert_eq!(Arc::strong_count(&alive), 1);
     }
 
     #[test]
@@ -135,6 +185,27 @@ mod models {
                 user.join().unwrap();
             }
             assert_eq!(drops.load(Ordering::SeqCst), 1);
+        });
+    }
+
+    #[test]
+    fn a_user_of_a_refilled_place_uses_a_value_that_is_there() {
+        loom::model(|| {
+            let drops = Arc::new(Count::new(0));
+            let counted = Arc::new(Counted::new(DropCounter(drops.clone())));
+            let user = {
+                let counted = counted.clone();
+                loom::thread::spawn(move || {
+                    counted.with(|value| value.0.load(Ordering::SeqCst));
+                })
+            };
+            counted.retire();
+            let refilled = counted.refill(DropCounter(drops.clone())).is_ok();
+            user.join().unwrap();
+            // The one that found no place was dropped at once.
+            assert_eq!(drops.load(Ordering::SeqCst), if refilled { 1 } else { 2 });
+            drop(counted);
+            assert_eq!(drops.load(Ordering::SeqCst), 2);
         });
     }
 

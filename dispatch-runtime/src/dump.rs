@@ -182,7 +182,7 @@ pub fn dump_name(name: &str) -> String {
 
 /// Every cell of a row's table, lowest key first, beginning with that of calls without tensors.
 fn cells(registry: &Registry, row: &Row) -> Vec<TableCell> {
-    let table = row.definition().and_then(Operator::typed).map(|_| registry::table_of(registry, row, Marks::NONE));
+    let table = row.definition().and_then(Operator::adapters).map(|_| registry::table_of(registry, row, Marks::NONE));
     let cell = |slot: Slot| {
         let (provenance, active, target) = active(registry, row, slot);
         let kernels = match &active {

@@ -1,11 +1,13 @@
 //! Whether what somebody found out about an operator still holds.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use crate::operator::Operator;
 
-/// What an operator's table was made of: another one after kernels for it, or fallbacks for all, have come or gone.
+/// What the tables were made of: another one after kernels or fallbacks have come or gone.
 ///
-/// Whoever remembers what follows from a table remembers [`Operator::edition`] beside it, asked for *before*, and looks again where that
-/// has changed. Rules are not part of it.
+/// A cache of what follows from a table keeps [`Operator::edition`] beside it, asked for *before*, and looks again if that has changed.
+/// Rules are not part of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Edition(usize);
 
@@ -24,7 +26,14 @@ impl Operator {
     /// ```
     #[must_use]
     pub fn edition(&self) -> Option<Edition> {
-        // A table is never freed, so no other one is ever at its place.
-        self.bound_table().ok().map(|table| Edition(std::ptr::from_ref(table).addr()))
+        self.bound_table().ok().map(|_| Edition(CHANGES.load(Ordering::Acquire)))
     }
+}
+
+/// How often a table was taken from an operator.
+static CHANGES: AtomicUsize = AtomicUsize::new(0);
+
+/// Comes after an operator has lost its table.
+pub(crate) fn change() {
+    CHANGES.fetch_add(1, Ordering::Release);
 }

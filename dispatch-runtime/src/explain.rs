@@ -235,7 +235,7 @@ fn explain(
         return explanation;
     };
     let table = registry::table_of(registry, row, absent);
-    let is_passed = |slot| operator.typed().is_some() && table.marks_for(slot).is_some_and(|marks| !has_any(marks));
+    let is_passed = |slot| operator.adapters().is_some() && table.marks_for(slot).is_some_and(|marks| !has_any(marks));
     let (slot, masked) = landing(&table, keys, is_passed);
     explanation.masked = masked;
     explanation.key = slot.key().map(|_| Key::of_slot(slot));

@@ -27,6 +27,7 @@ use crate::stack::Stack;
 pub struct KernelHandle {
     operator: &'static Operator,
     kernel: Kernel,
+    turn: usize,
     name: &'static str,
     location: Location,
 }
@@ -39,10 +40,12 @@ impl KernelHandle {
     /// Where the kernel was removed, or fails.
     pub fn call(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
         let gone = || ErrorKind::KernelRemoved { operator: self.operator.name() }.into();
-        match (&self.kernel, self.operator.typed()) {
+        match (&self.kernel, self.operator.adapters()) {
             // SAFETY: `row_of` gives no kernels that were compiled for another operator.
             (Kernel::Typed(code), Some(typed)) => unsafe { (typed.unbox)(self.operator, Some(*code), keys, stack) },
-            (Kernel::Boxed(kernel), _) => kernel.call(self.operator, keys, stack).unwrap_or_else(|| Err(gone())),
+            (Kernel::Boxed(kernel), _) => {
+                kernel.call_turn(self.turn, self.operator, keys, stack).unwrap_or_else(|| Err(gone()))
+            }
             (Kernel::Typed(_) | Kernel::Fallthrough, _) => Err(gone()),
         }
     }
@@ -75,6 +78,7 @@ impl Operator {
         let handle = |kernel: &Registered| KernelHandle {
             operator,
             kernel: kernel.kernel.clone(),
+            turn: if let Kernel::Boxed(kernel) = &kernel.kernel { kernel.turn() } else { 0 },
             name: kernel.name,
             location: kernel.location,
         };

@@ -1,5 +1,6 @@
 //! One row of the dispatcher: an operator, and the ways to call it.
 
+use std::any::{TypeId, type_name};
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
@@ -9,6 +10,7 @@ use dispatch_schema::Schema;
 
 use crate::boxed::{self, BoxedKernel};
 use crate::device::Device;
+use crate::edition;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard;
 use crate::key::Key;
@@ -79,6 +81,8 @@ pub struct Definition {
     /// The operator that this is another form of.
     pub functional: Option<fn() -> &'static Operator>,
     pub typed: Option<&'static Typed>,
+    /// The function of an operator with types.
+    pub function: Option<Code>,
     /// Kernels that come with the definition.
     pub kernels: &'static [KernelRecord],
 }
@@ -99,6 +103,12 @@ pub struct Typed {
     /// Takes the arguments off the stack and calls a kernel with these keys, or the arguments' own kernel with their own keys. The code
     /// is a kernel of this operator's type.
     pub unbox: unsafe fn(&Operator, Option<Code>, KeySet, &mut Stack) -> Result<()>,
+    /// The type of the operator's function.
+    pub function: TypeId,
+    /// The type of a closure that is like the function.
+    pub closure: TypeId,
+    /// Has the kernel's type: calls a box of such a closure, whose address is in the place of the keys.
+    pub call_closure: Code,
 }
 
 /// What is known of the conditions of a slot's kernels when a boxed kernel is looked for. Only typed code can ask them.
@@ -115,7 +125,7 @@ impl Operator {
     /// # Safety
     ///
     /// If the definition has types, the code of `unbound` and all code of [`Typed`] is of the `Kernel` of one
-    /// [`Operation`](crate::Operation), which returns this operator.
+    /// [`Operation`](crate::Operation), which returns this operator, and the function is of the type that [`Typed`] names.
     #[doc(hidden)]
     #[must_use]
     pub const unsafe fn new(unbound: &'static Head, definition: Definition) -> Self {
@@ -200,7 +210,7 @@ impl Operator {
     /// Where there are too few arguments or they are of the wrong kind, where there is no kernel for them, and where the kernel fails.
     #[inline]
     pub fn call_boxed(&self, stack: &mut Stack) -> Result<()> {
-        if let Some(typed) = self.typed() {
+        if let Some(typed) = self.adapters() {
             // SAFETY: there is no code.
             return unsafe { (typed.unbox)(self, None, KeySet::EMPTY, stack) };
         }
@@ -209,6 +219,54 @@ impl Operator {
         };
         let keys = guard::call_keys(self.keys_of(arguments));
         self.run_boxed::<false>(self.published(), keys, stack, Conditions::Open)
+    }
+
+    /// The operator's function, if it is of this type: for calls of an operator that is known by its name alone.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OtherFunction`] if its function is of another type, and [`ErrorKind::NoFunction`] if it has none, as it was defined
+    /// while the program runs.
+    ///
+    /// ```
+    /// use dispatch_runtime::prelude::*;
+    ///
+    /// #[op_def("repeat(Tensor self, int times) -> Tensor")]
+    /// pub fn repeat(this: &Tensor, times: i64) -> Result<Tensor> {
+    ///     Ok(Tensor::from(this.to_vec::<f32>()?.repeat(times as usize)))
+    /// }
+    ///
+    /// # fn main() -> Result<()> {
+    /// # let name = repeat::operator().name().to_string();
+    /// let repeat = Operator::find(&name)?.typed::<fn(&Tensor, i64) -> Result<Tensor>>()?;
+    /// assert_eq!(repeat(&Tensor::from_slice(&[1.0_f32]), 3)?.sizes(), [3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn typed<F: Copy + 'static>(&self) -> Result<F> {
+        self.types_like(TypeId::of::<F>(), |typed| typed.function, type_name::<F>)?;
+        let function = self.definition.function.ok_or_else(|| self.no_function())?;
+        // SAFETY: `Operator::new` says that the function is of the type that `Typed` names.
+        Ok(unsafe { function.to() })
+    }
+
+    /// The operator's types, if the one that `has` takes of them is `asked`, whose name is given.
+    pub(crate) fn types_like(
+        &self,
+        asked: TypeId,
+        has: impl FnOnce(&Typed) -> TypeId,
+        name: impl FnOnce() -> &'static str,
+    ) -> Result<&'static Typed> {
+        let typed = self.adapters().ok_or_else(|| self.no_function())?;
+        if has(typed) != asked {
+            let (operator, expected) = (self.name(), dispatch_schema::rust_function(self.schema()));
+            return Err(ErrorKind::OtherFunction { operator, expected, found: name() }.into());
+        }
+        Ok(typed)
+    }
+
+    fn no_function(&self) -> Error {
+        ErrorKind::NoFunction { operator: self.name(), location: self.location() }.into()
     }
 
     /// Calls it with exactly these keys: neither the arguments' nor the thread's have a say. This is how a layer hands a call on.
@@ -360,7 +418,7 @@ impl Operator {
         self.definition.viewing
     }
 
-    pub(crate) const fn typed(&self) -> Option<&'static Typed> {
+    pub(crate) const fn adapters(&self) -> Option<&'static Typed> {
         self.definition.typed
     }
 
@@ -400,7 +458,10 @@ impl Operator {
 
     /// Makes the next call bind anew.
     pub(crate) fn unbind(&self) {
-        self.table.store(std::ptr::from_ref(self.unbound).cast_mut(), PUBLISH);
+        if self.published().bound().is_some() {
+            self.table.store(std::ptr::from_ref(self.unbound).cast_mut(), PUBLISH);
+            edition::change();
+        }
     }
 
     /// The kernel for these keys, if it has the operator's type.
@@ -439,7 +500,7 @@ impl Operator {
         match (own, conditions) {
             // Typed code checks the results itself, and has nothing else on its stack.
             (Some(kernel), Conditions::NoneHolds) => kernel(self, keys, stack),
-            (Some(kernel), Conditions::Open) => boxed::run_function(self, keys, stack, kernel),
+            (Some(kernel), Conditions::Open) => boxed::run_function(self, keys, stack, *kernel),
             (None, _) => self.run_boxed_otherwise(keys, stack, conditions),
         }
     }
@@ -450,7 +511,7 @@ impl Operator {
             && let (_, Entry::Boxed(at)) = table.at(keys)
             && let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)]
         {
-            return boxed::run_function(self, keys, stack, kernel);
+            return boxed::run_function(self, keys, stack, *kernel);
         }
         self.run_boxed_in_the_end(keys, stack, conditions)
     }
@@ -474,7 +535,7 @@ impl Operator {
                     // It was taken away after the table was loaded; by now there is another.
                 }
                 Entry::Typed | Entry::Choose(_) => {
-                    return match self.typed() {
+                    return match self.adapters() {
                         // SAFETY: all code in the slots of an operator with types is of its type.
                         Some(typed) => unsafe { (typed.unbox)(self, Some(code), keys, stack) },
                         None => Err(self.refusal(keys, stack)),

@@ -115,7 +115,7 @@ pub(crate) enum StaticKernel {
 }
 
 /// When a kernel is fit for a call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Condition {
     pub(crate) holds: Code,
     pub(crate) text: &'static str,

@@ -4,12 +4,12 @@
 //! [`Scoped`] registration goes out of scope. Removing restores exactly what was there before, in whatever order. Here, and only
 //! here, a kernel may be put on top of another for the same key: the newest one runs, and removing it brings back the one below.
 //!
-//! A table that was called through is kept for good, because somebody may still be reading it. Registering and removing in a loop, with
-//! calls between, costs 1.6 KB each time round; this is for plug-ins, tests and tools, and not for something that happens per batch.
+//! A table that was called through is kept for good, because a call may still be reading it, as are operators and the places of closures.
+//! What comes again is the same, so a program that registers and removes in a loop does not grow.
 
-use dispatch_schema::{OperatorName, Schema};
+use dispatch_schema::{OperatorName, Schema, rust_argument};
 
-use crate::boxed::BoxedKernel;
+use crate::boxed::BoxedClosure;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Key, Target};
 use crate::key_set::KeySet;
@@ -18,7 +18,8 @@ use crate::location::Location;
 use crate::name::Name;
 use crate::operator::{Definition, Operator};
 use crate::registration::{Registration, What};
-use crate::registry::{self, Kernel, Registered};
+use crate::registry::{self, Registered};
+use crate::signature::boxed_closure;
 use crate::stack::Stack;
 use crate::table::{Code, Head};
 
@@ -50,7 +51,8 @@ impl Registrar {
         Self { namespace: namespace.to_owned() }
     }
 
-    /// Defines an operator, given its schema. It can be called through a stack.
+    /// Defines an operator, given its schema. It can be called through a stack. A definition that was removed and comes again from the same
+    /// line is the same operator.
     ///
     /// # Errors
     ///
@@ -71,7 +73,10 @@ impl Registrar {
                 locations.push(location);
                 return Err(ErrorKind::DuplicateOperator { operator: row.name, locations }.into());
             }
-            let operator = new_operator(registry.intern(name), parsed, location);
+            let text = parsed.to_string();
+            let signature = text.find('(').map_or("", |at| &text[at..]);
+            let former = registry.row(name).and_then(|row| row.former(signature, location));
+            let operator = former.unwrap_or_else(|| new_operator(registry.intern(name), parsed, signature, location));
             registry.define(operator);
             operator
         };
@@ -92,7 +97,7 @@ impl Registrar {
         key: Key,
         kernel: impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync + 'static,
     ) -> Result<Registration> {
-        self.add(operator, key, Kernel::Boxed(BoxedKernel::closure(kernel)), "closure", false)
+        self.add(operator, key, Some(Box::new(kernel)), None, false)
     }
 
     /// Registers a boxed kernel on top of any that is there. [`Operator::kernels`] gives those that it displaces.
@@ -107,7 +112,47 @@ impl Registrar {
         key: Key,
         kernel: impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync + 'static,
     ) -> Result<Registration> {
-        self.add(operator, key, Kernel::Boxed(BoxedKernel::closure(kernel)), "closure", true)
+        self.add(operator, key, Some(Box::new(kernel)), None, true)
+    }
+
+    /// Registers a kernel with the operator's own types, as a boxed closure.
+    ///
+    /// # Errors
+    ///
+    /// As [`kernel`](Self::kernel), and if the operator is not defined, or the closure is not of its types: see [`Operator::typed`].
+    ///
+    /// ```
+    /// use dispatch_runtime::{Registrar, prelude::*};
+    ///
+    /// #[op_def("lab::scaled(Tensor self, float by) -> Tensor")]
+    /// pub fn scaled(this: &Tensor, by: f64) -> Result<Tensor>;
+    ///
+    /// type Scale = dyn Fn(&Tensor, f64) -> Result<Tensor> + Send + Sync;
+    ///
+    /// let offset = 1.0;
+    /// let kernel: Box<Scale> = Box::new(move |this, by| Ok(Tensor::from(offset + by * this.read::<f64>()?[0])));
+    /// Registrar::new("lab").typed_kernel("scaled", keys::CPU, kernel).unwrap();
+    /// assert_eq!(scaled(&Tensor::from_slice(&[2.0]), 3.0).unwrap().to_vec::<f64>().unwrap(), [7.0]);
+    /// ```
+    #[track_caller]
+    pub fn typed_kernel<F>(&self, operator: &str, key: Key, kernel: Box<F>) -> Result<Registration>
+    where
+        F: ?Sized + Send + Sync + 'static,
+    {
+        self.add_typed(operator, key, kernel, false)
+    }
+
+    /// Registers a kernel with the operator's own types on top of any that is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`override_kernel`](Self::override_kernel) and [`typed_kernel`](Self::typed_kernel).
+    #[track_caller]
+    pub fn override_typed_kernel<F>(&self, operator: &str, key: Key, kernel: Box<F>) -> Result<Registration>
+    where
+        F: ?Sized + Send + Sync + 'static,
+    {
+        self.add_typed(operator, key, kernel, true)
     }
 
     /// Makes calls of an operator pass over a key.
@@ -117,19 +162,29 @@ impl Registrar {
     /// As [`kernel`](Self::kernel).
     #[track_caller]
     pub fn fallthrough(&self, operator: &str, key: Key) -> Result<Registration> {
-        self.add(operator, key, Kernel::Fallthrough, "fallthrough", false)
+        self.add(operator, key, None, None, false)
     }
 
+    #[track_caller]
+    fn add_typed<F>(&self, operator: &str, key: Key, kernel: Box<F>, overrides: bool) -> Result<Registration>
+    where
+        F: ?Sized + Send + Sync + 'static,
+    {
+        let definition = Operator::find(&self.resolve(operator)?.to_string())?;
+        self.add(operator, key, Some(boxed_closure(definition, kernel)?), Some(definition), overrides)
+    }
+
+    /// Without a closure, calls pass over the key. A closure with types serves one definition alone.
     #[track_caller]
     fn add(
         &self,
         operator: &str,
         key: Key,
-        kernel: Kernel,
-        label: &'static str,
+        closure: Option<BoxedClosure>,
+        types_of: Option<&'static Operator>,
         overrides: bool,
     ) -> Result<Registration> {
-        let location = Location::caller();
+        let (location, label) = (Location::caller(), label(closure.as_ref()));
         let name = self.resolve(operator)?;
         let name = as_name(&name);
         let target = key.registrable()?;
@@ -141,9 +196,11 @@ impl Registrar {
             kernels.push((label, location));
             return Err(ErrorKind::DuplicateKernel { operator: row.name, key, kernels }.into());
         }
-        let source = registry.next_source();
-        let kernel = Registered::running(kernel, label, location, source).overriding(overrides);
-        let operator = registry.push_kernel(name, target, kernel);
+        let (operator, source) = (registry.intern(name), registry.next_source());
+        let kernel = closure.map(|closure| registry.keep_closure((Some(operator), target), closure));
+        let mut kernel = Registered::running(kernel.into(), label, location, source);
+        (kernel.compiled_for, kernel.overrides) = (types_of, overrides);
+        registry.push_kernel(operator, target, kernel);
         Ok(Registration(What::Kernel { operator, target, source }))
     }
 
@@ -184,7 +241,7 @@ pub fn fallback(
     key: Key,
     kernel: impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync + 'static,
 ) -> Result<Registration> {
-    add_fallback(key, Kernel::Boxed(BoxedKernel::closure(kernel)), "closure")
+    add_fallback(key, Some(Box::new(kernel)))
 }
 
 /// Makes calls of all operators that have no kernel for `key` pass over it.
@@ -198,12 +255,12 @@ pub fn fallback(
 /// ```
 #[track_caller]
 pub fn fallback_fallthrough(key: Key) -> Result<Registration> {
-    add_fallback(key, Kernel::Fallthrough, "fallthrough")
+    add_fallback(key, None)
 }
 
 #[track_caller]
-fn add_fallback(key: Key, kernel: Kernel, label: &'static str) -> Result<Registration> {
-    let location = Location::caller();
+fn add_fallback(key: Key, closure: Option<BoxedClosure>) -> Result<Registration> {
+    let (location, label) = (Location::caller(), label(closure.as_ref()));
     let slot = match key.target()? {
         Target::Slot(slot) if slot.key().is_some() => slot,
         _ => return Err(ErrorKind::NotARuntimeKey { key }.into()),
@@ -216,8 +273,13 @@ fn add_fallback(key: Key, kernel: Kernel, label: &'static str) -> Result<Registr
         return Err(ErrorKind::DuplicateFallback { key, fallbacks }.into());
     }
     let source = registry.next_source();
-    registry.set_fallback(slot, Registered::running(kernel, label, location, source));
+    let kernel = closure.map(|closure| registry.keep_closure((None, Target::Slot(slot)), closure));
+    registry.set_fallback(slot, Registered::running(kernel.into(), label, location, source));
     Ok(Registration(What::Fallback { slot, source }))
+}
+
+fn label(closure: Option<&BoxedClosure>) -> &'static str {
+    if closure.is_some() { "closure" } else { "fallthrough" }
 }
 
 static UNBOUND: Head = {
@@ -226,12 +288,11 @@ static UNBOUND: Head = {
 };
 
 /// An operator without Rust types, which lives as long as the program.
-fn new_operator(name: Name<'static>, schema: Schema, location: Location) -> &'static Operator {
-    let text = schema.to_string();
+fn new_operator(name: Name<'static>, schema: Schema, signature: &str, location: Location) -> &'static Operator {
     let carriers = schema.arguments.iter().enumerate().filter(|(_, argument)| argument.ty.carries_keys());
     let definition = Definition {
         name,
-        signature: text.find('(').map_or("", |at| Box::leak(text[at..].into())),
+        signature: Box::leak(signature.into()),
         docs: "",
         location,
         arguments: schema.arguments.len(),
@@ -245,6 +306,7 @@ fn new_operator(name: Name<'static>, schema: Schema, location: Location) -> &'st
         data_dependent: false,
         functional: None,
         typed: None,
+        function: None,
         kernels: &[],
     };
     Box::leak(Box::new(Operator::without_types(&UNBOUND, definition, schema)))
@@ -257,6 +319,11 @@ fn check_fit(text: &str, schema: &Schema) -> Result<()> {
     }
     if schema.arguments.len() > 64 {
         return unfit("an operator has at most 64 arguments");
+    }
+    if schema.arguments.iter().any(|argument| rust_argument(argument).is_none()) {
+        return unfit(
+            "a list of lists of tensors is no argument, as dispatch looks into lists one level deep; pass a list of tensors",
+        );
     }
     Ok(())
 }

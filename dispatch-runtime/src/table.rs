@@ -64,6 +64,7 @@ impl Head {
 }
 
 /// The table of an operator that was called.
+#[derive(PartialEq)]
 #[repr(C)]
 pub(crate) struct Table {
     mask: u64,
@@ -94,7 +95,7 @@ pub(crate) enum Entry {
 }
 
 /// One of several kernels for a slot.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Choice {
     /// What the slot would hold if this were its only kernel.
     pub(crate) filling: (Code, Entry),

@@ -168,6 +168,7 @@ mod other {
             data_dependent: false,
             functional: None,
             typed: None,
+            function: None,
             kernels: &[],
         };
         // SAFETY: the definition has no types, and `unbound` is of the type of `Taken`.

@@ -331,3 +331,51 @@ fn a_registrar_takes_only_names_that_a_schema_can_spell() {
         assert!(registrar.kernel(name, CPU, |_, _, _| Ok(())).is_err(), "{name}");
     }
 }
+
+#[test]
+fn a_handle_of_a_removed_closure_does_not_call_the_next_one_in_its_place() {
+    let operator = define("placed");
+    let first = answer("placed", CPU, "first");
+    let handle = operator.kernels(CPU).remove(0);
+    let call = || handle.call(CPU.into(), &mut [on(CPU)].into_iter().collect());
+    call().unwrap();
+    first.remove();
+    let second = answer("placed", CPU, "second");
+    assert_eq!(ask(operator, on(CPU)).unwrap(), "second");
+    let error = call().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::KernelRemoved { .. }), "{error}");
+    second.remove();
+}
+
+#[test]
+fn the_handle_of_a_replaced_definition_names_the_one_that_replaced_it() {
+    let first = lab().define("replaced(Tensor x) -> Tensor").unwrap();
+    let old = first.operator().unwrap();
+    first.remove();
+    assert!(matches!(old.call([on(CPU)]).unwrap_err().kind(), ErrorKind::NotDefined { .. }));
+    let new = lab().define("replaced(Tensor x, int n) -> Tensor").unwrap().operator().unwrap();
+    let error = old.call([on(CPU)]).unwrap_err();
+    let ErrorKind::Redefined { location, by, .. } = error.kind() else { panic!("{error}") };
+    assert_eq!((*location, *by), (old.location(), new.location()));
+    assert!(error.to_string().contains(&new.location().to_string()), "{error}");
+}
+
+#[test]
+fn a_definition_that_comes_again_from_its_line_is_the_same_operator() {
+    let define = |n: u8| lab().define(if n == 2 { "again() -> str" } else { "again() -> int" }).unwrap();
+    let first = define(0);
+    let operator = first.operator().unwrap();
+    first.remove();
+    let second = define(1);
+    assert_eq!(second.operator().unwrap(), operator);
+    assert_eq!(Operator::find("registration::again").unwrap(), operator);
+    second.remove();
+    assert_ne!(define(2).operator().unwrap(), operator);
+}
+
+#[test]
+fn a_list_of_lists_of_tensors_is_no_argument() {
+    let error = lab().define("nested(Tensor[][] lists) -> Tensor").unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::UnfitSchema { .. }), "{error}");
+    assert!(lab().define("nested_numbers(int[][] lists) -> int").is_ok());
+}

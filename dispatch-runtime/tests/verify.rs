@@ -277,6 +277,7 @@ fn late_definition(name: Name<'static>) -> Operator {
                 data_dependent: false,
                 functional: None,
                 typed: None,
+                function: None,
                 kernels: &[],
             },
         )

@@ -154,6 +154,7 @@ fn static_definition(definition: &Definition, kernels: impl Iterator<Item = Toke
     let (aliasing, viewing) = (schema.is_aliasing(), !schema.views().is_empty());
     let data_dependent = definition.data_dependent;
     let plan = definition.outline_tokens();
+    let identity = identity::of_definition(&schema.name.to_string());
     let functional = match &definition.form {
         Some(Form { functional }) => quote!(::core::option::Option::Some(#functional::operator)),
         None => quote!(::core::option::Option::None),
@@ -176,6 +177,7 @@ fn static_definition(definition: &Definition, kernels: impl Iterator<Item = Toke
             data_dependent: #data_dependent,
             functional: #functional,
             typed: ::core::option::Option::Some(__ADAPTERS),
+            function: ::core::option::Option::Some(#runtime::__private::function::<#identity, #name>()),
             kernels: &__KERNELS,
         }) };
         #runtime::__submit! { #runtime::__private::Record::Operator(&__OPERATOR) }

@@ -96,6 +96,31 @@ pub enum ErrorKind {
         /// The kernels.
         kernels: Vec<Location>,
     },
+    /// The definition was removed, and another one has its name.
+    Redefined {
+        /// The name.
+        operator: Name<'static>,
+        /// The definition that was called.
+        location: Location,
+        /// The one that has its name.
+        by: Location,
+    },
+    /// A function or a typed kernel was asked for that is not of the operator's type.
+    OtherFunction {
+        /// The operator.
+        operator: Name<'static>,
+        /// The type of its function.
+        expected: String,
+        /// The type that was asked for.
+        found: &'static str,
+    },
+    /// A function or a typed kernel was asked for of an operator that has boxed calls alone.
+    NoFunction {
+        /// The operator.
+        operator: Name<'static>,
+        /// Its definition.
+        location: Location,
+    },
     /// A boxed call with too few values on the stack.
     TooFewArguments {
         /// The operator.
@@ -285,6 +310,9 @@ impl ErrorKind {
             | Self::NoneFits { operator, .. }
             | Self::DuplicateOperator { operator, .. }
             | Self::NotDefined { operator, .. }
+            | Self::Redefined { operator, .. }
+            | Self::OtherFunction { operator, .. }
+            | Self::NoFunction { operator, .. }
             | Self::TooFewArguments { operator, .. }
             | Self::TooManyArguments { operator, .. }
             | Self::WrongArgument { operator, .. }

@@ -41,6 +41,18 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
             }
             f.write_str("\n  Link the crate that defines it, or define it with `Registrar::define`.")
         }
+        ErrorKind::Redefined { operator, location, by } => write!(
+            f,
+            "this definition of `{operator}` was removed, and there is another one\n  removed: {location}\n  now: {by}\n  \
+             Find the operator again: `Operator::find(\"{operator}\")`."
+        ),
+        ErrorKind::OtherFunction { operator, expected, found } => {
+            write!(f, "the function of `{operator}` is a `{expected}`, not a `{}`", without_paths(found))
+        }
+        ErrorKind::NoFunction { operator, location } => write!(
+            f,
+            "`{operator}` has no function, as it was defined while the program runs ({location}); call it with `Operator::call`"
+        ),
         ErrorKind::TooFewArguments { operator, expected, found } => {
             write!(
                 f,
@@ -159,6 +171,14 @@ pub(crate) fn listed(linked: &[Device]) -> String {
 
 fn sites(sites: &[(&'static str, Location)]) -> String {
     sites.iter().fold(String::new(), |list, (name, location)| list + &format!("\n  `{name}`    {location}"))
+}
+
+/// A type's name as it is written where its parts are in scope.
+fn without_paths(ty: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let (paths, last) = ty.rsplit_once("::").unwrap_or(("", ty));
+    let text: String = paths.split("::").map(|part| part.trim_end_matches(is_word)).chain([last]).collect();
+    text.replace("'_ ", "")
 }
 
 fn list(locations: &[Location]) -> String {

@@ -70,7 +70,7 @@ impl TableLayout {
 /// The table of a row as it stands, for calls in which no tensor carries one of the `absent` marks.
 pub(super) fn table(row: &Row, layout: &TableLayout, fallbacks: &[Cell], absent: Marks) -> Table {
     let operator = row.definition();
-    let adapters = Adapters::of(operator.and_then(Operator::typed));
+    let adapters = Adapters::of(operator.and_then(Operator::adapters));
     let mut table = Table::new(operator, adapters.slow);
     let (mut busy, mut stops) = (0, 0);
     let mut filling = Vec::with_capacity(layout.origins.len());

@@ -16,8 +16,9 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::backend;
-use crate::boxed::BoxedKernel;
+use crate::boxed::{BoxedClosure, BoxedKernel};
 use crate::collect;
+use crate::counted::Counted;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fuser;
 use crate::key::{Key, SLOTS, Slot, Target, UserKey, assign_places};
@@ -50,11 +51,13 @@ pub(crate) struct Registry {
     /// The keys of records that fill no cell, because there is none for them.
     pub(crate) misplaced: Vec<Key>,
     seen: FxHashSet<usize>,
-    /// All that is never freed, because somebody may be using it: every operator and every table there ever was.
-    operators: Vec<&'static Operator>,
-    tables: Vec<&'static Table>,
+    /// Every place of a closure that there ever was.
+    closures: FxHashMap<Place, Vec<Arc<Counted<BoxedClosure>>>>,
     next_source: u64,
 }
+
+/// The key of an operator, or the key of all operators for which a closure is the kernel.
+pub(crate) type Place = (Option<Name<'static>>, Target);
 
 static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(|| Mutex::new(Registry::empty()));
 
@@ -127,8 +130,7 @@ pub(crate) fn bind(operator: &Operator) -> Result<&'static Table> {
     let layout = registry.layout_of(operator)?;
     let row = registry.row_of(operator)?;
     let table = build::table(row, &layout, &registry.fallbacks, Marks::unseen());
-    let table = Table::leak(table);
-    registry.tables.push(table);
+    let table = registry.row_mut(operator.name()).keep(table);
     operator.publish(table.head());
     Ok(table)
 }
@@ -175,8 +177,7 @@ impl Registry {
             left_out: Vec::new(),
             misplaced: Vec::new(),
             seen: FxHashSet::default(),
-            operators: Vec::new(),
-            tables: Vec::new(),
+            closures: FxHashMap::default(),
             next_source: 0,
         }
     }
@@ -226,7 +227,10 @@ impl Registry {
         match row {
             Some(row) if row.definitions.len() > 1 => Err(row.duplicate_definitions()),
             Some(row) => row.foreign_kernels(operator).map_or(Ok(row), Err),
-            None => Err(self.row(operator.name()).map_or_else(|| not_defined(operator.name()), Row::not_defined)),
+            None => Err(self.row(operator.name()).map_or_else(
+                || not_defined(operator.name()),
+                |row| row.redefined(operator).unwrap_or_else(|| row.not_defined()),
+            )),
         }
     }
 
@@ -256,8 +260,8 @@ impl Registry {
     pub(crate) fn define(&mut self, operator: &'static Operator) {
         let row = self.row_mut(operator.name());
         row.definitions.push(operator);
+        row.former.retain(|&former| former != operator);
         row.unbind();
-        self.operators.push(operator);
         let at = self.by_name[&operator.name()];
         self.by_operator.insert(address(operator), at);
     }
@@ -266,6 +270,7 @@ impl Registry {
         let row = self.row_mut(operator.name());
         row.unbind();
         row.definitions.retain(|&other| other != operator);
+        row.former.push(operator);
         self.by_operator.remove(&address(operator));
     }
 
@@ -295,10 +300,22 @@ impl Registry {
     }
 
     /// Adds a kernel while the program runs.
-    pub(crate) fn push_kernel(&mut self, name: Name<'_>, target: Target, kernel: Registered) -> Name<'static> {
-        let name = self.intern(name);
+    pub(crate) fn push_kernel(&mut self, name: Name<'static>, target: Target, kernel: Registered) {
         self.row_mut(name).add(target, kernel);
-        name
+    }
+
+    /// A closure as a kernel: in a place that another one left, if there is one.
+    pub(crate) fn keep_closure(&mut self, place: Place, mut closure: BoxedClosure) -> BoxedKernel {
+        let places = self.closures.entry(place).or_default();
+        for place in &*places {
+            match place.refill(closure) {
+                Ok(()) => return BoxedKernel::Closure(place.clone()),
+                Err(back) => closure = back,
+            }
+        }
+        let place = Arc::new(Counted::new(closure));
+        places.push(place.clone());
+        BoxedKernel::Closure(place)
     }
 
     pub(crate) fn set_fallback(&mut self, slot: Slot, kernel: Registered) {
@@ -334,6 +351,13 @@ fn address(operator: &Operator) -> usize {
 
 fn not_defined(operator: Name<'static>) -> Error {
     ErrorKind::NotDefined { operator, kernels: Vec::new() }.into()
+}
+
+/// Without a closure, calls pass over the key.
+impl From<Option<BoxedKernel>> for Kernel {
+    fn from(kernel: Option<BoxedKernel>) -> Self {
+        kernel.map_or(Self::Fallthrough, Self::Boxed)
+    }
 }
 
 impl From<StaticKernel> for Kernel {

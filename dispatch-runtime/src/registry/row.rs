@@ -8,15 +8,19 @@ use crate::name::Name;
 use crate::operator::Operator;
 use crate::record::{Condition, FallbackRecord, KernelRecord};
 use crate::resolve::Direct;
-use crate::table::Code;
+use crate::table::{Code, Table};
 use crate::tensor::Marks;
 
 /// An operator's definition and kernels. A row without definition has kernels that nobody can call.
 pub(crate) struct Row {
     pub(crate) name: Name<'static>,
     pub(crate) definitions: Vec<&'static Operator>,
+    /// Definitions that were removed. A program may still have them, so they are kept.
+    pub(super) former: Vec<&'static Operator>,
     /// Sorted by target.
     pub(crate) cells: Vec<(Target, Cell)>,
+    /// Every table that its definitions had. A call may still use one, so they are kept.
+    tables: Vec<&'static Table>,
 }
 
 /// The kernels that were registered for one key.
@@ -29,12 +33,12 @@ pub(crate) struct Cell {
 #[derive(Clone)]
 pub(crate) struct Registered {
     pub(crate) kernel: Kernel,
-    /// The operator for whose types the program's own kernels were compiled.
-    compiled_for: Option<&'static Operator>,
+    /// The operator for whose types the kernel was compiled.
+    pub(crate) compiled_for: Option<&'static Operator>,
     pub(crate) name: &'static str,
     pub(crate) location: Location,
     pub(crate) source: Source,
-    overrides: bool,
+    pub(crate) overrides: bool,
     derived: bool,
     pub(crate) condition: Option<Condition>,
     priority: i32,
@@ -71,7 +75,7 @@ pub(crate) enum Active<'a> {
 
 impl Row {
     pub(super) const fn new(name: Name<'static>) -> Self {
-        Self { name, definitions: Vec::new(), cells: Vec::new() }
+        Self { name, definitions: Vec::new(), former: Vec::new(), cells: Vec::new(), tables: Vec::new() }
     }
 
     pub(crate) fn definition(&self) -> Option<&'static Operator> {
@@ -128,7 +132,17 @@ impl Row {
         cells.extend(added.iter().map(|&target| (target, Cell { kernels: vec![kernel.clone()] })));
         cells.sort_by_key(|(target, _)| *target);
         cells.dedup_by_key(|(target, _)| *target);
-        Self { name: self.name, definitions: self.definitions.clone(), cells }
+        Self { definitions: self.definitions.clone(), cells, ..Self::new(self.name) }
+    }
+
+    /// The table, for as long as the program lives; it is stored once.
+    pub(super) fn keep(&mut self, table: Table) -> &'static Table {
+        let known = self.tables.iter().copied().find(|known| **known == table);
+        known.unwrap_or_else(|| {
+            let table = table.leak();
+            self.tables.push(table);
+            table
+        })
     }
 
     pub(super) fn unbind(&self) {
@@ -150,6 +164,18 @@ impl Row {
             let (location, kernels) = (operator.location(), sites(&foreign));
             ErrorKind::ForeignKernel { operator: self.name, location, kernels }.into()
         })
+    }
+
+    /// The definition that was removed and is like this one, if there is one.
+    pub(crate) fn former(&self, signature: &str, location: Location) -> Option<&'static Operator> {
+        let mut former = self.former.iter().copied();
+        former.find(|operator| operator.signature() == signature && operator.location() == location)
+    }
+
+    /// The error of a call of an operator whose name has another definition.
+    pub(super) fn redefined(&self, operator: &Operator) -> Option<Error> {
+        let by = self.definition()?.location();
+        Some(ErrorKind::Redefined { operator: self.name, location: operator.location(), by }.into())
     }
 
     pub(crate) fn not_defined(&self) -> Error {
@@ -267,12 +293,6 @@ impl Registered {
             aliasing: false,
             marks: None,
         }
-    }
-
-    /// The same, meant to displace whatever else is there.
-    pub(crate) const fn overriding(mut self, overrides: bool) -> Self {
-        self.overrides = overrides;
-        self
     }
 }
 

@@ -9,8 +9,10 @@
 mod kind;
 mod results;
 
+use std::any::{TypeId, type_name};
 use std::marker::PhantomData;
 
+use crate::boxed::BoxedClosure;
 use crate::call;
 use crate::convert::{Argument, ToValue};
 use crate::error::{Error, ErrorKind, Result};
@@ -44,11 +46,11 @@ macro_rules! signatures {
     ([$($before:tt)*] $count:literal) => {
         signatures! { @ $count $($before)* }
     };
-    ([$($before:tt)*] ($kind:ident $argument:ident $count:literal) $($rest:tt)*) => {
+    ([$($before:tt)*] ($kind:ident $argument:ident $life:lifetime $count:literal) $($rest:tt)*) => {
         signatures! { @ $count $($before)* }
-        signatures! { [$($before)* ($kind $argument $count)] $($rest)* }
+        signatures! { [$($before)* ($kind $argument $life $count)] $($rest)* }
     };
-    (@ $count:literal $(($kind:ident $argument:ident $at:literal))*) => {
+    (@ $count:literal $(($kind:ident $argument:ident $life:lifetime $at:literal))*) => {
         #[allow(unused_lifetimes, reason = "there may be no argument")]
         impl<$($kind: Kind,)* R: Results, O: Origins> Signature for Sig<($($kind,)*), R, O> {
             type Kernel = for<'a> fn($($kind::At<'a>,)* KeySet, TableRef) -> Result<R>;
@@ -58,6 +60,9 @@ macro_rules! signatures {
                 boxed: Code::of::<Self::Kernel>(Self::boxed),
                 marked: Code::of::<Self::Kernel>(Self::marked),
                 unbox: Self::unbox,
+                function: TypeId::of::<for<$($life),*> fn($($kind::At<$life>),*) -> Result<R>>(),
+                closure: TypeId::of::<dyn for<$($life),*> Fn($($kind::At<$life>),*) -> Result<R> + Send + Sync>(),
+                call_closure: Code::of::<Self::Kernel>(Self::call_closure),
             };
         }
 
@@ -156,6 +161,14 @@ macro_rules! signatures {
                 Ok(())
             }
 
+            /// See [`Typed::call_closure`].
+            fn call_closure<'a>($($argument: $kind::At<'a>,)* address: KeySet, _: TableRef) -> Result<R> {
+                type Closure<$($kind,)* R> = dyn for<$($life),*> Fn($(<$kind as Kind>::At<$life>),*) -> Result<R> + Send + Sync;
+                // SAFETY: `Registrar` calls this with the address of such a box, which lives during the call.
+                let closure = unsafe { &*closure_at::<Box<Closure<$($kind,)* R>>>(address) };
+                closure($($argument),*)
+            }
+
             /// # Safety
             ///
             /// The code is a kernel of the operator.
@@ -171,9 +184,28 @@ macro_rules! signatures {
 }
 
 signatures! {
-    [] (A0 a0 0) (A1 a1 1) (A2 a2 2) (A3 a3 3) (A4 a4 4) (A5 a5 5) (A6 a6 6) (A7 a7 7) (A8 a8 8) (A9 a9 9) (A10 a10 10) (A11 a11 11)
-    (A12 a12 12) (A13 a13 13) (A14 a14 14) (A15 a15 15) (A16 a16 16) (A17 a17 17) (A18 a18 18) (A19 a19 19) (A20 a20 20) (A21 a21 21)
-    (A22 a22 22) (A23 a23 23) (A24 a24 24) (A25 a25 25) (A26 a26 26) (A27 a27 27) (A28 a28 28) (A29 a29 29) (A30 a30 30) (A31 a31 31) 32
+    [] (A0 a0 'a0 0) (A1 a1 'a1 1) (A2 a2 'a2 2) (A3 a3 'a3 3) (A4 a4 'a4 4) (A5 a5 'a5 5) (A6 a6 'a6 6) (A7 a7 'a7 7)
+    (A8 a8 'a8 8) (A9 a9 'a9 9) (A10 a10 'a10 10) (A11 a11 'a11 11) (A12 a12 'a12 12) (A13 a13 'a13 13) (A14 a14 'a14 14) (A15 a15 'a15 15)
+    (A16 a16 'a16 16) (A17 a17 'a17 17) (A18 a18 'a18 18) (A19 a19 'a19 19) (A20 a20 'a20 20) (A21 a21 'a21 21) (A22 a22 'a22 22) (A23 a23 'a23 23)
+    (A24 a24 'a24 24) (A25 a25 'a25 25) (A26 a26 'a26 26) (A27 a27 'a27 27) (A28 a28 'a28 28) (A29 a29 'a29 29) (A30 a30 'a30 30) (A31 a31 'a31 31) 32
+}
+
+/// A closure with an operator's types as a boxed kernel.
+pub(crate) fn boxed_closure<F>(operator: &Operator, kernel: Box<F>) -> Result<BoxedClosure>
+where
+    F: ?Sized + Send + Sync + 'static,
+{
+    let typed = operator.types_like(TypeId::of::<F>(), |typed| typed.closure, type_name::<F>)?;
+    Ok(Box::new(move |operator, _, stack| {
+        let address = KeySet::from_bits((&raw const kernel).expose_provenance() as u64);
+        // SAFETY: the registry gives the closure to no other operator. The code finds a box of the type that was compared.
+        unsafe { (typed.unbox)(operator, Some(typed.call_closure), address, stack) }
+    }))
+}
+
+/// The address that came in the place of the keys.
+fn closure_at<T>(address: KeySet) -> *const T {
+    std::ptr::with_exposed_provenance(usize::try_from(address.bits()).unwrap_or_default())
 }
 
 /// Fewer arguments are put on a stack by code of their own: it is faster, and its length grows with their number.

@@ -1,0 +1,149 @@
+//! Functions and kernels of operators that are known by their names alone.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{ErrorKind, Registrar};
+
+#[op_def("handles::plain(Tensor self, int n) -> int")]
+fn plain(this: &Tensor, n: i64) -> Result<i64>;
+
+#[op_impl(plain, CPU)]
+fn plain_cpu(this: &Tensor, n: i64) -> Result<i64> {
+    Ok(this.read::<i64>()?[0] + n)
+}
+
+#[op_def(
+    "handles::every(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, int? e, str f, float[] g, Scalar h, Device? i) -> (Tensor, int)"
+)]
+#[expect(clippy::too_many_arguments, reason = "a kind of argument each")]
+fn every(
+    a: &Tensor,
+    b: Option<&Tensor>,
+    c: &[Tensor],
+    d: &[Option<Tensor>],
+    e: Option<i64>,
+    f: &str,
+    g: &[f64],
+    h: Scalar,
+    i: Option<Device>,
+) -> Result<(Tensor, i64)>;
+
+#[op_def("handles::written_(Tensor(a!) self, Tensor(b!) other, *, Tensor(c!)? more) -> (Tensor(a!), int)")]
+fn written_(this: &mut Tensor, other: &mut Tensor, more: Option<&mut Tensor>) -> Result<i64>;
+
+#[op_def("handles::none() -> ()")]
+fn none() -> Result<()>;
+
+#[op_def("handles::served(Tensor self, str text) -> str")]
+fn served(this: &Tensor, text: &str) -> Result<Str>;
+
+#[op_def("handles::changed_(Tensor(a!) self, int by) -> Tensor(a!)")]
+fn changed_(this: &mut Tensor, by: i64) -> Result<()>;
+
+type Every = fn(
+    &Tensor,
+    Option<&Tensor>,
+    &[Tensor],
+    &[Option<Tensor>],
+    Option<i64>,
+    &str,
+    &[f64],
+    Scalar,
+    Option<Device>,
+) -> Result<(Tensor, i64)>;
+
+type Written = fn(&mut Tensor, &mut Tensor, Option<&mut Tensor>) -> Result<i64>;
+
+fn number(n: i64) -> Tensor {
+    Tensor::from_slice(&[n])
+}
+
+#[test]
+fn an_operator_found_by_name_gives_its_own_function() {
+    let function = Operator::find("handles::plain").unwrap().typed::<fn(&Tensor, i64) -> Result<i64>>().unwrap();
+    assert_eq!(function(&number(2), 3).unwrap(), 5);
+    assert!(none::operator().typed::<fn() -> Result<()>>().is_ok());
+    assert!(every::operator().typed::<Every>().is_ok());
+    assert!(written_::operator().typed::<Written>().is_ok());
+}
+
+#[test]
+fn a_function_of_another_type_is_refused_with_both_types() {
+    let error = plain::operator().typed::<fn(&Tensor) -> Result<Tensor>>().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the function of `handles::plain` is a `fn(&Tensor, i64) -> Result<i64>`, not a `fn(&Tensor) -> Result<Tensor, Error>`"
+    );
+    assert!(plain::operator().typed::<fn(&Tensor, i32) -> Result<i64>>().is_err());
+    assert!(plain::operator().typed::<fn(&mut Tensor, i64) -> Result<i64>>().is_err());
+    assert!(plain::operator().typed::<fn(&'static Tensor, i64) -> Result<i64>>().is_err());
+}
+
+#[test]
+fn an_operator_that_was_defined_while_the_program_runs_has_no_function() {
+    let defined = Registrar::new("handles").define("running(Tensor x) -> Tensor").unwrap();
+    let operator = defined.operator().unwrap();
+    let error = operator.typed::<fn(&Tensor) -> Result<Tensor>>().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::NoFunction { .. }), "{error}");
+    let kernel: Box<Copy> = Box::new(|x| Ok(x.clone()));
+    let error = Registrar::new("handles").typed_kernel("running", keys::CPU, kernel).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::NoFunction { .. }), "{error}");
+}
+
+type Copy = dyn Fn(&Tensor) -> Result<Tensor> + Send + Sync;
+type Count = dyn Fn(&Tensor) -> Result<i64> + Send + Sync;
+type Change = dyn Fn(&mut Tensor, i64) -> Result<()> + Send + Sync;
+type Serve = dyn Fn(&Tensor, &str) -> Result<Str> + Send + Sync;
+
+#[test]
+fn a_typed_closure_serves_typed_and_boxed_calls_until_it_is_removed() {
+    let (calls, lab) = (Arc::new(AtomicI64::new(0)), Registrar::new("handles"));
+    let counter = calls.clone();
+    let kernel: Box<Serve> = Box::new(move |this, text| {
+        let call = counter.fetch_add(1, Ordering::Relaxed);
+        Ok(format!("{text}{}{call}", this.read::<i64>()?[0]).into())
+    });
+    let registration = lab.typed_kernel("served", keys::CPU, kernel).unwrap();
+    assert_eq!(&*served(&number(7), "a").unwrap(), "a70");
+    let results = served::operator().call([number(8).into(), "b".into()]).unwrap();
+    assert_eq!(format!("{results:?}"), "[\"b81\"]");
+
+    let other: Box<Serve> = Box::new(|_, _| Ok("other".into()));
+    assert!(matches!(
+        lab.typed_kernel("served", keys::CPU, other).unwrap_err().kind(),
+        ErrorKind::DuplicateKernel { .. }
+    ));
+    let other: Box<Serve> = Box::new(|_, _| Ok("other".into()));
+    let on_top = lab.override_typed_kernel("served", keys::CPU, other).unwrap();
+    assert_eq!(&*served(&number(7), "a").unwrap(), "other");
+    on_top.remove();
+    assert_eq!(&*served(&number(7), "a").unwrap(), "a72");
+    registration.remove();
+    assert!(served(&number(7), "a").is_err());
+    assert_eq!(Arc::strong_count(&calls), 1);
+}
+
+#[test]
+fn a_typed_closure_writes_the_callers_tensor() {
+    let kernel: Box<Change> = Box::new(|this, by| {
+        this.write::<i64>()?[0] += by;
+        Ok(())
+    });
+    let _scope = Registrar::new("handles").typed_kernel("changed_", keys::CPU, kernel).unwrap().scoped();
+    let mut x = number(1);
+    changed_(&mut x, 4).unwrap();
+    assert_eq!(x.to_vec::<i64>().unwrap(), [5]);
+}
+
+#[test]
+fn a_typed_closure_of_other_types_is_refused() {
+    let kernel: Box<Count> = Box::new(|_| Ok(1));
+    let error = Registrar::new("handles").typed_kernel("plain", keys::Meta, kernel).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.starts_with("the function of `handles::plain` is a `fn(&Tensor, i64) -> Result<i64>`, not a `dyn "),
+        "{text}"
+    );
+}
