@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::single_match_else, reason = "two cases of equal weight")]
 
+mod autocast;
 mod call;
 mod crate_path;
 mod default;
@@ -197,4 +198,11 @@ pub fn __row(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn unknown_backend_import_its_key_or_declare_it_with_dispatch_key(input: TokenStream) -> TokenStream {
     flags::find_key(input.into()).into()
+}
+
+/// Not public API: what `autocast!` expands to if it does not have the policy.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __no_policy(input: TokenStream) -> TokenStream {
+    autocast::no_policy(input.into()).into()
 }
