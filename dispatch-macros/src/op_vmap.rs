@@ -69,7 +69,7 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     let (found, expected) = (signature::parameters(&signature).len(), schema.arguments.len() + 1);
     if found != expected {
         let message = format!(
-            "a batch rule takes the batch and the {} arguments of `{schema}`, but `{}` has {found} parameters",
+            "a batch rule takes the batch and the {} arguments of `{schema:#}`, but `{}` has {found} parameters",
             expected - 1,
             signature.ident,
         );
