@@ -167,7 +167,7 @@ impl Answer<'_> {
     }
 
     fn list(&mut self, operators: &[&'static Operator]) -> Result<Found, Failure> {
-        let schemas: Vec<String> = operators.iter().map(|operator| operator.schema().to_string()).collect();
+        let schemas: Vec<String> = operators.iter().map(|operator| format!("{:#}", operator.schema())).collect();
         self.give(&schemas, || list(operators))
     }
 

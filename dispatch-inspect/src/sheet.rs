@@ -93,7 +93,7 @@ impl Sheet {
         let cells = coverage.rows.into_iter().flat_map(|row| row.cells);
         Self {
             operator: operator.to_string(),
-            schema: operator.schema().to_string(),
+            schema: format!("{:#}", operator.schema()),
             docs: operator.docs().trim(),
             place: operator.location().into(),
             form_of: operator.functional().map(ToString::to_string),

@@ -83,7 +83,7 @@ impl<const N: usize> Grid<N> {
 #[must_use]
 pub fn list(operators: &[&'static Operator]) -> String {
     operators.iter().fold(String::new(), |mut text, operator| {
-        _ = writeln!(text, "{}", operator.schema());
+        _ = writeln!(text, "{:#}", operator.schema());
         text
     })
 }

@@ -243,7 +243,7 @@ pub(crate) fn static_keys(keys: &[Expr], runtime: &TokenStream) -> TokenStream {
     let references = match keys {
         [] => quote!(&#runtime::keys::CompositeImplicitAutograd),
         keys => {
-            let references = keys.iter().map(key_reference);
+            let references = keys.iter().map(|key| key_reference(key, runtime));
             quote!(#(#references),*)
         }
     };
@@ -255,9 +255,37 @@ pub(crate) fn static_keys(keys: &[Expr], runtime: &TokenStream) -> TokenStream {
 }
 
 /// A key by reference. A value that is no key is reported where it stands.
-pub(crate) fn key_reference(key: &Expr) -> TokenStream {
-    quote_spanned!(here(key.span())=> &#key)
+pub(crate) fn key_reference(key: &Expr, runtime: &TokenStream) -> TokenStream {
+    let span = here(key.span());
+    if let Expr::Path(path) = key
+        && path.path.get_ident().is_some_and(is_another_backend)
+    {
+        let find = quote!(#runtime::__private::unknown_backend_import_its_key_or_declare_it_with_dispatch_key);
+        return quote_spanned!(span=> &#find!(#key));
+    }
+    quote_spanned!(span=> &#key)
 }
+
+/// Whether this is the name of a backend that is not built in, rather than a misspelled built-in key, for which the compiler has a suggestion.
+fn is_another_backend(key: &Ident) -> bool {
+    let name = key.to_string();
+    let is_misspelled = |near: &str| near.len() != name.len();
+    name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
+        && !BACKENDS.contains(&name.as_str())
+        && !dispatch_schema::suggest(&name, BACKENDS).is_some_and(is_misspelled)
+}
+
+/// The key itself. If it is not there, the compiler names the macro that it comes from: that macro's name is the advice.
+pub(crate) fn find_key(key: TokenStream) -> TokenStream {
+    let respanned = key.into_iter().map(|mut word| {
+        word.set_span(here(word.span()));
+        word
+    });
+    respanned.collect()
+}
+
+/// The keys of the built-in backends that are all capitals.
+const BACKENDS: [&str; 12] = ["CPU", "CUDA", "HIP", "XLA", "MPS", "IPU", "XPU", "HPU", "VE", "MTIA", "MAIA", "FPGA"];
 
 /// Keys that name many runtime keys.
 pub(crate) const ALIASES: [&str; 7] = [

@@ -6,9 +6,11 @@
 use dispatch_schema::Schema;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use syn::parse::{Parse, ParseStream};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream, Parser};
 use syn::{FnArg, LitInt, LitStr, Path, Signature, Token, bracketed};
 
+use crate::crate_path;
 use crate::function::Function;
 use crate::rust_type::RustType;
 use crate::signature;
@@ -16,20 +18,47 @@ use crate::written::here;
 
 /// Lets an operator's macro call the macro `to` with the operator's schema, and with `what` behind it.
 pub(crate) fn hand_over(operator: &Path, to: &TokenStream, what: &TokenStream) -> TokenStream {
+    let runtime = crate_path::runtime();
+    let find = quote!(#runtime::__private::unknown_operator_import_it_or_define_it_with_op_def);
     let call_back = quote!({ @kernel #to, #what });
-    if operator.get_ident().is_some() {
-        return quote!(#operator! #call_back);
+    match operator.get_ident() {
+        Some(name) => quote!(#find! { #name #call_back }),
+        None => {
+            let alias = alias(operator);
+            quote!(const _: () = { #find! { #operator } #alias! #call_back };)
+        }
+    }
+}
+
+/// The alias of an operator's macro: another one for another operator, as an attribute may stand in the block of another attribute.
+fn alias(operator: &Path) -> Ident {
+    let end = operator.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span());
+    let words: Vec<String> = operator.segments.iter().map(|segment| segment.ident.unraw().to_string()).collect();
+    Ident::new(&format!("__operator_{}", words.join("_")), here(end))
+}
+
+/// The name of an operator's macro, with the braces of its call; or a path, to import the macro by its alias.
+///
+/// If there is no such operator, the compiler says so, and names the macro that the name comes from: that macro's name is the advice.
+pub(crate) fn find_operator(input: TokenStream) -> TokenStream {
+    fn parts(input: ParseStream<'_>) -> syn::Result<(Path, TokenStream)> {
+        Ok((input.call(Path::parse_mod_style)?, input.parse()?))
+    }
+    let (operator, call_back) = match parts.parse2(input) {
+        Ok(parts) => parts,
+        Err(error) => return error.to_compile_error(),
+    };
+    if let Some(name) = operator.get_ident() {
+        let mut name = name.clone();
+        name.set_span(here(name.span()));
+        return quote!(#name! #call_back);
     }
     // A macro that is not there has no suggestion; an import that is not there has one.
-    let end = operator.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span());
-    let alias = Ident::new("__operator", here(end));
+    let alias = alias(&operator);
     // Some operators have the word in their names, which are PyTorch's.
     quote! {
-        const _: () = {
-            #[allow(clippy::unsafe_removed_from_name)]
-            use #operator as #alias;
-            #alias! #call_back
-        };
+        #[allow(clippy::unsafe_removed_from_name)]
+        use #operator as #alias;
     }
 }
 

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::single_match_else, reason = "two cases of equal weight")]
 
+mod autocast;
 mod call;
 mod crate_path;
 mod default;
@@ -124,6 +125,13 @@ pub fn op_vmap(attribute: TokenStream, item: TokenStream) -> TokenStream {
     op_vmap::expand(&attribute.into(), &item.into()).into()
 }
 
+/// Not public API: finds an operator's own macro.
+#[doc(hidden)]
+#[proc_macro]
+pub fn unknown_operator_import_it_or_define_it_with_op_def(input: TokenStream) -> TokenStream {
+    hand_over::find_operator(input.into()).into()
+}
+
 /// Not public API: what an operator's own macro hands a batch rule to, together with the operator's schema.
 #[doc(hidden)]
 #[proc_macro]
@@ -183,4 +191,18 @@ pub fn op_row(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn __row(input: TokenStream) -> TokenStream {
     op_row::expand_checked(input.into()).into()
+}
+
+/// Not public API: a backend's key that is not built in, by its name.
+#[doc(hidden)]
+#[proc_macro]
+pub fn unknown_backend_import_its_key_or_declare_it_with_dispatch_key(input: TokenStream) -> TokenStream {
+    flags::find_key(input.into()).into()
+}
+
+/// Not public API: what `autocast!` expands to if it does not have the policy.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __no_policy(input: TokenStream) -> TokenStream {
+    autocast::no_policy(input.into()).into()
 }

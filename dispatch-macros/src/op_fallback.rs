@@ -43,7 +43,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         return quote!(#errors #[allow(dead_code, unused_variables)] #function);
     }
     let (runtime, name) = (crate_path::runtime(), &function.signature.ident);
-    let key = attribute.as_ref().map(|attribute| key_reference(&attribute.key));
+    let key = attribute.as_ref().map(|attribute| key_reference(&attribute.key, &runtime));
     let options = attribute.as_ref().map(|attribute| attribute.options(&runtime));
     let lints = signature_lints();
     quote! {
@@ -109,7 +109,7 @@ pub(crate) fn fallthrough(input: &TokenStream) -> TokenStream {
     let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
     if let Some(operator) = operator {
         let count = keys.len();
-        let keys = keys.iter().map(key_reference);
+        let keys = keys.iter().map(|key| key_reference(key, &runtime));
         return quote! {
             const _: () = {
                 #[allow(unused_imports)]
@@ -125,7 +125,7 @@ pub(crate) fn fallthrough(input: &TokenStream) -> TokenStream {
     if !errors.is_empty() {
         return quote!(#errors);
     }
-    let key = key_reference(&keys[0]);
+    let key = key_reference(&keys[0], &runtime);
     quote! {
         const _: () = {
             #[allow(unused_imports)]

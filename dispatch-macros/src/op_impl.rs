@@ -136,10 +136,32 @@ fn check(checked: &Checked, errors: &mut Errors) -> Kernel {
     }
     // The definition refuses the types that no operator takes.
     let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
+    if errors.is_empty() {
+        check_written(checked, &parameters, &types, errors);
+    }
     if let (Some(by), true) = (&checked.flags.by, errors.is_empty()) {
         dtypes::check_chooser(by, signature, &parameters, &types, errors);
     }
     Kernel { parameters, takes_keys, types, output: RustType::of_returns(schema) }
+}
+
+/// Notes parameters that would write an argument that the schema does not mark as written.
+fn check_written(checked: &Checked, parameters: &[Parameter], types: &[RustType], errors: &mut Errors) {
+    let Checked { schema, signature, .. } = checked;
+    for ((parameter, want), argument) in parameters.iter().zip(types).zip(&schema.arguments) {
+        let found = RustType::written(&parameter.ty);
+        if !found.is_written() || found.shared() != *want {
+            continue;
+        }
+        let (ty, name, operator, kernel) = (argument.ty.to_string(), &argument.name, &schema.name, &signature.ident);
+        let written = if ty.contains('(') { ty.replacen(')', "!)", 1) } else { ty.replacen("Tensor", "Tensor(a!)", 1) };
+        let message = format!(
+            "kernel `{kernel}` takes `{}`, but the schema of operator `{operator}` says `{ty} {name}`, which is read only; take `{}`, or write `{written} {name}` in the definition",
+            found.text(),
+            want.text(),
+        );
+        errors.at(&parameter.ty, message);
+    }
 }
 
 fn names_static(ty: &syn::Type) -> bool {

@@ -2,6 +2,7 @@
 //!
 //! As with a derivative, the operator's own macro calls the second step. What a parameter's type makes of an argument, the layer knows.
 
+use dispatch_schema::Schema;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
@@ -13,7 +14,8 @@ use crate::errors::Errors;
 use crate::function::{Function, signature_lints};
 use crate::hand_over::{Checked, hand_over_function};
 use crate::rust_type::RustType;
-use crate::signature;
+use crate::signature::{self, rust_name};
+use crate::written::as_written;
 
 /// The argument of the attribute.
 struct Flags {
@@ -55,18 +57,11 @@ fn layer() -> TokenStream {
 /// The second step.
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     let (runtime, layer) = (crate_path::runtime(), layer());
-    // A tensor is mapped or the same for the whole batch.
-    let mapped = |_: &Function, _: &Ident, ty: RustType| {
-        Some(match ty.text() {
-            "&Tensor" | "&mut Tensor" => quote!(#layer::Mapped),
-            "Option<&Tensor>" | "Option<&mut Tensor>" => quote!(::core::option::Option<#layer::Mapped>),
-            "&[Tensor]" | "&mut [Tensor]" => quote!(::std::vec::Vec<#layer::Mapped>),
-            "&[Option<Tensor>]" => quote!(::std::vec::Vec<::core::option::Option<#layer::Mapped>>),
-            _ => ty.tokens(&runtime),
-        })
+    let written_out = |_: &Function, _: &Ident, ty: RustType| {
+        Some(mapped(&ty, &layer).map_or_else(|| ty.tokens(&runtime), |(_, tokens)| tokens))
     };
     let completed =
-        syn::parse2::<Checked<Flags>>(input).and_then(|mut checked| Ok((checked.complete(mapped)?, checked)));
+        syn::parse2::<Checked<Flags>>(input).and_then(|mut checked| Ok((checked.complete(written_out)?, checked)));
     let (function, Checked { schema, flags, signature, .. }) = match completed {
         Ok(completed) => completed,
         Err(error) => return error.to_compile_error(),
@@ -74,14 +69,56 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     let (found, expected) = (signature::parameters(&signature).len(), schema.arguments.len() + 1);
     if found != expected {
         let message = format!(
-            "a batch rule takes the batch and the {} arguments of `{schema}`, but `{}` has {found} parameters",
+            "a batch rule takes the batch and the {} arguments of `{schema:#}`, but `{}` has {found} parameters",
             expected - 1,
             signature.ident,
         );
         return syn::Error::new_spanned(&signature.inputs, message).to_compile_error();
     }
+    let mut errors = Errors::default();
+    check_types(&schema, &signature, &layer, &mut errors);
+    if !errors.is_empty() {
+        return quote!(#errors #function);
+    }
     let rule = rule(&flags.operator, &signature);
     quote!(#function #rule)
+}
+
+/// What stands for tensors in a batch rule, as text and as tokens. Each is mapped, or the same for the whole batch.
+fn mapped(ty: &RustType, layer: &TokenStream) -> Option<(&'static str, TokenStream)> {
+    Some(match ty.text() {
+        "&Tensor" | "&mut Tensor" => ("Mapped", quote!(#layer::Mapped)),
+        "Option<&Tensor>" | "Option<&mut Tensor>" => ("Option<Mapped>", quote!(::core::option::Option<#layer::Mapped>)),
+        "&[Tensor]" | "&mut [Tensor]" => ("Vec<Mapped>", quote!(::std::vec::Vec<#layer::Mapped>)),
+        "&[Option<Tensor>]" => ("Vec<Option<Mapped>>", quote!(::std::vec::Vec<::core::option::Option<#layer::Mapped>>)),
+        _ => return None,
+    })
+}
+
+/// Notes tensors as a kernel takes and returns them. About all other types, the compiler has the message.
+fn check_types(schema: &Schema, signature: &Signature, layer: &TokenStream, errors: &mut Errors) {
+    let operator = &schema.name;
+    let names_tensor =
+        |ty: &Type| RustType::written(ty).text().split(|c: char| !c.is_alphanumeric()).any(|word| word == "Tensor");
+    for (argument, input) in schema.arguments.iter().zip(signature.inputs.iter().skip(1)) {
+        let want = RustType::of_argument(argument).and_then(|ty| mapped(&ty, layer));
+        if let (Some((want, _)), Some(ty)) = (want, parameter_type(input))
+            && names_tensor(ty)
+        {
+            let (name, found) = (rust_name(&argument.name), as_written(ty));
+            let message =
+                format!("argument `{name}` of operator `{operator}` is `{want}` in a batch rule, not `{found}`");
+            errors.at(ty, message);
+        }
+    }
+    if let ReturnType::Type(_, ty) = &signature.output
+        && names_tensor(ty)
+    {
+        let found = as_written(ty);
+        let want = found.replace("Tensor", "Mapped");
+        let message = format!("a batch rule of operator `{operator}` returns `{want}`, not `{found}`");
+        errors.at(ty, message);
+    }
 }
 
 fn parameter_type(input: &FnArg) -> Option<&Type> {

@@ -210,12 +210,13 @@ fn explain(
 ) -> Explanation {
     let union = carried.iter().fold(KeySet::EMPTY, |all, &keys| all | keys);
     let schema = operator.schema();
+    let short = format!("{schema:#}");
     let names = schema.arguments.iter().map(|argument| argument.name.clone());
     let arguments =
         names.zip(carried.iter().copied()).enumerate().filter(|(i, _)| operator.has_a_say(*i)).map(|(_, pair)| pair);
     let mut explanation = Explanation {
         operator: operator.name(),
-        signature: operator.signature().to_owned(),
+        signature: short[short.find('(').unwrap_or(0)..].to_owned(),
         location: operator.location(),
         arguments: arguments.collect(),
         included: guard::included(),

@@ -371,7 +371,10 @@ pub mod __private {
     pub use crate::shape::outline;
     pub use crate::signature::{Mut, New, Of, OptMut, OptOwn, OptRef, Own, Place, Ref, Sig, Signature, argument};
     pub use crate::table::{Head, TableRef};
-    pub use dispatch_macros::{__call, __kernel, __plan, __row};
+    pub use dispatch_macros::{
+        __call, __kernel, __plan, __row, unknown_backend_import_its_key_or_declare_it_with_dispatch_key,
+        unknown_operator_import_it_or_define_it_with_op_def,
+    };
     #[cfg(feature = "inventory")]
     pub use inventory;
     #[cfg(feature = "linkme")]

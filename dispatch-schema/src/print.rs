@@ -1,4 +1,6 @@
 //! Canonical text: one spelling for each schema, which always parses back to the same schema.
+//!
+//! `{:#}` is the same with floats in their shortest spelling, for people: `1e-6`, not `9.9999999999999995e-07`.
 
 mod float;
 
@@ -66,10 +68,11 @@ impl Display for Declaration {
 impl Display for Argument {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.ty, self.name)?;
-        match &self.default {
-            Some(DefaultValue::List(values)) => write!(f, "={}", ListDefault { ty: &self.ty, values }),
-            Some(default) => write!(f, "={default}"),
-            None => Ok(()),
+        let Some(default) = &self.default else { return Ok(()) };
+        f.write_char('=')?;
+        match default {
+            DefaultValue::List(values) => ListDefault { ty: &self.ty, values }.fmt(f),
+            default => default.fmt(f),
         }
     }
 }
@@ -120,15 +123,16 @@ fn types_in_parentheses(f: &mut Formatter<'_>, types: &[Type]) -> fmt::Result {
 
 impl Display for DefaultValue {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let float = if f.alternate() { float::shortest } else { float::canonical };
         match self {
             Self::None => f.write_str("None"),
             Self::Bool(true) => f.write_str("True"),
             Self::Bool(false) => f.write_str("False"),
             Self::Int(value) => value.fmt(f),
-            Self::Float(value) => f.write_str(&float::canonical(*value)),
+            Self::Float(value) => f.write_str(&float(*value)),
             Self::Complex(re, im) => {
                 let sign = if im.is_sign_negative() && !im.is_nan() { '-' } else { '+' };
-                write!(f, "{}{sign}{}j", float::canonical(*re), float::canonical(im.abs()))
+                write!(f, "{}{sign}{}j", float(*re), float(im.abs()))
             }
             // PyTorch leaves the quotes of a device out, and could not read its own text back.
             Self::Str(text) | Self::Device(text) => Quoted(text).fmt(f),

@@ -17,6 +17,14 @@ use crate::ty::Type;
 /// assert!(schema.arguments[2].keyword_only);
 /// assert_eq!(schema.to_string(), "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
 /// ```
+///
+/// The text is PyTorch's, and `{:#}` the same with the shortest spelling of floats:
+///
+/// ```
+/// # use dispatch_schema::Schema;
+/// let schema = Schema::parse("f(float eps=1e-6) -> ()").unwrap();
+/// assert_eq!(format!("{schema} {schema:#}"), "f(float eps=9.9999999999999995e-07) -> () f(float eps=1e-6) -> ()");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schema {
     /// What the operator is called.

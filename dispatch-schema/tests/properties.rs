@@ -2,7 +2,7 @@
 
 mod generate;
 
-use dispatch_schema::{Declaration, Schema, lex};
+use dispatch_schema::{Declaration, DefaultValue, Schema, lex};
 use generate::{schemas, soups};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -41,6 +41,22 @@ proptest! {
         let again = Schema::parse(&text).map_err(|errors| TestCaseError::fail(errors.render(&text)))?;
         prop_assert_eq!(&again, &schema);
         prop_assert_eq!(again.to_string(), text);
+    }
+
+    #[test]
+    fn a_schema_printed_short_reads_as_the_same(schema in schemas()) {
+        prop_assert_eq!(Schema::parse(&format!("{schema:#}")), Ok(schema));
+    }
+
+    #[test]
+    fn a_float_printed_short_reads_as_the_same_bits(value in any::<f64>(), imaginary in any::<f64>()) {
+        let written = format!("f(float x={value:?}, complex y={value:?}+{:?}j) -> ()", imaginary.abs());
+        let schema = Schema::parse(&written).map_err(|errors| TestCaseError::fail(errors.render(&written)))?;
+        let short = format!("{schema:#}");
+        prop_assert_eq!(&short, &written);
+        let again = Schema::parse(&short).map_err(|errors| TestCaseError::fail(errors.render(&short)))?;
+        let defaults = [DefaultValue::Float(value), DefaultValue::Complex(value, imaginary.abs())];
+        prop_assert!(again.arguments.into_iter().map(|argument| argument.default.unwrap()).eq(defaults), "{}", short);
     }
 
     #[test]

@@ -35,6 +35,13 @@ fn weighted(_: ...) -> Tensor {
     this.clone()
 }
 
+/// One kernel of two operators: the second attribute stands in what the first one makes.
+#[op_impl(myops::flip, CPU)]
+#[op_impl(myops::square, CPU)]
+fn unchanged(_: ...) -> Tensor {
+    this.clone()
+}
+
 #[test]
 fn a_function_without_parameters_of_its_own_has_those_of_the_schema() {
     let (mut a, b) = (Tensor::from_slice(&[1_i64, 2]), Tensor::from_slice(&[10_i64, 20]));
@@ -44,4 +51,5 @@ fn a_function_without_parameters_of_its_own_has_those_of_the_schema() {
     assert!(raised(&a, &Tensor::from_slice(&[1_i64]), 3, false).is_err());
     let x = Tensor::from_slice(&[1.0_f32]);
     assert!(myops::mymul(&x, &x).unwrap().same(&x) && myops::weighted(&x, None).unwrap().same(&x));
+    assert!(myops::square(&x).unwrap().same(&x) && myops::flip(&x).unwrap().same(&x));
 }

@@ -4,6 +4,7 @@
 
 use dispatch_runtime::link;
 use dispatch_runtime::prelude::*;
+use my_npu::NPU;
 use my_npu::layers::Audit;
 
 link!(my_npu, renamed);
@@ -15,6 +16,11 @@ fn now(clock: &str) -> std::result::Result<f64, String> {
 
 #[op_impl(myops::square, my_npu::NPU)]
 fn square_npu(this: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+#[op_impl(myops::mymul, NPU)]
+fn mymul_npu(this: &Tensor, _: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
@@ -46,8 +52,9 @@ fn an_error_may_be_of_another_type() -> Result<()> {
 #[test]
 fn a_key_of_another_crate_is_a_key() -> Result<()> {
     let x = Tensor::from_slice(&[1.0_f32]);
-    assert_eq!(myops::square::call_for(my_npu::NPU, &x)?.sizes(), [1]);
+    assert_eq!(myops::square::call_for(NPU, &x)?.sizes(), [1]);
+    assert_eq!(myops::mymul::call_for(NPU, &x, &x)?.sizes(), [1]);
     let _auditing = dispatch_runtime::guard::include(Audit.into());
-    assert!(myops::square::call_for(my_npu::NPU, &x).is_ok());
+    assert!(myops::square::call_for(NPU, &x).is_ok());
     Ok(())
 }

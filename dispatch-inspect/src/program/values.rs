@@ -41,7 +41,7 @@ pub(crate) fn arguments(operator: &Operator, words: &[&String], device: Device) 
         values.push(value);
     }
     match in_order.next() {
-        Some(word) => Err(Failure::Usage(format!("`{operator}` has no argument for `{word}`: {schema}"))),
+        Some(word) => Err(Failure::Usage(format!("`{operator}` has no argument for `{word}`: {schema:#}"))),
         None => Ok(values),
     }
 }

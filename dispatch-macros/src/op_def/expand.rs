@@ -262,7 +262,7 @@ fn more_docs(definition: &Definition) -> Option<TokenStream> {
     }
     let name = &function.signature.ident;
     let section = format!(
-        "\n\n # Operator\n\n ```text\n {schema}\n ```\n\n `{name}!(..)` is the named form, with the schema's defaults. \
+        "\n\n # Operator\n\n ```text\n {schema:#}\n ```\n\n `{name}!(..)` is the named form, with the schema's defaults. \
          `{name}::redispatch` calls with given keys, `{name}::call_for` the kernel for one key."
     );
     Some(quote!(#[doc = #section]))

@@ -46,7 +46,7 @@ impl fmt::Display for Change {
             Self::KeywordOnly => f.write_str("could be given by position and is now keyword-only"),
             Self::DefaultRemoved => f.write_str("had a default and has none now"),
             Self::DefaultAdded => f.write_str("had no default and has one now"),
-            Self::Default { old, new } => write!(f, "had the default `{old}` and has `{new}` now"),
+            Self::Default { old, new } => write!(f, "had the default `{old:#}` and has `{new:#}` now"),
         }
     }
 }

@@ -2,17 +2,19 @@
 
 /// The canonical text of a float.
 pub(super) fn canonical(value: f64) -> String {
-    if value.is_nan() {
-        return "nan".to_owned();
-    }
-    if value.is_infinite() {
-        return if value > 0.0 { "inf" } else { "-inf" }.to_owned();
+    if !value.is_finite() {
+        return shortest(value);
     }
     let mut text = general(value);
     if !text.contains(['.', 'e']) {
         text.push('.');
     }
     text
+}
+
+/// The shortest text that reads as the same float.
+pub(super) fn shortest(value: f64) -> String {
+    if value.is_nan() { "nan".to_owned() } else { format!("{value:?}") }
 }
 
 /// `%.17g`.

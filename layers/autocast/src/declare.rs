@@ -66,7 +66,11 @@ macro_rules! __autocast {
     ($key:tt untouched $($operator:path),+ $(,)?) => {
         $($crate::__autocast! { @ $key fallthrough::<$operator>() })+
     };
-    ($key:tt $policy:ident $($operator:path),+ $(,)?) => {
+    ($key:tt lower $($operator:path),+ $(,)?) => { $crate::__autocast! { @@ $key lower $($operator)+ } };
+    ($key:tt fp32 $($operator:path),+ $(,)?) => { $crate::__autocast! { @@ $key fp32 $($operator)+ } };
+    ($key:tt promote $($operator:path),+ $(,)?) => { $crate::__autocast! { @@ $key promote $($operator)+ } };
+    ($key:tt set_dtype $($operator:path),+ $(,)?) => { $crate::__autocast! { @@ $key set_dtype $($operator)+ } };
+    (@@ $key:tt $policy:ident $($operator:path)+) => {
         $($crate::__autocast! { @ $key boxed::<$operator>($crate::__private::$policy, stringify!($policy)) })+
     };
     (@ $key:tt $kind:ident::<$operator:path>($($kernel:expr, $name:expr)?)) => {
@@ -81,5 +85,12 @@ macro_rules! __autocast {
             );
             $crate::__private::dispatch_runtime::__submit! { __runtime::__private::Record::Kernel(&__KERNEL) }
         };
+    };
+    ($key:tt $policy:ident $($anything:tt)*) => {
+        $crate::__private::__no_policy! {
+            $policy:
+            "lower: operator", "fp32: operator", "promote: operator", "set_dtype: operator",
+            "append_dtype: operator => operator_with_dtype", "banned: operator => \"advice\"", "untouched: operator"
+        }
     };
 }

@@ -163,10 +163,10 @@ impl Parser<'_> {
                 .map(|(pattern, described)| output(pattern, &described.ty))
                 .collect::<Option<_>>()
                 .ok_or_else(|| {
-                    mistake(self.text, &span, format!("its results are not of these kinds: it is `{schema}`"))
+                    mistake(self.text, &span, format!("its results are not of these kinds: it is `{schema:#}`"))
                 })?,
             Some(patterns) => {
-                let problem = format!("it gives {}, not {}: it is `{schema}`", schema.returns.len(), patterns.len());
+                let problem = format!("it gives {}, not {}: it is `{schema:#}`", schema.returns.len(), patterns.len());
                 return Err(mistake(self.text, &span, problem));
             }
         };

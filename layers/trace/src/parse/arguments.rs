@@ -21,12 +21,12 @@ impl Parser<'_> {
                 let name = parser.name("an argument")?;
                 parser.sign('=')?;
                 let found = schema.argument(&name).map(|(at, _)| at);
-                found.ok_or_else(|| mistake(format!("it has no argument `{name}`: it is `{schema}`")))?
+                found.ok_or_else(|| mistake(format!("it has no argument `{name}`: it is `{schema:#}`")))?
             } else {
                 inputs.len()
             };
             let Some(described) = schema.arguments.get(at).filter(|argument| named || !argument.keyword_only) else {
-                return Err(mistake(format!("no argument is given by place here: it is `{schema}`")));
+                return Err(mistake(format!("no argument is given by place here: it is `{schema:#}`")));
             };
             let arg = parser.argument(&described.ty, described.is_written())?;
             if inputs.iter().any(|(other, _)| *other == at) {

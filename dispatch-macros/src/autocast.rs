@@ -1,0 +1,39 @@
+//! The error of `autocast!` for a policy that it does not have. A `macro_rules!` could only underline the whole call.
+
+use proc_macro2::TokenStream;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Ident, LitStr, Token};
+
+/// `word: "policy: operator", ..`, with the form of each policy.
+struct NoPolicy {
+    word: Ident,
+    forms: Vec<String>,
+}
+
+impl Parse for NoPolicy {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let word = input.parse()?;
+        input.parse::<Token![:]>()?;
+        let forms = Punctuated::<LitStr, Token![,]>::parse_terminated(input)?;
+        Ok(Self { word, forms: forms.iter().map(LitStr::value).collect() })
+    }
+}
+
+pub(crate) fn no_policy(input: TokenStream) -> TokenStream {
+    let error = syn::parse2(input).map_or_else(std::convert::identity, |NoPolicy { word, forms }| {
+        let policies: Vec<&str> = forms.iter().filter_map(|form| form.split(':').next()).collect();
+        let written = word.to_string();
+        let message = match policies.iter().position(|&policy| policy == written) {
+            Some(at) => format!("policy `{written}` is written `autocast!({}, ..)`", forms[at]),
+            None => {
+                let near = dispatch_schema::suggest(&written, policies.iter().copied());
+                let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+                let all: Vec<String> = policies.iter().map(|policy| format!("`{policy}`")).collect();
+                format!("autocast has no policy `{written}`; {hint}the policies are {}", all.join(", "))
+            }
+        };
+        syn::Error::new(word.span(), message)
+    });
+    error.to_compile_error()
+}

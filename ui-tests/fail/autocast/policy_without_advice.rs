@@ -1,0 +1,5 @@
+use dispatch_autocast::autocast;
+
+autocast!(banned: myops::mymul);
+
+fn main() {}

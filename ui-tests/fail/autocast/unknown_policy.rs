@@ -1,0 +1,5 @@
+use dispatch_autocast::autocast;
+
+autocast!(lowr: myops::mymul);
+
+fn main() {}
