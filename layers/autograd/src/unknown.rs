@@ -2,13 +2,15 @@
 
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value};
 
+use crate::custom::{Backward, BackwardContext};
 use crate::error::GradientError;
-use crate::function::Backward;
+use crate::function::Function;
 use crate::history::{self, Origin};
 use crate::in_place::{self, compute, versions};
 use crate::node::{Edges, Node};
 use crate::outline;
 use crate::record::{fresh, own};
+use crate::saved::Saved;
 use crate::views::{self, tie_to};
 
 /// A call that nobody said anything about. It is computed, and a backward through it is an error.
@@ -29,8 +31,10 @@ pub(crate) fn without_derivative(
         versions(operator, written, &arguments, &|tensor, name| in_place::check(tensor, operator, name))?;
     compute(operator, keys, stack)?;
     let viewed = schema.views();
-    let missing =
-        |edges: &Edges, tensor: &Tensor| Node::own(Unknown(operator.name().to_string()), edges.clone(), tensor);
+    let missing = |edges: &Edges, tensor: &Tensor| {
+        let unknown = Function::custom(Unknown(operator.name().to_string()), Saved::default());
+        Node::of_one(tensor, unknown, edges.clone())
+    };
     let returns = schema.returns.len();
     let Some(results) = stack.top_mut(returns) else { return Ok(()) };
     for (i, result) in results.iter_mut().enumerate() {
@@ -74,7 +78,7 @@ impl Backward for Unknown {
         self.0.clone()
     }
 
-    fn backward(&self, _: &[Option<Tensor>], _: &[bool]) -> Result<Vec<Option<Tensor>>> {
+    fn backward(&self, _: &BackwardContext<'_>, _: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
         Err(GradientError::NoDerivative { operator: self.0.clone() }.into())
     }
 }

@@ -3,7 +3,7 @@
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value};
 
 use crate::derivative::{Derivative, Source};
-use crate::function::Nothing;
+use crate::function::Function;
 use crate::history::{self, Origin};
 use crate::in_place::{self, compute, each_place, versions};
 use crate::node::{Edges, Node};
@@ -148,6 +148,6 @@ fn overwritten(operator: &Operator, tensor: &Tensor, keys: KeySet, stack: &mut S
         return Ok(());
     }
     let edges: Edges = [history::edge(tensor)?].into_iter().collect();
-    let node = Node::own(Nothing(operator.name().to_string()), edges, tensor);
+    let node = Node::of_one(tensor, Function::Overwriting(operator.name().to_string()), edges);
     in_place::rebase(tensor, node, Some(0))
 }
