@@ -117,12 +117,6 @@ impl Recording {
         guard::is_grad_enabled() && self.node.edges.iter().any(Option::is_some)
     }
 
-    pub(crate) fn with_edges(rule: &'static Derivative, edges: Edges) -> Option<Self> {
-        let mut recording = Self::start(rule);
-        recording.node.edges = edges;
-        recording.is_concerned().then_some(recording)
-    }
-
     /// Saves an argument. To be called in the order in which the derivative takes them.
     pub fn save<'a>(&mut self, argument: &impl Argument<'a>) -> Result<()> {
         self.save_value(argument.to_value())
@@ -130,13 +124,14 @@ impl Recording {
 
     /// Saves an argument, if the gradient of an input goes anywhere that needs it.
     pub fn save_for<'a>(&mut self, inputs: u64, argument: &impl Argument<'a>) -> Result<()> {
-        self.save_value_for(inputs, || Ok(argument.to_value()))
+        self.save_value_for(inputs, |_| Ok(argument.to_value()))
     }
 
     #[inline(always)]
-    pub(crate) fn save_value_for(&mut self, inputs: u64, value: impl FnOnce() -> Result<Value>) -> Result<()> {
+    pub(crate) fn save_value_for(&mut self, inputs: u64, value: impl FnOnce(&Edges) -> Result<Value>) -> Result<()> {
         if self.is_for(inputs) {
-            return self.save_value(value()?);
+            let value = value(&self.node.edges)?;
+            return self.save_value(value);
         }
         self.node.function.save(Kept::Unneeded);
         Ok(())
