@@ -31,8 +31,8 @@ pub(crate) fn check_allowed(operator: &Operator, arguments: &[Value], is_recorde
         return Err(out_refused(operator, arguments)?.into());
     }
     let mut tensors = SmallVec::new();
-    for (argument, (value, described)) in arguments.iter().zip(&schema.arguments).enumerate() {
-        for tensor in value.tensors().filter(|_| described.is_written()) {
+    for (argument, described) in schema.arguments.iter().enumerate().filter(|(_, described)| described.is_written()) {
+        for tensor in arguments.get(argument).into_iter().flat_map(Value::tensors) {
             check_tensor(tensor, operator, &described.name, is_recorded)?;
             tensors.push(Written { tensor: tensor.clone(), argument, version: tensor.storage().version() });
         }
