@@ -63,6 +63,55 @@ pub trait Backward: Send + Sync + 'static {
     fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>>;
 }
 
+/// Calls a custom function: `forward` computes the outputs, of which nothing is recorded, and gradients of them go through `backward` to
+/// `inputs`. An output that shares memory with another tensor is copied.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_autograd::{Backward, BackwardContext, Differentiable, record};
+/// use dispatch_runtime::{Result, Tensor};
+///
+/// struct Straight;
+///
+/// impl Backward for Straight {
+///     fn name(&self) -> String {
+///         "straight-through rounding".to_owned()
+///     }
+///
+///     fn backward(&self, _: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+///         Ok(gradients.to_vec())
+///     }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let x = Tensor::from([0.4, 1.6]).requires_grad_(true)?;
+/// let rounded = record(&[&x], Straight, |_| Ok(vec![x.round()?]))?.remove(0);
+/// rounded.sum()?.backward()?;
+/// assert_eq!(x.grad().unwrap().to_vec::<f64>()?, [1.0, 1.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Returns the error of `forward`, and [`GradientError::InferenceSaved`](crate::GradientError::InferenceSaved) if an input requires
+/// gradients and a saved tensor was made in inference mode.
+pub fn record(
+    inputs: &[&Tensor],
+    backward: impl Backward,
+    forward: impl FnOnce(&mut ForwardContext) -> Result<Vec<Tensor>>,
+) -> Result<Vec<Tensor>> {
+    let recorded = if guard::is_grad_enabled() { inputs } else { &[] };
+    let edges = recorded.iter().map(|input| history::edge(input)).collect::<Result<_>>()?;
+    let mut ctx = ForwardContext::default();
+    let outputs = {
+        let _unrecorded = guard::no_grad();
+        forward(&mut ctx)?
+    };
+    link(edges, outputs, ctx, backward)
+}
+
 /// The forward of a custom function saves tensors here, see [`record`].
 #[derive(Default)]
 pub struct ForwardContext {
@@ -77,14 +126,9 @@ pub struct BackwardContext<'a> {
     pub(crate) needs: &'a [bool],
 }
 
-/// A backward with what its forward saved.
-pub(crate) struct Custom<B: ?Sized> {
-    pub(crate) saved: Saved,
-    pub(crate) backward: B,
-}
-
 impl ForwardContext {
-    /// Saves an input, an output or another tensor for the backward. It must not be written to until then.
+    /// Saves an input or an output for the backward. It must not be written to until then. Another tensor may be saved too, but gradients of
+    /// gradients do not go through it.
     ///
     /// ```
     /// # use kernels_cpu as _;
@@ -168,57 +212,10 @@ impl BackwardContext<'_> {
     }
 }
 
-fn saved_name(position: usize) -> String {
-    format!("saved tensor {position}")
-}
-
-/// Calls a custom function: `forward` computes the outputs, of which nothing is recorded, and gradients of them go through `backward` to
-/// `inputs`. An output that shares memory with another tensor is copied.
-///
-/// ```
-/// # use kernels_cpu as _;
-/// use aten::prelude::*;
-/// use dispatch_autograd::{Backward, BackwardContext, Differentiable, record};
-/// use dispatch_runtime::{Result, Tensor};
-///
-/// struct Straight;
-///
-/// impl Backward for Straight {
-///     fn name(&self) -> String {
-///         "straight-through rounding".to_owned()
-///     }
-///
-///     fn backward(&self, _: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
-///         Ok(gradients.to_vec())
-///     }
-/// }
-///
-/// # fn main() -> Result<()> {
-/// let x = Tensor::from([0.4, 1.6]).requires_grad_(true)?;
-/// let rounded = record(&[&x], Straight, |_| Ok(vec![x.round()?]))?.remove(0);
-/// rounded.sum()?.backward()?;
-/// assert_eq!(x.grad().unwrap().to_vec::<f64>()?, [1.0, 1.0]);
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-///
-/// Returns the error of `forward`, and [`GradientError::InferenceSaved`](crate::GradientError::InferenceSaved) if an input requires
-/// gradients and a saved tensor was made in inference mode.
-pub fn record(
-    inputs: &[&Tensor],
-    backward: impl Backward,
-    forward: impl FnOnce(&mut ForwardContext) -> Result<Vec<Tensor>>,
-) -> Result<Vec<Tensor>> {
-    let recorded = if guard::is_grad_enabled() { inputs } else { &[] };
-    let edges = recorded.iter().map(|input| history::edge(input)).collect::<Result<_>>()?;
-    let mut ctx = ForwardContext::default();
-    let outputs = {
-        let _unrecorded = guard::no_grad();
-        forward(&mut ctx)?
-    };
-    link(edges, outputs, ctx, backward)
+/// A backward with what its forward saved.
+pub(crate) struct Custom<B: ?Sized> {
+    pub(crate) saved: Saved,
+    pub(crate) backward: B,
 }
 
 /// Makes outputs those of a custom function whose gradients go to `edges`.
@@ -235,7 +232,8 @@ pub(crate) fn link(
     let mut saved_outputs = Vec::new();
     let mut kept = Vec::new();
     for (position, (tensor, version)) in ctx.saved.into_iter().enumerate() {
-        // An input that is given back is not the output, which is a copy, and one that was written to since is refused in a backward.
+        // With a history it is an input that is given back, of which the output is a copy. If it was written to since it was saved, a
+        // backward must refuse it.
         let is_fresh = tensor.storage().version() == version && !history::requires_grad(&tensor)?;
         kept.push(match (0_u32..).zip(&outputs).find(|(_, output)| is_fresh && output.same(&tensor)) {
             Some((output, _)) => {
@@ -261,4 +259,8 @@ pub(crate) fn link(
         }
     }
     Ok(outputs)
+}
+
+fn saved_name(position: usize) -> String {
+    format!("saved tensor {position}")
 }

@@ -97,6 +97,18 @@ fn a_write_that_is_refused_is_no_write() {
     assert!(x.grad().is_some());
 }
 
+#[test]
+fn a_backward_frees_what_a_write_to_a_view_saved() {
+    let (x, factor) = (leaf(&[1.0, 2.0]), Tensor::from([3.0]));
+    let y = aten::clone(&x, None).unwrap();
+    aten::mul_(&mut part(&y), &factor).unwrap();
+    let sum = y.sum().unwrap();
+    sum.backward().unwrap();
+    assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [3.0, 1.0]);
+    let error = sum.backward().unwrap_err();
+    assert!(matches!(source(&error), GradientError::Freed { .. }), "{error}");
+}
+
 struct Hundredfold;
 
 impl Backward for Hundredfold {
