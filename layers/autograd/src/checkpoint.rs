@@ -1,18 +1,16 @@
 //! Computing again instead of remembering.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use dispatch_runtime::guard::{self, ThreadState};
 use dispatch_runtime::{Drawn, KeySet, Result, Tensor, keys};
 use dispatch_transform::calling_state;
 
+use crate::custom::{Backward, BackwardContext, ForwardContext, link};
 use crate::differentiation::Differentiation;
 use crate::error::GradientError;
-use crate::function::Backward;
 use crate::history;
 use crate::node::{Apart, Edge, Edges};
-use crate::record::record_edges;
 use crate::tensor::Differentiable;
 
 /// Calls `f` and remembers nothing of what it computes: a backward calls it again, with the same random numbers, and goes back through
@@ -68,38 +66,33 @@ pub fn checkpoint(
         Edge::Leaf(leaf) => !leaf.is_only_handle(),
         Edge::Node(..) => true,
     });
-    let again = Again {
-        f: Box::new(f),
-        versions: kept(&inputs, &captured).map(|tensor| tensor.storage().version()).collect(),
-        inputs,
-        captured,
-        reached,
-        first_node,
-        drawn,
-        state: calling_state(),
-        freed: AtomicBool::new(false),
-    };
-    let edges = edges.into_iter().chain(again.captured.iter().cloned().map(Some)).collect();
-    record_edges(edges, outputs, again)
+    let mut ctx = ForwardContext::default();
+    let leaves = captured.iter().filter_map(|edge| match edge {
+        Edge::Leaf(leaf) => Some(leaf),
+        Edge::Node(..) => None,
+    });
+    for saved in inputs.iter().chain(leaves) {
+        ctx.save(saved);
+    }
+    let again = Again { f: Box::new(f), inputs: inputs.len(), reached, first_node, drawn, state: calling_state() };
+    let edges = edges.into_iter().chain(captured.into_iter().map(Some)).collect();
+    link(edges, outputs, ctx, again)
 }
 
 type Block = Box<dyn Fn(&[Tensor]) -> Result<Vec<Tensor>> + Send + Sync>;
 
+/// Saves the inputs, and then the captured leaves. Its edges are those of the inputs, and then the captured ones.
 struct Again {
     f: Block,
-    inputs: Vec<Tensor>,
-    /// Where gradients go besides to the inputs.
-    captured: Vec<Edge>,
-    /// How many there are with the leaves that the function makes for itself.
+    /// The number of inputs.
+    inputs: usize,
+    /// The number of captured edges with those to the leaves that the function makes for itself.
     reached: usize,
-    /// Of the inputs, and of the leaves among what was captured.
-    versions: Vec<u64>,
     /// Nodes before this one are from outside.
     first_node: u64,
     /// Its random numbers.
     drawn: Drawn,
     state: ThreadState,
-    freed: AtomicBool,
 }
 
 /// The inputs without what is behind them: leaves where gradients are wanted.
@@ -133,14 +126,6 @@ fn captured(outputs: &[Tensor], inputs: &[Tensor], first_node: u64) -> Result<Ve
     Ok(captured)
 }
 
-/// The tensors that must stay as they are.
-fn kept<'a>(inputs: &'a [Tensor], captured: &'a [Edge]) -> impl Iterator<Item = &'a Tensor> {
-    inputs.iter().chain(captured.iter().filter_map(|edge| match edge {
-        Edge::Leaf(leaf) => Some(leaf),
-        Edge::Node(..) => None,
-    }))
-}
-
 impl Again {
     /// What the function gives for these inputs, as the first time.
     fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
@@ -150,28 +135,9 @@ impl Again {
         self.drawn.again(|| (self.f)(inputs))
     }
 
-    fn check_versions(&self) -> Result<()> {
-        if self.freed.load(Ordering::Acquire) {
-            return Err(GradientError::Freed { operator: self.name() }.into());
-        }
-        for (i, (kept, &version)) in kept(&self.inputs, &self.captured).zip(&self.versions).enumerate() {
-            let found = kept.storage().version();
-            if found != version {
-                let saved = match i.checked_sub(self.inputs.len()) {
-                    None => format!("input {i}"),
-                    Some(i) => format!("captured leaf {i}"),
-                };
-                let (sizes, dtype) = (kept.sizes().to_vec(), kept.dtype());
-                let operator = self.name();
-                return Err(GradientError::Modified { operator, saved, sizes, dtype, version, found }.into());
-            }
-        }
-        Ok(())
-    }
-
-    fn check_captured(&self, found: &[Edge]) -> Result<()> {
+    fn check_captured(&self, captured: &[Edge], found: &[Edge]) -> Result<()> {
         let is_found = |edge: &Edge| found.iter().any(|found| found.same(edge));
-        if found.len() == self.reached && self.captured.iter().all(is_found) {
+        if found.len() == self.reached && captured.iter().all(is_found) {
             return Ok(());
         }
         Err(GradientError::CapturedOthers.into())
@@ -183,16 +149,21 @@ impl Backward for Again {
         "checkpoint".to_owned()
     }
 
-    fn backward(&self, gradients: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
-        self.check_versions()?;
+    fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+        let mut inputs = ctx.saved_as(|i| match i.checked_sub(self.inputs) {
+            None => format!("input {i}"),
+            Some(i) => format!("captured leaf {i}"),
+        })?;
+        inputs.truncate(self.inputs);
+        let captured_before: Vec<Edge> = ctx.node.edges().iter().skip(self.inputs).flatten().cloned().collect();
         let create_graph = guard::is_grad_enabled();
         // Gradients that are to be differentiated themselves must know where the inputs came from; others end at them.
-        let inputs = if create_graph { self.inputs.clone() } else { cut(&self.inputs, needs)? };
+        let inputs = if create_graph { inputs } else { cut(&inputs, ctx.needs)? };
         let outputs = {
             let _recorded = guard::enable_grad();
             let _part = Apart::begin();
             let outputs = self.run(&inputs)?;
-            self.check_captured(&captured(&outputs, &inputs, self.first_node)?)?;
+            self.check_captured(&captured_before, &captured(&outputs, &inputs, self.first_node)?)?;
             outputs
         };
         let differentiated: Vec<(&Tensor, &Tensor)> = outputs
@@ -203,16 +174,12 @@ impl Backward for Again {
             .collect();
         let (outputs, seeds): (Vec<&Tensor>, Vec<&Tensor>) = differentiated.into_iter().unzip();
         let of_inputs: Vec<Option<Edge>> = inputs.iter().map(history::edge).collect::<Result<_>>()?;
-        let ends: Vec<Edge> = of_inputs.iter().flatten().chain(&self.captured).cloned().collect();
+        let ends: Vec<Edge> = of_inputs.iter().flatten().chain(&captured_before).cloned().collect();
         let task = Differentiation::of(&outputs).seeded(&seeds);
         let task = if create_graph { task.create_graph() } else { task };
         let mut found = task.up_to(&ends)?.into_iter();
         let mut found = |is_end: bool| if is_end { found.next().flatten() } else { None };
-        let captured = self.captured.iter().map(|_| true);
+        let captured = captured_before.iter().map(|_| true);
         Ok(of_inputs.iter().map(Option::is_some).chain(captured).map(&mut found).collect())
-    }
-
-    fn release(&self) {
-        self.freed.store(true, Ordering::Release);
     }
 }

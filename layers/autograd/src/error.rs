@@ -25,9 +25,9 @@ use dispatch_runtime::{DType, Error};
 pub enum GradientError {
     /// A tensor that a derivative needs was written to after it was saved.
     Modified {
-        /// The operator whose derivative it is.
+        /// The operator or custom function whose derivative it is.
         operator: String,
-        /// The argument or result that was saved.
+        /// The argument or result that was saved, or the position of a tensor that a custom function saved.
         saved: String,
         /// Its sizes and dtype.
         sizes: Vec<i64>,
@@ -40,7 +40,7 @@ pub enum GradientError {
     },
     /// The saved tensors are gone after a first backward.
     Freed {
-        /// The operator whose derivative needs them.
+        /// The operator or custom function whose derivative needs them.
         operator: String,
     },
     /// Nobody said what the derivative of an operator is.

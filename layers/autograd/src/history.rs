@@ -10,7 +10,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dispatch_runtime::{Marks, Result, Shared, Tensor};
+use dispatch_runtime::{Marks, Result, Shared, Tensor, Value};
 use dispatch_transform::Lifted;
 
 use crate::hooks::LeafHooks;
@@ -84,6 +84,18 @@ pub(crate) enum Origin {
     Reinterpreted,
 }
 
+impl Origin {
+    /// Why the gradient of such a view could not follow a write to it, if it could not.
+    pub(crate) const fn unwritable(self) -> Option<&'static str> {
+        match self {
+            Self::Plain => None,
+            Self::OneOfMany => Some("is one of several that one call gave"),
+            Self::Unrecorded => Some("was made while nothing was recorded"),
+            Self::Reinterpreted => Some("shows its memory as another dtype"),
+        }
+    }
+}
+
 impl History {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -139,6 +151,11 @@ fn is_older(view: &Tensor, base: &Tensor) -> bool {
 /// Whether what is computed from a tensor is recorded.
 pub(crate) fn requires_grad(tensor: &Tensor) -> Result<bool> {
     Ok(may_require_grad(tensor) && edge(tensor)?.is_some())
+}
+
+/// The same for any of a value's tensors.
+pub(crate) fn any_requires_grad(value: &Value) -> Result<bool> {
+    value.tensors().try_fold(false, |any, tensor| Ok(any || requires_grad(tensor)?))
 }
 
 /// Where the gradient of a tensor goes, if it has one.

@@ -1,106 +1,100 @@
-//! Calls that write to a tensor which somebody may differentiate by, or whose views or base somebody may.
+//! The three steps of a call that writes to tensors: the check that it is allowed, the call below, and the new history of what it wrote.
 
+use dispatch_runtime::schema::Argument;
 use dispatch_runtime::{KeySet, Operator, Result, Shared, Stack, Tensor, Value, guard};
+use smallvec::SmallVec;
 
 use crate::error::GradientError;
 use crate::history::{self, Origin};
-use crate::node::{Edge, Node};
+use crate::node::Node;
 use crate::record::{below, computing};
-use crate::views::Writing;
+use crate::views::{self, Writing};
 
-/// Refuses to write to a tensor where the gradient could not follow.
-pub(crate) fn check(tensor: &Tensor, operator: &Operator, argument: &str) -> Result<()> {
-    let (operator, argument) = (operator.name().to_string(), argument.to_owned());
-    if let Some(base) = tensor.base() {
-        let because = match history::origin(tensor) {
-            Origin::Plain => None,
-            Origin::OneOfMany => Some("is one of several that one call gave"),
-            Origin::Unrecorded => Some("was made while nothing was recorded"),
-            Origin::Reinterpreted => Some("shows its memory as another dtype"),
-        };
-        if let Some(because) = because {
-            return Err(GradientError::ViewWritten { operator, argument, because }.into());
-        }
-        if base.requires_grad() && base.is_leaf() {
-            return Err(GradientError::ViewOfLeafWritten { operator, argument }.into());
+/// The tensors that a call writes to.
+pub(crate) struct Writes {
+    pub(crate) tensors: SmallVec<[Written; 1]>,
+    is_recorded: bool,
+}
+
+/// A tensor that a call writes to, and its version before.
+pub(crate) struct Written {
+    pub(crate) tensor: Tensor,
+    argument: usize,
+    version: u64,
+}
+
+/// Refuses a call that writes to a tensor whose gradient could not follow, or that counts no versions. If the call is not recorded, only
+/// the latter matters.
+pub(crate) fn check_allowed(operator: &Operator, arguments: &[Value], is_recorded: bool) -> Result<Writes> {
+    let schema = operator.schema();
+    if is_recorded && schema.arguments.iter().any(Argument::is_out) {
+        return Err(out_refused(operator, arguments)?.into());
+    }
+    let mut tensors = SmallVec::new();
+    for (argument, described) in schema.arguments.iter().enumerate().filter(|(_, described)| described.is_written()) {
+        for tensor in arguments.get(argument).into_iter().flat_map(Value::tensors) {
+            check_tensor(tensor, operator, &described.name, is_recorded)?;
+            tensors.push(Written { tensor: tensor.clone(), argument, version: tensor.storage().version() });
         }
     }
-    if tensor.requires_grad() && tensor.is_leaf() {
-        return Err(GradientError::LeafWritten { operator, argument }.into());
+    Ok(Writes { tensors, is_recorded })
+}
+
+/// Lets the layers below compute. Writes that no guard saw are counted. A result whose metadata changed is a view of the argument, which
+/// was not written to.
+pub(crate) fn run_below(operator: &Operator, keys: KeySet, stack: &mut Stack, writes: &mut Writes) -> Result<()> {
+    {
+        let _computing = writes.is_recorded.then(computing);
+        operator.redispatch_boxed(below(keys), stack)?;
+    }
+    let schema = operator.schema();
+    for (i, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
+        let (Value::Tensor(now), Some(argument)) = (result, schema.written_return(i)) else { continue };
+        let is_rebound = |written: &&Written| written.argument == argument && !written.tensor.same(now);
+        if let Some(before) = writes.tensors.iter().find(is_rebound).map(|written| written.tensor.clone()) {
+            views::tie(now, &before, Origin::Plain);
+            writes.tensors.retain(|written| !written.tensor.same(&before));
+        }
+    }
+    for Written { tensor, version, .. } in &writes.tensors {
+        if tensor.storage().version() == *version {
+            tensor.storage().bump_version();
+        }
     }
     Ok(())
 }
 
-/// Makes a tensor that a recorded call wrote to the result of that call; `own` is the call's edge to the tensor as it was before.
-pub(crate) fn rebase(tensor: &Tensor, call: Shared<Node>, own: Option<usize>) -> Result<()> {
-    match tensor.base() {
-        Some(base) => history::rewrite(base, Writing::node(base, tensor, call, own)?),
-        None => history::rewrite(tensor, call),
+/// Makes a written tensor the result of the recorded call; `own` is the call's edge to the tensor as it was before.
+pub(crate) fn rebase_history(written: &Tensor, call: Shared<Node>, own: Option<usize>) -> Result<()> {
+    match written.base() {
+        Some(base) => history::rewrite(base, Writing::node(base, written, call, own)?),
+        None => history::rewrite(written, call),
     }
     Ok(())
 }
 
-/// A copy of a tensor as it is before it is written to, with its history.
-pub(crate) fn before(tensor: &Tensor, edge: Option<&Edge>) -> Result<Tensor> {
-    let mut copy = {
-        let _unseen = computing();
-        aten::clone(tensor, None)?
+fn check_tensor(tensor: &Tensor, operator: &Operator, argument: &str, is_recorded: bool) -> Result<()> {
+    let (operator, argument) = (|| operator.name().to_string(), || argument.to_owned());
+    let is_leaf = |tensor: &Tensor| tensor.requires_grad() && tensor.is_leaf();
+    let base = tensor.base().filter(|_| is_recorded);
+    let error = if tensor.is_inference() && !guard::is_inference_mode() {
+        GradientError::InferenceWritten { operator: operator(), argument: argument() }
+    } else if let Some(because) = base.and_then(|_| history::origin(tensor).unwritable()) {
+        GradientError::ViewWritten { operator: operator(), argument: argument(), because }
+    } else if base.is_some_and(is_leaf) {
+        GradientError::ViewOfLeafWritten { operator: operator(), argument: argument() }
+    } else if is_recorded && is_leaf(tensor) {
+        GradientError::LeafWritten { operator: operator(), argument: argument() }
+    } else {
+        return Ok(());
     };
-    match edge {
-        Some(Edge::Node(node, result)) => history::set(&mut copy, node.clone(), *result),
-        // A leaf is not written to while anything is recorded.
-        Some(Edge::Leaf(_)) | None => {}
-    }
-    Ok(copy)
+    Err(error.into())
 }
 
-/// Counts writes that no guard saw.
-pub(crate) fn count_version(tensor: &Tensor, before: u64) {
-    if tensor.storage().version() == before {
-        tensor.storage().bump_version();
-    }
-}
-
-/// Refuses to write to a tensor that counts no versions.
-pub(crate) fn check_inference(tensor: &Tensor, operator: &Operator, argument: &str) -> Result<()> {
-    if tensor.is_inference() && !guard::is_inference_mode() {
-        let (operator, argument) = (operator.name().to_string(), argument.to_owned());
-        return Err(GradientError::InferenceWritten { operator, argument }.into());
-    }
-    Ok(())
-}
-
-/// Refuses a call that writes where it must not, and gives the tensors that it will write to, with their versions.
-pub(crate) fn versions(
-    operator: &Operator,
-    written: &[usize],
-    arguments: &[Value],
-    check: &dyn Fn(&Tensor, &str) -> Result<()>,
-) -> Result<Vec<(Tensor, u64)>> {
-    let mut versions = Vec::new();
-    for &at in written {
-        let name = &operator.schema().arguments[at].name;
-        for tensor in arguments[at].tensors() {
-            check_inference(tensor, operator, name)?;
-            check(tensor, name)?;
-            versions.push((tensor.clone(), tensor.storage().version()));
-        }
-    }
-    Ok(versions)
-}
-
-/// Lets the layers below do what a recorded call is to do.
-pub(crate) fn compute(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
-    let _computing = computing();
-    operator.redispatch_boxed(below(keys), stack)
-}
-
-/// Every place for a tensor in an argument.
-pub(crate) fn each_place(value: &Value, f: &mut dyn FnMut(Option<&Tensor>) -> Result<()>) -> Result<()> {
-    match value {
-        Value::Tensor(tensor) => f(Some(tensor)),
-        Value::Tensors(tensors) => tensors.iter().try_for_each(|tensor| f(Some(tensor))),
-        Value::OptionalTensors(tensors) => tensors.iter().try_for_each(|tensor| f(tensor.as_ref())),
-        _ => Ok(()),
-    }
+fn out_refused(operator: &Operator, arguments: &[Value]) -> Result<GradientError> {
+    let named = arguments.iter().zip(&operator.schema().arguments).find_map(|(value, argument)| {
+        history::any_requires_grad(value).map(|any| any.then(|| argument.name.clone())).transpose()
+    });
+    let argument = named.transpose()?.unwrap_or_default();
+    Ok(GradientError::OutRequiresGrad { operator: operator.name().to_string(), argument })
 }

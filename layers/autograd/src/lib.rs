@@ -19,7 +19,7 @@
 //! # }
 //! ```
 //!
-//! What a tensor remembers is in its extension slot (`history.rs`), what a call remembers in a [`Node`] (`node.rs`, `function.rs`). In-place
+//! What a tensor remembers is in its extension slot (`history.rs`), what a call remembers in a [`Node`] (`node.rs`, `function.rs`, `saved.rs`). In-place
 //! operators and views follow from schemas and geometries alone (`views.rs`, `in_place.rs`, `fallback.rs`), so that operators of any crate
 //! are covered. `engine.rs` goes back.
 #![forbid(unsafe_code)]
@@ -30,6 +30,7 @@ mod anomaly;
 mod checkpoint;
 mod clip;
 mod complex;
+mod custom;
 mod derivative;
 mod differentiation;
 mod engine;
@@ -46,6 +47,7 @@ mod node;
 mod outline;
 mod record;
 mod retain;
+mod saved;
 mod tensor;
 mod unknown;
 mod views;
@@ -54,22 +56,21 @@ mod writes;
 pub use anomaly::{AnomalyGuard, detect_anomaly};
 pub use checkpoint::checkpoint;
 pub use clip::clip_grad_norm_;
+pub use custom::{Backward, BackwardContext, ForwardContext, record};
 pub use derivative::Gradient;
 pub use differentiation::{Differentiation, grad};
 pub use dispatch_macros::{not_differentiable, op_grad};
 pub use error::GradientError;
-pub use function::Backward;
 pub use hooks::HookHandle;
 pub use node::Node;
 pub use outline::Outline;
-pub use record::record;
 pub use tensor::Differentiable;
 
 /// Not public API: what generated code names.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::derivative::{Backwards, Derivative, Source};
-    pub use crate::function::{Unpacked, lost, outline, outlines, value};
     pub use crate::record::{Inputs, Recording, below, computing, fresh, own, tie, tie_all};
+    pub use crate::saved::{Unpacked, lost, outline, outlines, value};
     pub use dispatch_macros::{__grad, __not_differentiable};
 }

@@ -17,7 +17,7 @@ use dispatch_transform::calling_state;
 use smallvec::SmallVec;
 
 use crate::anomaly::Site;
-use crate::function::{Backward, Function};
+use crate::function::Function;
 use crate::hooks::Hooks;
 use crate::outline::{Outline, Outlines};
 
@@ -78,9 +78,9 @@ impl Node {
         node.share()
     }
 
-    /// The node of one tensor whose gradient goes through `backward`.
-    pub(crate) fn own(backward: impl Backward, edges: Edges, result: &Tensor) -> Shared<Self> {
-        Self::new(Function::Own(Box::new(backward)), edges, Outlines::One(Outline::of(result)))
+    /// The node of one tensor.
+    pub(crate) fn of_one(result: &Tensor, function: Function, edges: Edges) -> Shared<Self> {
+        Self::new(function, edges, Outlines::One(Outline::of(result)))
     }
 
     /// A node of this thread's next call, whose edges and results are still to be found.
@@ -105,7 +105,7 @@ impl Node {
         std::ptr::from_ref(self).addr()
     }
 
-    /// What was called: an operator's name, or that of a function of somebody's own.
+    /// The name of the operator or of the custom function that was called.
     #[must_use]
     pub fn name(&self) -> String {
         self.function.name()

@@ -4,10 +4,11 @@ use dispatch_runtime::guard::{self, Guard};
 use dispatch_runtime::{Argument, KeySet, Result, Shared, Tensor, Unique, Value, keys};
 
 use crate::derivative::{Derivative, Source};
-use crate::function::{Backward, Function, Kept, SavedTensor};
+use crate::function::Function;
 use crate::history::{self, Origin};
 use crate::node::{Edges, Node};
 use crate::outline::{self, Outline, Outlines};
+use crate::saved::{Kept, SavedTensor};
 use crate::views;
 
 /// A call that is being recorded. Not public API: kernels that `#[op_grad]` makes use it.
@@ -116,12 +117,6 @@ impl Recording {
         guard::is_grad_enabled() && self.node.edges.iter().any(Option::is_some)
     }
 
-    pub(crate) fn with_edges(rule: &'static Derivative, edges: Edges) -> Option<Self> {
-        let mut recording = Self::start(rule);
-        recording.node.edges = edges;
-        recording.is_concerned().then_some(recording)
-    }
-
     /// Saves an argument. To be called in the order in which the derivative takes them.
     pub fn save<'a>(&mut self, argument: &impl Argument<'a>) -> Result<()> {
         self.save_value(argument.to_value())
@@ -129,13 +124,14 @@ impl Recording {
 
     /// Saves an argument, if the gradient of an input goes anywhere that needs it.
     pub fn save_for<'a>(&mut self, inputs: u64, argument: &impl Argument<'a>) -> Result<()> {
-        self.save_value_for(inputs, || Ok(argument.to_value()))
+        self.save_value_for(inputs, |_| Ok(argument.to_value()))
     }
 
     #[inline(always)]
-    pub(crate) fn save_value_for(&mut self, inputs: u64, value: impl FnOnce() -> Result<Value>) -> Result<()> {
+    pub(crate) fn save_value_for(&mut self, inputs: u64, value: impl FnOnce(&Edges) -> Result<Value>) -> Result<()> {
         if self.is_for(inputs) {
-            return self.save_value(value()?);
+            let value = value(&self.node.edges)?;
+            return self.save_value(value);
         }
         self.node.function.save(Kept::Unneeded);
         Ok(())
@@ -247,8 +243,9 @@ pub fn fresh(result: &mut Tensor) -> Result<()> {
     if result.is_only_handle() { Ok(()) } else { copied(result) }
 }
 
+/// Replaces a result by a copy.
 #[cold]
-fn copied(result: &mut Tensor) -> Result<()> {
+pub(crate) fn copied(result: &mut Tensor) -> Result<()> {
     let _unseen = computing();
     *result = aten::clone(result, None)?;
     Ok(())
@@ -294,68 +291,4 @@ pub fn below(keys: KeySet) -> KeySet {
 #[inline]
 pub fn computing() -> Guard {
     guard::below_ad_inplace_or_view()
-}
-
-/// Records a computation of somebody's own: from now on, gradients of `outputs` go through `backward` to `inputs`. The outputs are
-/// handed through where they are fresh, as what [`no_grad`](guard::no_grad) gives; those that share memory with others are copied.
-///
-/// ```
-/// # use kernels_cpu as _;
-/// use aten::prelude::*;
-/// use dispatch_autograd::{Backward, Differentiable, record};
-/// use dispatch_runtime::{Result, Tensor, guard};
-///
-/// struct Straight;
-///
-/// impl Backward for Straight {
-///     fn name(&self) -> String {
-///         "straight-through rounding".to_owned()
-///     }
-///     fn backward(&self, gradients: &[Option<Tensor>], _needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
-///         Ok(gradients.to_vec())
-///     }
-/// }
-///
-/// # fn main() -> Result<()> {
-/// let x = Tensor::from([0.4, 1.6]).requires_grad_(true)?;
-/// let rounded = {
-///     let _unrecorded = guard::no_grad();
-///     x.round()?
-/// };
-/// let rounded = record(&[&x], vec![rounded], Straight)?.remove(0);
-/// rounded.sum()?.backward()?;
-/// assert_eq!(x.grad().unwrap().to_vec::<f64>()?, [1.0, 1.0]);
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-///
-/// Where an input is a view whose base cannot be followed.
-pub fn record(inputs: &[&Tensor], outputs: Vec<Tensor>, backward: impl Backward) -> Result<Vec<Tensor>> {
-    if !guard::is_grad_enabled() {
-        return Ok(outputs);
-    }
-    let edges = inputs.iter().map(|input| history::edge(input)).collect::<Result<_>>()?;
-    record_edges(edges, outputs, backward)
-}
-
-/// The same for where the gradients of inputs go.
-pub(crate) fn record_edges(edges: Edges, mut outputs: Vec<Tensor>, backward: impl Backward) -> Result<Vec<Tensor>> {
-    if edges.iter().all(Option::is_none) {
-        return Ok(outputs);
-    }
-    for output in &mut outputs {
-        if !output.is_unique() {
-            copied(output)?;
-        }
-    }
-    let outlines = Outlines::Several(outputs.iter().map(Outline::of).collect());
-    let node = Node::new(Function::Own(Box::new(backward)), edges, outlines);
-    for (output, i) in outputs.iter_mut().zip(0..) {
-        if outline::is_differentiable(output.dtype()) {
-            history::set(output, node.clone(), i);
-        }
-    }
-    Ok(outputs)
 }

@@ -2,44 +2,37 @@
 
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value};
 
+use crate::custom::{Backward, BackwardContext};
 use crate::error::GradientError;
-use crate::function::Backward;
-use crate::history::{self, Origin};
-use crate::in_place::{self, compute, versions};
+use crate::function::Function;
+use crate::history;
+use crate::in_place::{check_allowed, rebase_history, run_below};
 use crate::node::{Edges, Node};
 use crate::outline;
 use crate::record::{fresh, own};
-use crate::views::{self, tie_to};
+use crate::saved::Saved;
+use crate::views::tie_to;
 
 /// A call that nobody said anything about. It is computed, and a backward through it is an error.
-pub(crate) fn without_derivative(
-    operator: &Operator,
-    written: &[usize],
-    keys: KeySet,
-    stack: &mut Stack,
-) -> Result<()> {
+pub(crate) fn without_derivative(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let schema = operator.schema();
-    let count = operator.argument_count();
-    let arguments = stack.top(count).unwrap_or_default().to_vec();
+    let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
+    let mut writes = check_allowed(operator, &arguments, true)?;
     let mut edges = Edges::new();
     for tensor in arguments.iter().flat_map(Value::tensors) {
         edges.push(history::edge(tensor)?);
     }
-    let mut versions =
-        versions(operator, written, &arguments, &|tensor, name| in_place::check(tensor, operator, name))?;
-    compute(operator, keys, stack)?;
+    run_below(operator, keys, stack, &mut writes)?;
     let viewed = schema.views();
-    let missing =
-        |edges: &Edges, tensor: &Tensor| Node::own(Unknown(operator.name().to_string()), edges.clone(), tensor);
-    let returns = schema.returns.len();
-    let Some(results) = stack.top_mut(returns) else { return Ok(()) };
-    for (i, result) in results.iter_mut().enumerate() {
+    let missing = |edges: &Edges, tensor: &Tensor| {
+        let unknown = Function::custom(Unknown(operator.name().to_string()), Saved::default());
+        Node::of_one(tensor, unknown, edges.clone())
+    };
+    for (i, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
         if let Some(at) = schema.written_return(i) {
             if let (Value::Tensor(now), Value::Tensor(before)) = (&mut *result, &arguments[at])
                 && !now.same(before)
             {
-                versions.retain(|(tensor, _)| !tensor.same(before));
-                views::tie(now, before, Origin::Plain);
                 history::set(now, missing(&edges, now), 0);
             }
             continue;
@@ -58,13 +51,10 @@ pub(crate) fn without_derivative(
             history::set(tensor, missing(&edges, tensor), 0);
         }
     }
-    for (tensor, version) in versions {
-        in_place::count_version(&tensor, version);
-        if outline::is_differentiable(tensor.dtype()) {
-            in_place::rebase(&tensor, missing(&edges, &tensor), None)?;
-        }
-    }
-    Ok(())
+    let written = writes.tensors.iter().map(|written| &written.tensor);
+    written
+        .filter(|tensor| outline::is_differentiable(tensor.dtype()))
+        .try_for_each(|tensor| rebase_history(tensor, missing(&edges, tensor), None))
 }
 
 struct Unknown(String);
@@ -74,7 +64,7 @@ impl Backward for Unknown {
         self.0.clone()
     }
 
-    fn backward(&self, _: &[Option<Tensor>], _: &[bool]) -> Result<Vec<Option<Tensor>>> {
+    fn backward(&self, _: &BackwardContext<'_>, _: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
         Err(GradientError::NoDerivative { operator: self.0.clone() }.into())
     }
 }

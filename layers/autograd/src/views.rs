@@ -8,10 +8,12 @@ use dispatch_runtime::guard;
 use dispatch_runtime::{Marks, Result, Shared, Tensor, Value};
 use smallvec::smallvec;
 
-use crate::function::{Backward, Function};
+use crate::custom::{Backward, BackwardContext};
+use crate::function::Function;
 use crate::history::{self, Origin};
-use crate::node::{Node, fit};
+use crate::node::{Gradients, Node, fit};
 use crate::outline::Outline;
+use crate::saved::Saved;
 
 /// Ties a view to the tensor that it was made of.
 #[inline(always)]
@@ -58,7 +60,7 @@ pub(crate) fn follow(view: &Tensor, base: &Tensor) -> Result<()> {
     let generation = history::generation(base);
     let node = history::edge(base)?.map(|edge| {
         let reading = Reading { base: Outline::of(base), view: Outline::of(view) };
-        Node::own(reading, smallvec![Some(edge)], view)
+        Node::of_one(view, Function::custom(reading, Saved::default()), smallvec![Some(edge)])
     });
     history::follow(view, node, generation);
     Ok(())
@@ -138,7 +140,7 @@ impl Backward for Reading {
         "aten::as_strided".to_owned()
     }
 
-    fn backward(&self, gradients: &[Option<Tensor>], _: &[bool]) -> Result<Vec<Option<Tensor>>> {
+    fn backward(&self, _: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
         let [Some(gradient)] = gradients else { return Ok(vec![None]) };
         Ok(vec![Some(scattered(&self.base, &self.view, gradient)?)])
     }
@@ -174,17 +176,16 @@ impl Writing {
         let others = call.edges().iter().enumerate().filter(|(i, _)| Some(*i) != own).map(|(_, edge)| edge.clone());
         let edges = std::iter::once(history::edge(base)?).chain(others).collect();
         let writing = Self { base: Outline::of(base), view: Outline::of(view), call, own };
-        Ok(Node::own(writing, edges, base))
-    }
-}
-
-impl Backward for Writing {
-    fn name(&self) -> String {
-        self.call.name()
+        Ok(Node::of_one(base, Function::Writing(Box::new(writing)), edges))
     }
 
-    fn backward(&self, gradients: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
-        let [Some(gradient)] = gradients else { return Ok(vec![None; needs.len()]) };
+    /// The call that wrote to the view.
+    pub(crate) fn call(&self) -> &Node {
+        &self.call
+    }
+
+    pub(crate) fn backward(&self, gradients: &[Option<Tensor>], needs: &[bool]) -> Result<Gradients> {
+        let [Some(gradient)] = gradients else { return Ok(smallvec![None; needs.len()]) };
         let mut whole = self.base.zeros_as_it_lies(gradient)?;
         aten::copy_(&mut whole, gradient, false)?;
         let mut part = self.base.part(&whole, &self.view)?;
@@ -194,7 +195,7 @@ impl Backward for Writing {
         if let Some(own) = self.own {
             needs.insert(own, needs_base);
         }
-        let mut inner = Function::run(&self.call, &mut [Some(shown)], &needs)?.into_vec();
+        let mut inner = Function::run(&self.call, &mut [Some(shown)], &needs)?;
         let before = self.own.and_then(|own| inner.remove(own));
         if !needs_base {
             inner.insert(0, None);
@@ -209,9 +210,5 @@ impl Backward for Writing {
         }
         inner.insert(0, Some(whole));
         Ok(inner)
-    }
-
-    fn release(&self) {
-        self.call.function().release();
     }
 }

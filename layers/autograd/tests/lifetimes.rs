@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use aten::prelude::*;
-use dispatch_autograd::{Backward, Differentiable, Differentiation, record};
+use dispatch_autograd::{Backward, BackwardContext, Differentiable, Differentiation, record};
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
 
@@ -59,21 +59,30 @@ fn a_chain_through_writes_to_views_is_dropped_in_a_small_stack() {
 }
 
 #[test]
-fn chains_through_what_a_function_or_a_hook_holds_are_dropped_in_a_small_stack() {
-    struct Holds(#[expect(dead_code, reason = "it is only held")] Tensor);
+fn chains_through_what_a_function_holds_or_saves_or_a_hook_holds_are_dropped_in_a_small_stack() {
+    struct Holds(#[expect(dead_code, reason = "it is only held")] Option<Tensor>);
     impl Backward for Holds {
         fn name(&self) -> String {
             "holds".to_owned()
         }
-        fn backward(&self, _: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
-            Ok(vec![None; needs.len()])
+        fn backward(&self, _: &BackwardContext<'_>, _: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+            Ok(vec![None])
         }
     }
     in_a_small_stack(|| {
         let x = leaf(&[1.0]);
-        let held =
-            (0..50_000).fold(x.clone(), |y, _| record(&[&x], vec![Tensor::from([1.0])], Holds(y)).unwrap().remove(0));
+        let held = (0..50_000).fold(x.clone(), |y, _| {
+            record(&[&x], Holds(Some(y)), |_| Ok(vec![Tensor::from([1.0])])).unwrap().remove(0)
+        });
         drop(held);
+        let saved = (0..50_000).fold(x.clone(), |y, _| {
+            let forward = record(&[&x], Holds(None), |ctx| {
+                ctx.save(&y);
+                Ok(vec![Tensor::from([1.0])])
+            });
+            forward.unwrap().remove(0)
+        });
+        drop(saved);
         let hooked = (0..50_000).fold(x.clone(), |y, _| {
             let next = aten::add(&x, &x, 1.into()).unwrap();
             let _stays = next.register_hook(move |_| Ok(Some(y.clone()))).unwrap();

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use aten::prelude::*;
-use dispatch_autograd::{Differentiable, Differentiation, GradientError, grad};
+use dispatch_autograd::{Differentiable, Differentiation, GradientError, checkpoint, grad};
 use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
@@ -181,6 +181,19 @@ fn a_second_backward_needs_the_graph_retained() {
     let error = y.backward().unwrap_err();
     assert_eq!(source(&error), &GradientError::Freed { operator: "aten::mul.Tensor".to_owned() });
     assert!(error.to_string().contains("retain_graph()"), "{error}");
+}
+
+#[test]
+fn a_checkpoint_checks_its_inputs_and_frees_them() {
+    let (x, mut y) = (leaf(&[2.0]), Tensor::from([3.0]));
+    let product = || checkpoint(|inputs| Ok(vec![(&inputs[0] * &inputs[1])?]), &[&x, &y]).unwrap().remove(0);
+    let (freed, modified) = (product(), product());
+    freed.backward().unwrap();
+    let error = freed.backward().unwrap_err();
+    assert_eq!(source(&error), &GradientError::Freed { operator: "checkpoint".to_owned() });
+    y.add__scalar(1, 1).unwrap();
+    let error = modified.backward().unwrap_err();
+    assert!(matches!(source(&error), GradientError::Modified { saved, .. } if saved == "input 1"), "{error}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod captured;
 mod complex;
+mod custom;
 mod first_order;
 mod functional;
 mod gathered;

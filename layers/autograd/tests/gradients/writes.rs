@@ -1,7 +1,7 @@
 //! Writes through tensors that do not look as if anything were recorded of them.
 
 use aten::prelude::*;
-use dispatch_autograd::{Backward, Differentiable, GradientError, op_grad, record};
+use dispatch_autograd::{Backward, BackwardContext, Differentiable, GradientError, op_grad, record};
 use dispatch_runtime::guard;
 use dispatch_runtime::prelude::*;
 use kernels_cpu as _;
@@ -97,6 +97,18 @@ fn a_write_that_is_refused_is_no_write() {
     assert!(x.grad().is_some());
 }
 
+#[test]
+fn a_backward_frees_what_a_write_to_a_view_saved() {
+    let (x, factor) = (leaf(&[1.0, 2.0]), Tensor::from([3.0]));
+    let y = aten::clone(&x, None).unwrap();
+    aten::mul_(&mut part(&y), &factor).unwrap();
+    let sum = y.sum().unwrap();
+    sum.backward().unwrap();
+    assert_eq!(x.grad().unwrap().to_vec::<f64>().unwrap(), [3.0, 1.0]);
+    let error = sum.backward().unwrap_err();
+    assert!(matches!(source(&error), GradientError::Freed { .. }), "{error}");
+}
+
 struct Hundredfold;
 
 impl Backward for Hundredfold {
@@ -104,7 +116,7 @@ impl Backward for Hundredfold {
         "hundredfold".to_owned()
     }
 
-    fn backward(&self, gradients: &[Option<Tensor>], _: &[bool]) -> Result<Vec<Option<Tensor>>> {
+    fn backward(&self, _: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
         gradients.iter().map(|gradient| gradient.as_ref().map(|gradient| gradient * 100.0).transpose()).collect()
     }
 }
@@ -113,11 +125,7 @@ impl Backward for Hundredfold {
 fn a_write_to_what_a_recorded_output_showed_leaves_its_function_in_place() {
     let x = leaf(&[1.0, 2.0]);
     let mut y = (&x * 2.0).unwrap();
-    let view = {
-        let _no_grad = guard::no_grad();
-        y.view(&[2]).unwrap()
-    };
-    let output = record(&[&y], vec![view], Hundredfold).unwrap().remove(0);
+    let output = record(&[&y], Hundredfold, |_| Ok(vec![y.view(&[2])?])).unwrap().remove(0);
     y.mul__scalar(3.0).unwrap();
     assert_eq!(output.to_vec::<f64>().unwrap(), [2.0, 4.0]);
     output.sum().unwrap().backward().unwrap();

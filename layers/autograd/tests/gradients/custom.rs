@@ -1,0 +1,296 @@
+//! Custom functions: what they save is checked, freed, and differentiated again.
+
+use std::sync::Arc;
+
+use aten::prelude::*;
+use dispatch_autograd::{
+    Backward, BackwardContext, Differentiable, Differentiation, ForwardContext, GradientError, grad, record,
+};
+use dispatch_runtime::guard;
+use dispatch_runtime::prelude::*;
+use kernels_cpu as _;
+
+fn leaf(values: &[f64]) -> Tensor {
+    Tensor::from_slice(values).requires_grad_(true).unwrap()
+}
+
+fn values(tensor: &Tensor) -> Vec<f64> {
+    tensor.to_vec().unwrap()
+}
+
+fn gradient(tensor: &Tensor) -> Vec<f64> {
+    values(&tensor.grad().expect("a gradient"))
+}
+
+fn source(error: &Error) -> &GradientError {
+    std::error::Error::source(error).unwrap().downcast_ref().unwrap()
+}
+
+/// A function of one tensor, given by its name and by the product of the gradient and its derivative.
+struct Unary(&'static str, fn(&BackwardContext<'_>, &Tensor) -> Result<Tensor>);
+
+impl Backward for Unary {
+    fn name(&self) -> String {
+        self.0.to_owned()
+    }
+
+    fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+        let [Some(gradient)] = gradients else { return Ok(vec![None]) };
+        Ok(vec![Some(self.1(ctx, gradient)?)])
+    }
+}
+
+/// Saves its input.
+fn cube(x: &Tensor) -> Result<Tensor> {
+    let backward = Unary("cube", |ctx, gradient| {
+        let x = &ctx.saved()?[0];
+        gradient * &(&(x * x)? * 3.0)?
+    });
+    let forward = |ctx: &mut ForwardContext| {
+        ctx.save(x);
+        Ok(vec![(&(x * x)? * x)?])
+    };
+    Ok(record(&[x], backward, forward)?.remove(0))
+}
+
+/// Saves its output.
+fn exp(x: &Tensor) -> Result<Tensor> {
+    let backward = Unary("exp", |ctx, gradient| gradient * &ctx.saved()?[0]);
+    let forward = |ctx: &mut ForwardContext| {
+        let y = x.exp()?;
+        ctx.save(&y);
+        Ok(vec![y])
+    };
+    Ok(record(&[x], backward, forward)?.remove(0))
+}
+
+#[test]
+fn gradients_go_through_a_saved_input_and_a_saved_output() -> Result<()> {
+    let x = leaf(&[1., 2.]);
+    cube(&x)?.sum()?.backward()?;
+    assert_eq!(gradient(&x), [3., 12.]);
+    let x = leaf(&[0., 1.]);
+    exp(&x)?.sum()?.backward()?;
+    assert_eq!(gradient(&x), [1., 1f64.exp()]);
+    Ok(())
+}
+
+#[test]
+fn second_and_third_derivatives_go_through_saved_tensors() -> Result<()> {
+    let x = leaf(&[0.5, 2.]);
+    for (function, expected) in [
+        (cube as fn(&Tensor) -> Result<Tensor>, [[3., 12.], [6., 6.]]),
+        (exp, [[0.5f64.exp(), 2f64.exp()], [0.5f64.exp(), 2f64.exp()]]),
+    ] {
+        // The input is not a leaf, so its history is needed as well.
+        let y = function(&(&x * 1.0)?)?.sum()?;
+        let mut derivative = Differentiation::of(&[&y]).create_graph().grad(&[&x])?.remove(0).unwrap();
+        for expected in expected {
+            derivative = Differentiation::of(&[&derivative.sum()?]).create_graph().grad(&[&x])?.remove(0).unwrap();
+            for (found, expected) in values(&derivative).into_iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-12, "{found} for {expected}");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_write_to_a_saved_tensor_is_an_error_that_names_both() -> Result<()> {
+    let x = (leaf(&[1., 2.]) * 1.0)?;
+    let (of_saved_input, saved_output) = (cube(&x)?, exp(&x)?);
+    for (name, y, mut saved) in
+        [("cube", of_saved_input, x.clone()), ("exp", saved_output.clone(), saved_output.clone())]
+    {
+        saved.mul__scalar(2.0)?;
+        let error = y.sum()?.backward().unwrap_err();
+        let GradientError::Modified { operator, saved, sizes, version, found, .. } = source(&error) else {
+            panic!("{error}")
+        };
+        assert_eq!((&**operator, &**saved, &**sizes, found - version), (name, "saved tensor 0", &[2][..], 1));
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_write_in_the_forward_after_the_save_is_an_error() -> Result<()> {
+    let x = leaf(&[1., 2.]);
+    let backward = Unary("late", |ctx, _| Ok(ctx.saved()?.remove(0)));
+    let y = record(&[&x], backward, |ctx| {
+        let mut y = x.exp()?;
+        ctx.save(&y);
+        y.mul__scalar(2.0)?;
+        Ok(vec![y])
+    })?;
+    let error = y[0].sum()?.backward().unwrap_err();
+    assert!(matches!(source(&error), GradientError::Modified { operator, .. } if operator == "late"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn the_second_saved_tensor_is_named_by_its_position() -> Result<()> {
+    let (x, constant) = (leaf(&[1.]), Tensor::from([3.]));
+    let backward = Unary("twice", |ctx, gradient| gradient * &ctx.saved()?[1]);
+    let y = record(&[&x], backward, |ctx| {
+        ctx.save(&x);
+        ctx.save(&constant);
+        Ok(vec![(&x * &constant)?])
+    })?;
+    constant.clone().add__scalar(1, 1)?;
+    let error = y[0].backward().unwrap_err();
+    assert!(matches!(source(&error), GradientError::Modified { saved, .. } if saved == "saved tensor 1"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn a_second_backward_needs_the_graph_retained() -> Result<()> {
+    for (name, function) in [("cube", cube as fn(&Tensor) -> Result<Tensor>), ("exp", exp)] {
+        let x = leaf(&[1., 2.]);
+        let y = function(&x)?.sum()?;
+        Differentiation::of(&[&y]).retain_graph().backward()?;
+        y.backward()?;
+        let error = y.backward().unwrap_err();
+        assert_eq!(source(&error), &GradientError::Freed { operator: name.to_owned() });
+    }
+    Ok(())
+}
+
+#[test]
+fn a_function_that_saves_nothing_is_gone_through_again() -> Result<()> {
+    let x = leaf(&[0.4]);
+    let y = record(&[&x], Unary("round", |_, gradient| Ok(gradient.clone())), |_| Ok(vec![x.round()?]))?;
+    y[0].backward()?;
+    y[0].backward()?;
+    assert_eq!(gradient(&x), [2.]);
+    Ok(())
+}
+
+/// Tells when a tensor's body is gone.
+struct Witness(#[expect(dead_code, reason = "it is only counted")] Arc<()>);
+
+fn watched(tensor: &Tensor, witness: &Arc<()>) {
+    tensor.extension_or_init(|| Witness(witness.clone()));
+}
+
+#[test]
+fn nothing_that_was_saved_lives_on_after_the_graph_or_a_backward() -> Result<()> {
+    let witness = Arc::new(());
+    let x = leaf(&[1., 2.]);
+    let graph = || -> Result<Tensor> {
+        let input = (&x * 1.0)?;
+        watched(&input, &witness);
+        let output = exp(&cube(&input)?)?;
+        watched(&output, &witness);
+        output.sum()
+    };
+    drop(graph()?);
+    assert_eq!(Arc::strong_count(&witness), 1, "nothing refers to itself");
+    let sum = graph()?;
+    assert_eq!(Arc::strong_count(&witness), 2, "the input is saved, the output without its handle");
+    let first = Differentiation::of(&[&sum]).create_graph().grad(&[&x])?;
+    drop((sum, first));
+    assert_eq!(Arc::strong_count(&witness), 1, "nor after a recorded backward");
+    let sum = graph()?;
+    sum.backward()?;
+    assert_eq!(Arc::strong_count(&witness), 1, "a backward frees what was saved");
+    drop(sum);
+    Ok(())
+}
+
+#[test]
+fn an_output_is_copied_only_if_another_handle_stays() -> Result<()> {
+    let x = leaf(&[1.]);
+    let (mut inner, mut other) = (0, None);
+    let mut run = |keep: bool| {
+        let outputs = record(&[&x], Unary("kept", |ctx, _| Ok(ctx.saved()?.remove(0))), |ctx| {
+            let y = x.exp()?;
+            ctx.save(&y);
+            inner = y.identity();
+            other = keep.then(|| y.clone());
+            Ok(vec![y])
+        })?;
+        Ok::<_, Error>(outputs[0].identity() == inner)
+    };
+    assert!(run(false)?, "the saved handle does not count");
+    assert!(!run(true)?);
+    assert!(other.is_some());
+    Ok(())
+}
+
+#[test]
+fn an_input_that_is_given_back_and_saved_is_still_the_input() -> Result<()> {
+    let x = leaf(&[3.]);
+    // Not the derivative of what the forward computes, so it shows which way a second derivative goes.
+    let backward = Unary("odd", |ctx, gradient| gradient * &ctx.saved()?[0]);
+    let y = record(&[&x], backward, |ctx| {
+        ctx.save(&x);
+        Ok(vec![x.clone()])
+    })?
+    .remove(0);
+    assert!(!y.same(&x));
+    let first = Differentiation::of(&[&y]).create_graph().grad(&[&x])?.remove(0).unwrap();
+    assert_eq!((values(&first), values(&grad(&[&first], &[&x])?[0].clone().unwrap())), (vec![3.], vec![1.]));
+    Ok(())
+}
+
+/// The product of two tensors, which computes no gradient that nobody asks for.
+struct Product;
+
+impl Backward for Product {
+    fn name(&self) -> String {
+        "product".to_owned()
+    }
+
+    fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+        let [Some(gradient)] = gradients else { return Ok(vec![None, None]) };
+        let saved = ctx.saved()?;
+        let of = |input: usize, other: usize| ctx.needs(input).then(|| gradient * &saved[other]).transpose();
+        assert!(!ctx.needs(2));
+        Ok(vec![of(0, 1)?, of(1, 0)?])
+    }
+}
+
+#[test]
+fn a_function_is_told_which_gradients_are_asked_for() -> Result<()> {
+    let (x, constant) = (leaf(&[2.]), Tensor::from([5.]));
+    let y = record(&[&x, &constant], Product, |ctx| {
+        ctx.save(&x);
+        ctx.save(&constant);
+        Ok(vec![(&x * &constant)?])
+    })?;
+    y[0].backward()?;
+    assert_eq!(gradient(&x), [5.]);
+    assert!(constant.grad().is_none());
+    Ok(())
+}
+
+#[test]
+fn an_inference_tensor_is_saved_only_if_nothing_is_recorded() -> Result<()> {
+    let constant = {
+        let _inference = guard::inference_mode();
+        Tensor::from([2.])
+    };
+    assert_eq!(values(&cube(&constant)?), [8.]);
+    let x = leaf(&[1.]);
+    let error = record(&[&x], Unary("scale", |_, gradient| Ok(gradient.clone())), |ctx| {
+        ctx.save(&constant);
+        Ok(vec![(&x * 2.0)?])
+    })
+    .unwrap_err();
+    let expected = GradientError::InferenceSaved { operator: "scale".to_owned(), saved: "saved tensor 0".to_owned() };
+    assert_eq!(source(&error), &expected);
+    Ok(())
+}
+
+#[test]
+fn nothing_is_recorded_of_the_forward_or_without_inputs_that_require_gradients() -> Result<()> {
+    let x = leaf(&[2.]);
+    {
+        let _no_grad = guard::no_grad();
+        assert!(!cube(&x)?.requires_grad());
+    }
+    assert!(!cube(&Tensor::from([2.]))?.requires_grad());
+    assert!(cube(&x)?.requires_grad());
+    Ok(())
+}
