@@ -4,15 +4,16 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Ident, Token, Visibility};
+use syn::{Attribute, Ident, Path, Token, Visibility};
 
 use crate::crate_path;
 use crate::errors::at_end;
 
-/// `backend`, or `layer, above = Landing`.
+/// `backend`, or `layer, above = ..` with a landing or the key of another layer.
 enum Kind {
     Backend,
     Layer(Ident),
+    LayerAbove(Path),
 }
 
 /// The places where a layer can land.
@@ -45,21 +46,19 @@ impl Parse for Kind {
                     return Err(syn::Error::new_spanned(above, "say above what: `above = Autograd`"));
                 }
                 input.parse::<Token![=]>()?;
-                let landing: Ident = input.call(Ident::parse_any)?;
-                if !LANDINGS.iter().any(|name| landing == name) {
-                    let hint = match dispatch_schema::suggest(&landing.to_string(), LANDINGS) {
-                        Some(near) => format!("did you mean `{near}`?"),
-                        None => format!("it lands above {}", LANDINGS.map(|name| format!("`{name}`")).join(", ")),
-                    };
-                    return Err(syn::Error::new_spanned(
-                        &landing,
-                        format!("a layer cannot land above `{landing}`; {hint}"),
-                    ));
-                }
+                let above: Path = input.parse()?;
                 if !input.is_empty() {
                     return Err(syn::Error::new(rest(input)?, "a layer has no other option than `above = ..`"));
                 }
-                Ok(Self::Layer(landing))
+                let Some(word) = above.get_ident() else { return Ok(Self::LayerAbove(above)) };
+                match dispatch_schema::suggest(&word.to_string(), LANDINGS) {
+                    Some(landing) if word == landing => Ok(Self::Layer(word.clone())),
+                    Some(landing) => {
+                        let message = format!("a layer cannot land above `{word}`; did you mean `{landing}`?");
+                        Err(syn::Error::new_spanned(word, message))
+                    }
+                    None => Ok(Self::LayerAbove(above)),
+                }
             }
             _ => Err(syn::Error::new_spanned(&word, format!("`{word}` is not a kind of key; {usage}"))),
         }
@@ -128,6 +127,9 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
         Kind::Backend => quote!(#runtime::UserKey::backend(::core::stringify!(#name), #location)),
         Kind::Layer(above) => {
             quote!(#runtime::UserKey::layer(::core::stringify!(#name), #runtime::Landing::#above, #location))
+        }
+        Kind::LayerAbove(other) => {
+            quote!(#runtime::UserKey::layer_above(::core::stringify!(#name), &#other, #location))
         }
     };
     quote! {

@@ -194,7 +194,7 @@ pub(crate) fn active<'a>(registry: &'a Registry, row: &'a Row, slot: Slot) -> (P
     let active = match (provenance, target) {
         (Provenance::AmbiguousAutogradOther | Provenance::Missing, _) => Active::None,
         (Provenance::BackendFallback, _) => fallback.active(),
-        (_, Some(target)) => row.cell(target).map_or(Active::None, |cell| cell.active()),
+        (_, Some(target)) => row.active(target),
         (_, None) => Active::None,
     };
     (provenance, active, target)
@@ -247,7 +247,10 @@ fn explain(
     match &active {
         Active::One(kernel) => explanation.winner = Some(site(kernel)),
         Active::Choice(kernels) => {
-            let candidate = |kernel: &&Registered| (site(kernel), kernel.condition.map(|condition| condition.text));
+            let candidate = |kernel: &&Registered| {
+                let site = Site { key: row.key_of(kernel).unwrap_or(key), ..site(kernel) };
+                (site, kernel.condition.map(|condition| condition.text))
+            };
             explanation.candidates = kernels.iter().map(candidate).collect();
         }
         Active::None | Active::Conflict(_) => {}

@@ -1,9 +1,10 @@
 //! What is wrong with a program's registrations, before anybody calls anything.
 
+use std::cmp::Reverse;
 use std::fmt;
 
 use crate::error::{Error, ErrorKind};
-use crate::key::{Alias, Clash, Key, Slot, Target, clashes};
+use crate::key::{Alias, Clash, Key, Landing, Slot, Target, UserKey, clashes};
 use crate::location::Location;
 use crate::name::Name;
 use crate::registry::{self, Active, Registered, Row};
@@ -54,6 +55,13 @@ pub enum Finding {
         operator: Name<'static>,
         /// The storage.
         storage: Key,
+    },
+    /// Layers of users at one landing run in the order of their names, as none of two neighbours is declared above the other.
+    OrderedByName {
+        /// The landing.
+        above: Landing,
+        /// The layers, in the order in which a call goes through them.
+        layers: Vec<(&'static str, Location)>,
     },
     /// Two operators claim one of Rust's.
     DuplicateClaim {
@@ -111,6 +119,16 @@ impl fmt::Display for Finding {
                 "`{operator}` has a composite kernel and one for {storage}, so calls through AutogradOther cannot be told apart\n  \
                  Register a kernel for AutogradOther."
             ),
+            Self::OrderedByName { above, layers } => {
+                let layers = layers.iter().map(|(name, location)| format!("\n  {name} ({location})"));
+                write!(
+                    f,
+                    "these layers above `{}` run in the order of their names, the last one first:{}\n  \
+                     Declare one of them `above` the other to decide the order.",
+                    above.name(),
+                    layers.collect::<String>()
+                )
+            }
             Self::DuplicateClaim { of, operator, winner } => write!(
                 f,
                 "`{operator}` claims Rust's `{of:?}`, which `{winner}` has already; remove one `operator = {of:?}`"
@@ -149,6 +167,7 @@ pub fn verify() -> Vec<Finding> {
         }
         Clash::BuiltIn(key) => Finding::BuiltInName { name: key.name(), location: key.location() },
     }));
+    findings.extend(orders(&registry.keys));
     for claim in &registry.claims {
         if let Some(winner) = granted(claim.of).filter(|winner| winner.operator != claim.operator) {
             let (operator, winner) = (claim.operator.name(), winner.operator.name());
@@ -174,6 +193,21 @@ pub fn verify() -> Vec<Finding> {
         examine(row, &mut findings);
     }
     findings
+}
+
+/// The landings at which names decide which of two layers runs first.
+fn orders(keys: &[&'static UserKey]) -> Vec<Finding> {
+    let landings = [Landing::Everything, Landing::Autocast, Landing::Autograd, Landing::Backends];
+    let order = |above: Landing| {
+        let at_landing = keys.iter().copied().filter(|key| key.landing() == Some(above));
+        let mut placed: Vec<(u8, &UserKey)> = at_landing.filter_map(|key| Some((key.place().ok()?, key))).collect();
+        placed.sort_by_key(|(place, _)| Reverse(*place));
+        let is_decided = |upper: &UserKey, lower: &UserKey| upper.all_below().any(|key| std::ptr::eq(key, lower));
+        let by_name = placed.windows(2).any(|pair| !is_decided(pair[0].1, pair[1].1));
+        let layers = placed.iter().map(|(_, key)| (key.name(), key.location())).collect();
+        by_name.then_some(Finding::OrderedByName { above, layers })
+    };
+    landings.into_iter().filter_map(order).collect()
 }
 
 fn examine(row: &Row, findings: &mut Vec<Finding>) {

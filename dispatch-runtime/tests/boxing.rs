@@ -434,7 +434,6 @@ fn a_boxed_kernel_that_leaves_too_much_is_told_on() {
     assert_eq!(surplus(nothing(&on(keys::XLA, 1)).unwrap_err()), (0, 1));
 }
 
-/// Kernels with conditions, over a boxed default.
 #[op_def("counted(Tensor self) -> (Tensor, int)")]
 fn counted(this: &Tensor) -> Result<(Tensor, i64)>;
 
@@ -517,6 +516,7 @@ fn a_boxed_kernel_of_an_earlier_definition_is_refused_if_it_does_not_fit() {
     );
 }
 
+/// Kernels with conditions, over a boxed default.
 #[op_def("defaulted(Tensor self, int n) -> int")]
 fn defaulted(this: &Tensor, n: i64) -> Result<i64>;
 

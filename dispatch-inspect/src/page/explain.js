@@ -66,10 +66,15 @@ class Dispatcher {
     const by = cell.by === null ? null : this.data.strings[cell.by];
     const [served, meaning] = this.data.served[cell.served];
     const serves = served !== "ambiguous" && served !== "missing";
-    const own = serves && by !== null ? operator.kernels.filter((kernel) => kernel.key === by && kernel.active) : [];
+    const activeOf = (key) => operator.kernels.filter((kernel) => kernel.key === key && kernel.active);
+    const own = serves && by !== null ? activeOf(by) : [];
+    if (own.length && own.every((kernel) => kernel.condition !== null)) {
+      const composites = ["CompositeExplicitAutograd", "CompositeImplicitAutograd"].map(activeOf);
+      own.push(...(composites.find((kernels) => kernels.length === 1 && kernels[0].condition === null) ?? []));
+    }
     const fallback = cell.fallback ?? [];
     const inCell = own.length || !by ? own : operator.kernels.filter((kernel) => kernel.key === by);
-    const texts = fallback.length ? fallback : inCell.map((kernel) => kernel.site.slice(by.length + 1));
+    const texts = fallback.length ? fallback : inCell.map((kernel) => kernel.site.slice(kernel.key.length + 1));
     return { key: this.keys[at], served, meaning, why: cell.why, by, own, fallback, texts, marks: cell.marks ?? null };
   }
 

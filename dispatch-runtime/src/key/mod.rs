@@ -132,6 +132,10 @@ impl Key {
         Self(Repr::User(key))
     }
 
+    pub(crate) const fn as_user(self) -> Option<&'static UserKey> {
+        if let Repr::User(key) = self.0 { Some(key) } else { None }
+    }
+
     pub(crate) fn of_slot(slot: Slot) -> Self {
         match slot.key() {
             None => Self::UNDEFINED,

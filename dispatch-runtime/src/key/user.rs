@@ -2,7 +2,7 @@
 //!
 //! `#[dispatch_key]` makes a static [`UserKey`]. Its place in the order is not known to the compiler: it is given out when the
 //! first such key is used, to all keys of the program at once and sorted by name, so that the same program always gives the same
-//! places. A landing or the set of backends can be full; then the key has no place. It still prints and parses, but adds nothing to
+//! places. A layer that is declared above another user's layer comes after that one. A landing or the set of backends can be full; then the key has no place. It still prints and parses, but adds nothing to
 //! a key set; registering and calling for it fail and say who has the places, and so does `verify`.
 
 use std::fmt;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 
 use super::layer::{FREE_BACKEND_SLOTS, Kind, LAYER_END};
-use super::{BACKEND_NAMES, BACKENDS, LAYERS, Landing, ORDER};
+use super::{BACKEND_NAMES, BACKENDS, Key, LAYERS, Landing, ORDER};
 use crate::location::Location;
 
 /// A backend or a layer that some crate declared with `#[dispatch_key]`.
@@ -47,10 +47,12 @@ pub struct UserKey {
     place: AtomicU8,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy)]
 enum UserKind {
     Backend,
     Layer(Landing),
+    /// A layer at the landing of another user's layer, and above that.
+    LayerAbove(&'static Key),
 }
 
 const NO_ROOM: u8 = u8::MAX;
@@ -78,6 +80,24 @@ impl UserKey {
         Self { name, kind: UserKind::Layer(above), location, place: AtomicU8::new(0) }
     }
 
+    /// A layer above another user's layer, as `#[dispatch_key(layer, above = ..)]` makes it.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Key, KeySet, dispatch_key};
+    ///
+    /// #[dispatch_key(layer, above = Zebra)]
+    /// pub static Audit: Key;
+    ///
+    /// #[dispatch_key(layer, above = Autograd)]
+    /// pub static Zebra: Key;
+    ///
+    /// assert_eq!((Audit | Zebra).highest(), Some(Audit));
+    /// ```
+    #[must_use]
+    pub const fn layer_above(name: &'static str, other: &'static Key, location: Location) -> Self {
+        Self { name, kind: UserKind::LayerAbove(other), location, place: AtomicU8::new(0) }
+    }
+
     /// The name that the key prints and parses as.
     #[must_use]
     pub const fn name(&self) -> &'static str {
@@ -94,6 +114,17 @@ impl UserKey {
         matches!(self.kind, UserKind::Backend)
     }
 
+    /// The user's layer that this one is declared above.
+    pub(crate) fn lower(&self) -> Option<&'static Self> {
+        if let UserKind::LayerAbove(key) = self.kind { key.as_user() } else { None }
+    }
+
+    /// Where a layer lands; none for a backend, and for a layer that is declared above itself or above a key that is no user's layer.
+    pub(crate) fn landing(&self) -> Option<Landing> {
+        let lowest = self.all_below().last().map_or(self.kind, |lowest| lowest.kind);
+        if let UserKind::Layer(landing) = lowest { Some(landing) } else { None }
+    }
+
     /// The number of this backend or layer; none where no place is left for it.
     #[inline]
     pub(super) fn number(&'static self) -> Option<u8> {
@@ -102,6 +133,11 @@ impl UserKey {
             place => place,
         };
         (place != NO_ROOM).then(|| place - 1)
+    }
+
+    /// The user's layers that it is declared above, one below the other.
+    pub(crate) fn all_below(&self) -> impl Iterator<Item = &'static Self> {
+        std::iter::successors(self.lower(), |key| key.lower()).take(LAYERS)
     }
 
     /// The same, and who has the places where none is left.
@@ -135,16 +171,23 @@ pub struct LandingFull {
 
 impl LandingFull {
     fn new(key: &'static UserKey) -> Self {
-        let tenants =
-            places(key.kind).filter_map(|place| tenant(key.kind, place)).map(|tenant| (tenant.name, tenant.location));
+        let tenants = places(key).filter_map(|place| tenant(key, place)).map(|tenant| (tenant.name, tenant.location));
         Self { key: key.name, location: key.location, tenants: tenants.collect() }
     }
 }
 
 impl fmt::Display for LandingFull {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no place is left for the key `{}` ({}); these keys have them all:", self.key, self.location)?;
-        for (name, location) in &self.tenants {
+        let Self { key, location, tenants } = self;
+        if tenants.is_empty() {
+            return write!(
+                f,
+                "the key `{key}` ({location}) lands nowhere: what it is declared above leads back to it, or is no layer of a user; \
+                 declare it above `Backends`, `Autograd`, `Autocast`, `Everything`, or a layer that is"
+            );
+        }
+        write!(f, "no place is left for the key `{key}` ({location}); these keys have them all:")?;
+        for (name, location) in tenants {
             write!(f, " `{name}` ({location})")?;
         }
         f.write_str("; link fewer of these crates, or declare the key above another landing")
@@ -160,7 +203,9 @@ static DECLARED: Mutex<Vec<&'static UserKey>> = Mutex::new(Vec::new());
 
 /// Gives places to these keys, in an order that does not depend on theirs. Keys that have one keep it.
 pub(crate) fn assign_places(mut keys: Vec<&'static UserKey>) {
-    keys.sort_by_key(|key| (key.name, key.location));
+    let below: Vec<_> = keys.iter().flat_map(|key| key.all_below()).collect();
+    keys.extend(below);
+    keys.sort_by_key(|key| (key.all_below().count(), key.name, key.location));
     let mut declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
     for key in keys {
         if key.place.load(Ordering::Acquire) == 0 {
@@ -185,27 +230,22 @@ fn assign_now(key: &'static UserKey) -> u8 {
 }
 
 fn claim(key: &'static UserKey) -> u8 {
-    let tenants: &[OnceLock<&'static UserKey>] = match key.kind {
-        UserKind::Backend => &BACKEND_TENANTS,
-        UserKind::Layer(_) => &LAYER_TENANTS,
-    };
-    places(key.kind).find(|&place| tenants[place as usize].set(key).is_ok()).map_or(NO_ROOM, |place| place + 1)
+    let tenants: &[OnceLock<&'static UserKey>] = if key.is_backend() { &BACKEND_TENANTS } else { &LAYER_TENANTS };
+    // A layer below has its place by now, or none.
+    let above = key.lower().map_or(0, |lower| lower.place.load(Ordering::Acquire));
+    let mut free = places(key).filter(|&place| place >= above);
+    free.find(|&place| tenants[place as usize].set(key).is_ok()).map_or(NO_ROOM, |place| place + 1)
 }
 
-fn places(kind: UserKind) -> impl Iterator<Item = u8> {
-    let layers = (0..LAYER_END).filter(move |&layer| match (kind, ORDER[layer as usize].kind) {
-        (UserKind::Layer(above), Kind::Free(landing)) => above == landing,
-        _ => false,
-    });
-    let backends = FREE_BACKEND_SLOTS.into_iter().filter(move |_| kind == UserKind::Backend);
-    backends.chain(layers)
+fn places(key: &UserKey) -> impl Iterator<Item = u8> {
+    let (is_backend, lands) = (key.is_backend(), key.landing());
+    let is_free =
+        move |&layer: &u8| matches!(ORDER[layer as usize].kind, Kind::Free(landing) if lands == Some(landing));
+    FREE_BACKEND_SLOTS.into_iter().filter(move |_| is_backend).chain((0..LAYER_END).filter(is_free))
 }
 
-fn tenant(kind: UserKind, place: u8) -> Option<&'static UserKey> {
-    match kind {
-        UserKind::Backend => tenant_of_backend(place),
-        UserKind::Layer(_) => tenant_of_layer(place),
-    }
+fn tenant(key: &UserKey, place: u8) -> Option<&'static UserKey> {
+    if key.is_backend() { tenant_of_backend(place) } else { tenant_of_layer(place) }
 }
 
 pub(super) fn tenant_of_backend(backend: u8) -> Option<&'static UserKey> {

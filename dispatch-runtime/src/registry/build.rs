@@ -81,7 +81,7 @@ pub(super) fn table(row: &Row, layout: &TableLayout, fallbacks: &[Cell], absent:
             Origin::Fallback(_) if marks.is_some_and(|marks| marks.are_among(absent)) => (adapters.slow, Entry::Skip),
             Origin::Refused => (adapters.slow, Entry::Refuse),
             Origin::Fallback(of) => place(&mut table, &fallbacks[of.position()].active(), &adapters),
-            Origin::Cell(at) => place(&mut table, &row.cells[at].1.active(), &adapters),
+            Origin::Cell(at) => place(&mut table, &row.active(row.cells[at].0), &adapters),
         };
         if entry != Entry::Skip {
             busy |= layers;

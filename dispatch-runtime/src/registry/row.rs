@@ -2,7 +2,7 @@
 
 use crate::boxed::BoxedKernel;
 use crate::error::{Error, ErrorKind};
-use crate::key::{Key, Target};
+use crate::key::{Alias, Key, Target};
 use crate::location::Location;
 use crate::name::Name;
 use crate::operator::Operator;
@@ -89,6 +89,33 @@ impl Row {
     /// The place of a target's cell.
     pub(super) fn position(&self, target: Target) -> Option<usize> {
         self.cells.binary_search_by_key(&target, |(target, _)| *target).ok()
+    }
+
+    /// The kernels that run for a target. If all have conditions, the operator's composite kernel is the default.
+    pub(crate) fn active(&self, target: Target) -> Active<'_> {
+        let Some(cell) = self.cell(target) else { return Active::None };
+        let mut active = cell.active();
+        if let Active::Choice(kernels) = &mut active
+            && kernels.iter().all(|kernel| kernel.condition.is_some())
+            && let Some(composite) = self.composite()
+        {
+            kernels.push(composite);
+        }
+        active
+    }
+
+    fn composite(&self) -> Option<&Registered> {
+        let aliases = [Alias::CompositeExplicitAutograd, Alias::CompositeImplicitAutograd].map(Target::Alias);
+        aliases.into_iter().find_map(|alias| match self.cell(alias)?.active() {
+            Active::One(kernel) => Some(kernel),
+            _ => None,
+        })
+    }
+
+    /// The key for which a kernel is registered.
+    pub(crate) fn key_of(&self, kernel: &Registered) -> Option<Key> {
+        let has = |cell: &Cell| cell.kernels.iter().any(|other| std::ptr::eq(other, kernel));
+        self.cells.iter().find(|(_, cell)| has(cell)).map(|(target, _)| Key::of_target(*target))
     }
 
     /// Whether the operator's schema has alias annotations on arguments.

@@ -1,0 +1,96 @@
+//! The order of layers that crates declare at one landing.
+
+use std::sync::Mutex;
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{ErrorKind, Finding, Landing, guard, verify};
+
+/// By its name it would be the outer one of the two.
+#[dispatch_key(layer, above = Autograd)]
+static Zebra: Key;
+
+#[dispatch_key(layer, above = Zebra)]
+static Ant: Key;
+
+mod outer {
+    #[dispatch_runtime::dispatch_key(layer, above = super::Ant)]
+    pub(super) static Bee: dispatch_runtime::Key;
+}
+
+use outer::Bee;
+
+#[dispatch_key(layer, above = Everything)]
+static Fly: Key;
+
+#[dispatch_key(layer, above = Everything)]
+static Gnu: Key;
+
+mod lost {
+    use dispatch_runtime::keys::Tracer;
+
+    use super::*;
+
+    #[dispatch_key(layer, above = Inner)]
+    pub(super) static Outer: Key;
+
+    #[dispatch_key(layer, above = Outer)]
+    pub(super) static Inner: Key;
+
+    #[dispatch_key(layer, above = Tracer)]
+    pub(super) static OverBuiltIn: Key;
+}
+
+static SEEN: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+
+macro_rules! sees {
+    ($($key:ident $name:ident),*) => {$(
+        #[op_fallback($key)]
+        fn $name(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+            SEEN.lock().unwrap().push(stringify!($key));
+            op.redispatch_boxed(keys.below($key), stack)
+        }
+    )*};
+}
+
+sees! { Zebra zebra, Ant ant, Bee bee }
+
+#[op_def("passes(Tensor self) -> Tensor")]
+fn passes(this: &Tensor) -> Result<Tensor>;
+
+#[op_impl(passes, CPU)]
+fn passes_cpu(this: &Tensor) -> Tensor {
+    this.clone()
+}
+
+#[test]
+fn a_layer_runs_before_the_one_that_it_is_declared_above() {
+    let _inside = guard::include(Zebra | Ant | Bee);
+    passes(&Tensor::from_slice(&[1.0_f32])).unwrap();
+    assert_eq!(*SEEN.lock().unwrap(), ["Bee", "Ant", "Zebra"]);
+}
+
+#[test]
+fn only_an_order_that_follows_from_names_is_a_finding() {
+    let findings = verify();
+    let orders: Vec<_> = findings.iter().filter(|finding| matches!(finding, Finding::OrderedByName { .. })).collect();
+    let [Finding::OrderedByName { above, layers }] = &orders[..] else { panic!("{findings:?}") };
+    assert_eq!((*above, layers[0].0, layers[1].0), (Landing::Everything, "Gnu", "Fly"));
+    assert!(orders[0].to_string().contains("\n  Gnu (") && orders[0].to_string().contains("above `Everything`"));
+}
+
+#[test]
+fn a_layer_above_itself_or_above_a_built_in_key_lands_nowhere() {
+    let lost = verify().into_iter().filter_map(|finding| match finding {
+        Finding::Error(error) => match error.kind() {
+            ErrorKind::Key(full) if full.tenants.is_empty() => Some((full.key, full.to_string())),
+            _ => None,
+        },
+        _ => None,
+    });
+    let lost: Vec<(&str, String)> = lost.collect();
+    let mut names: Vec<&str> = lost.iter().map(|(name, _)| *name).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["Inner", "Outer", "OverBuiltIn"]);
+    assert!(lost[0].1.contains("lands nowhere"), "{}", lost[0].1);
+    assert!(KeySet::from(lost::Outer).is_empty() && KeySet::from(lost::OverBuiltIn).is_empty());
+}
