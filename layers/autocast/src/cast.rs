@@ -16,12 +16,44 @@ pub(crate) fn is_eligible(tensor: &Tensor, device: Device) -> bool {
     dtype.is_floating() && dtype != DType::F64 && tensor.device().with_index(0) == device.with_index(0)
 }
 
-/// The tensor in this dtype, if it is eligible.
-pub(crate) fn cast(tensor: &Tensor, to: DType, low: DType, device: Device) -> Result<Tensor> {
+/// The tensor in this dtype, for a policy of one's own: a tensor that autocast on the backend of `device` does not cast, such as one of
+/// integers or of `float64`, is given back as it is. A weight is cast to `float16` or `bfloat16` once in a region.
+///
+/// # Errors
+///
+/// Those of the cast.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use dispatch_autocast::{self as autocast, cached_cast};
+/// use dispatch_runtime::keys::Autocast;
+/// use dispatch_runtime::prelude::*;
+///
+/// #[op_def("dense(Tensor self, Tensor weight) -> Tensor")]
+/// pub fn dense(this: &Tensor, weight: &Tensor) -> Result<Tensor> {
+///     aten::mm(this, weight)
+/// }
+///
+/// #[op_impl(dense, Autocast)]
+/// fn dense_autocast(this: &Tensor, weight: &Tensor) -> Result<Tensor> {
+///     let device = this.device();
+///     let Some(low) = autocast::dtype(device) else { return dense::call_for(keys::CompositeImplicitAutograd, this, weight) };
+///     let _once = autocast::disable(device);
+///     dense(&cached_cast(this, low, device)?, &cached_cast(weight, low, device)?)
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let x = Tensor::from([[1.0_f32, 2.0], [3.0, 4.0]]);
+/// let _on = autocast::enable(Device::CPU, DType::F16)?;
+/// assert_eq!(dense(&x, &x)?.dtype(), DType::F16);
+/// # Ok(())
+/// # }
+/// ```
+pub fn cached_cast(tensor: &Tensor, to: DType, device: Device) -> Result<Tensor> {
     if tensor.dtype() == to || !is_eligible(tensor, device) {
         return Ok(tensor.clone());
     }
-    if to != low || !is_weight(tensor) || !region::caches() {
+    if to == DType::F32 || !is_weight(tensor) || !region::caches() {
         return converted(tensor, to);
     }
     let kept = tensor.extension_or_init(Kept::default);
@@ -32,6 +64,23 @@ pub(crate) fn cast(tensor: &Tensor, to: DType, low: DType, device: Device) -> Re
     let cast = converted(tensor, to)?;
     kept.keep(tensor, Cast { tensor: cast.clone(), version });
     Ok(cast)
+}
+
+/// The dtype in which these tensors meet, for a policy of one's own: `low`, the dtype of autocast, unless one that autocast on the backend
+/// of `device` casts has more bits.
+///
+/// ```
+/// use dispatch_autocast::promote_type;
+/// use dispatch_runtime::{DType, Device, Spec};
+///
+/// let [half, single] = [DType::BF16, DType::F32].map(|dtype| Spec::contiguous(dtype, &[1]).on(Device::CPU).unwrap());
+/// assert_eq!(promote_type(DType::BF16, Device::CPU, [&half]), DType::BF16);
+/// assert_eq!(promote_type(DType::BF16, Device::CPU, [&half, &single]), DType::F32);
+/// ```
+#[must_use]
+pub fn promote_type<'a>(low: DType, device: Device, tensors: impl IntoIterator<Item = &'a Tensor>) -> DType {
+    let is_low = |tensor: &Tensor| tensor.dtype() == low || !is_eligible(tensor, device);
+    if tensors.into_iter().all(is_low) { low } else { DType::F32 }
 }
 
 fn converted(tensor: &Tensor, to: DType) -> Result<Tensor> {

@@ -20,8 +20,8 @@
 //! # }
 //! ```
 //!
-//! What happens to an operator's arguments is its *policy*, one of those of [`autocast!`]. An operator without a policy never hears of
-//! autocast.
+//! What happens to an operator's arguments is its *policy*, one of those of [`autocast!`], or a kernel of its own for `Autocast` that asks
+//! [`dtype`], and casts with [`cached_cast`] and [`promote_type`]. Autocast does not change calls of an operator without a policy.
 #![forbid(unsafe_code)]
 
 mod cast;
@@ -30,7 +30,7 @@ mod lists;
 mod policy;
 mod region;
 
-pub use cast::clear_cache;
+pub use cast::{cached_cast, clear_cache, promote_type};
 pub use policy::Banned;
 pub use region::{Region, Uncached, default_dtype, disable, dtype, enable, is_enabled, uncached};
 

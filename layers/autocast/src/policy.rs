@@ -10,7 +10,7 @@ use dispatch_runtime::keys::Autocast;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::schema::TypeKind;
 
-use crate::cast::{cast, is_eligible};
+use crate::cast::{cached_cast, is_eligible, promote_type};
 
 /// Where a call is autocast, and the dtype that was chosen there.
 #[derive(Clone, Copy)]
@@ -39,9 +39,8 @@ pub fn fp32(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
 pub fn promote(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     at_place(operator, keys, stack, |place, stack| {
         let arguments = stack.top(operator.argument_count()).unwrap_or(&[]);
-        let is_low = |tensor: &Tensor| tensor.dtype() == place.low || !is_eligible(tensor, place.device);
-        let all_low = arguments.iter().flat_map(Value::tensors).all(is_low);
-        cast_arguments(operator, stack, place, if all_low { place.low } else { DType::F32 })?;
+        let widest = promote_type(place.low, place.device, arguments.iter().flat_map(Value::tensors));
+        cast_arguments(operator, stack, place, widest)?;
         operator.call_boxed(stack)
     })
 }
@@ -129,7 +128,7 @@ fn cast_arguments(operator: &Operator, stack: &mut Stack, place: Place, to: DTyp
             continue;
         }
         for tensor in value.tensors_mut() {
-            *tensor = cast(tensor, to, place.low, place.device)?;
+            *tensor = cached_cast(tensor, to, place.device)?;
         }
     }
     Ok(())

@@ -29,6 +29,19 @@ fn raised(this: &Tensor) -> Result<Tensor> {
 
 autocast!(fp32: raised);
 
+/// A policy by hand.
+#[op_def("by_hand(Tensor self) -> Tensor")]
+fn by_hand(this: &Tensor) -> Result<Tensor> {
+    Ok(this.clone())
+}
+
+#[op_impl(by_hand, Autocast)]
+fn by_hand_autocast(this: &Tensor) -> Result<Tensor> {
+    let low = autocast::dtype(Device::CPU).unwrap_or(DType::F32);
+    let _once = autocast::disable(Device::CPU);
+    by_hand(&autocast::cached_cast(this, low, Device::CPU)?)
+}
+
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Nothing is recorded, so that casts are kept although they have no gradient to give.
@@ -58,6 +71,15 @@ fn a_weight_is_cast_once() {
     assert_eq!((cast.dtype(), cast.to_vec::<bf16>().unwrap()), (DType::BF16, [1.0, 2.0].map(bf16::from_f32).to_vec()));
     assert!(cast.same(&cast_of(&weight.clone()).unwrap()), "for every handle of it");
     assert!(!cast.same(&cast_of(&self::weight()).unwrap()), "and for no other weight");
+}
+
+#[test]
+fn a_policy_by_hand_casts_a_weight_once() {
+    let _alone = alone();
+    let (weight, _on) = (weight(), on());
+    let cast = by_hand(&weight).unwrap();
+    assert_eq!(cast.dtype(), DType::BF16);
+    assert!(cast.same(&by_hand(&weight).unwrap()) && cast.same(&cast_of(&weight).unwrap()));
 }
 
 #[test]
