@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{ErrorKind, Finding, Landing, guard, verify};
+use dispatch_runtime::{Finding, Landing, guard, verify};
 
 /// By its name it would be the outer one of the two.
 #[dispatch_key(layer, above = Autograd)]
@@ -24,21 +24,6 @@ static Fly: Key;
 
 #[dispatch_key(layer, above = Everything)]
 static Gnu: Key;
-
-mod lost {
-    use dispatch_runtime::keys::Tracer;
-
-    use super::*;
-
-    #[dispatch_key(layer, above = Inner)]
-    pub(super) static Outer: Key;
-
-    #[dispatch_key(layer, above = Outer)]
-    pub(super) static Inner: Key;
-
-    #[dispatch_key(layer, above = Tracer)]
-    pub(super) static OverBuiltIn: Key;
-}
 
 static SEEN: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
@@ -76,21 +61,4 @@ fn only_an_order_that_follows_from_names_is_a_finding() {
     let [Finding::OrderedByName { above, layers }] = &orders[..] else { panic!("{findings:?}") };
     assert_eq!((*above, layers[0].0, layers[1].0), (Landing::Everything, "Gnu", "Fly"));
     assert!(orders[0].to_string().contains("\n  Gnu (") && orders[0].to_string().contains("above `Everything`"));
-}
-
-#[test]
-fn a_layer_above_itself_or_above_a_built_in_key_lands_nowhere() {
-    let lost = verify().into_iter().filter_map(|finding| match finding {
-        Finding::Error(error) => match error.kind() {
-            ErrorKind::Key(full) if full.tenants.is_empty() => Some((full.key, full.to_string())),
-            _ => None,
-        },
-        _ => None,
-    });
-    let lost: Vec<(&str, String)> = lost.collect();
-    let mut names: Vec<&str> = lost.iter().map(|(name, _)| *name).collect();
-    names.sort_unstable();
-    assert_eq!(names, ["Inner", "Outer", "OverBuiltIn"]);
-    assert!(lost[0].1.contains("lands nowhere"), "{}", lost[0].1);
-    assert!(KeySet::from(lost::Outer).is_empty() && KeySet::from(lost::OverBuiltIn).is_empty());
 }

@@ -52,7 +52,7 @@ enum UserKind {
     Backend,
     Layer(Landing),
     /// A layer at the landing of another user's layer, and above that.
-    LayerAbove(&'static Key),
+    LayerAbove(&'static UserKey),
 }
 
 const NO_ROOM: u8 = u8::MAX;
@@ -82,6 +82,10 @@ impl UserKey {
 
     /// A layer above another user's layer, as `#[dispatch_key(layer, above = ..)]` makes it.
     ///
+    /// # Panics
+    ///
+    /// If `other` is no such layer. In the value of a static, that is an error of the compiler's.
+    ///
     /// ```
     /// use dispatch_runtime::{Key, KeySet, dispatch_key};
     ///
@@ -95,7 +99,14 @@ impl UserKey {
     /// ```
     #[must_use]
     pub const fn layer_above(name: &'static str, other: &'static Key, location: Location) -> Self {
-        Self { name, kind: UserKind::LayerAbove(other), location, place: AtomicU8::new(0) }
+        match other.as_user() {
+            Some(lower) if !lower.is_backend() => {
+                Self { name, kind: UserKind::LayerAbove(lower), location, place: AtomicU8::new(0) }
+            }
+            _ => panic!(
+                "a layer is declared above `Backends`, `Autograd`, `Autocast`, `Everything`, or the key of another user's layer"
+            ),
+        }
     }
 
     /// The name that the key prints and parses as.
@@ -116,10 +127,10 @@ impl UserKey {
 
     /// The user's layer that this one is declared above.
     pub(crate) fn lower(&self) -> Option<&'static Self> {
-        if let UserKind::LayerAbove(key) = self.kind { key.as_user() } else { None }
+        if let UserKind::LayerAbove(lower) = self.kind { Some(lower) } else { None }
     }
 
-    /// Where a layer lands; none for a backend, and for a layer that is declared above itself or above a key that is no user's layer.
+    /// Where a layer lands; none for a backend.
     pub(crate) fn landing(&self) -> Option<Landing> {
         let lowest = self.all_below().last().map_or(self.kind, |lowest| lowest.kind);
         if let UserKind::Layer(landing) = lowest { Some(landing) } else { None }
@@ -137,7 +148,7 @@ impl UserKey {
 
     /// The user's layers that it is declared above, one below the other.
     pub(crate) fn all_below(&self) -> impl Iterator<Item = &'static Self> {
-        std::iter::successors(self.lower(), |key| key.lower()).take(LAYERS)
+        std::iter::successors(self.lower(), |key| key.lower())
     }
 
     /// The same, and who has the places where none is left.
@@ -178,16 +189,8 @@ impl LandingFull {
 
 impl fmt::Display for LandingFull {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { key, location, tenants } = self;
-        if tenants.is_empty() {
-            return write!(
-                f,
-                "the key `{key}` ({location}) lands nowhere: what it is declared above leads back to it, or is no layer of a user; \
-                 declare it above `Backends`, `Autograd`, `Autocast`, `Everything`, or a layer that is"
-            );
-        }
-        write!(f, "no place is left for the key `{key}` ({location}); these keys have them all:")?;
-        for (name, location) in tenants {
+        write!(f, "no place is left for the key `{}` ({}); these keys have them all:", self.key, self.location)?;
+        for (name, location) in &self.tenants {
             write!(f, " `{name}` ({location})")?;
         }
         f.write_str("; link fewer of these crates, or declare the key above another landing")

@@ -1,6 +1,6 @@
 use dispatch_runtime::prelude::*;
 
-#[dispatch_key(layer, above = Python)]
+#[dispatch_key(layer, above = keys::Python)]
 pub static NPU: Key;
 
 fn main() {}
