@@ -140,7 +140,10 @@ impl Function {
             errors.at(variadic, format!("{what} cannot be variadic{instead}"));
         }
         if let Some(receiver) = signature.receiver() {
-            errors.at(receiver, format!("{what} is a free function and not a method; call the argument `this`"));
+            errors.at(
+                receiver,
+                format!("{what} is a free function and not a method; move it out, and call the argument `this`"),
+            );
         }
     }
 

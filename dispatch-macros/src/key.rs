@@ -137,6 +137,9 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
         #(#attributes)*
         #[allow(non_upper_case_globals)]
         #visibility static #name: #runtime::Key = {
+            // A built-in key is found, so that the message says what a layer can be above.
+            #[allow(unused_imports)]
+            use #runtime::keys::*;
             static KEY: #runtime::UserKey = #made;
             #runtime::__submit! { #runtime::__private::Record::Key(&KEY) }
             #runtime::Key::user(&KEY)

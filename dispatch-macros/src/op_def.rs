@@ -176,7 +176,9 @@ fn check(function: &mut Function, attribute: &Attribute, errors: &mut Errors) ->
     } else if errors.is_empty() && signature::check_count("function", signature, &parameters, &schema, errors) {
         signature::check_names(&parameters, &schema, errors);
         signature::check_own_names(&parameters, &schema, errors);
-        signature::check_types(signature, &parameters, &types, &schema, errors);
+        if errors.is_empty() {
+            signature::check_types(signature, &parameters, &types, &schema, errors);
+        }
     }
     if let Some(claim) = &attribute.claim {
         check_claim(claim, &schema, errors);

@@ -95,15 +95,41 @@ fn mapped(ty: &RustType, layer: &TokenStream) -> Option<(&'static str, TokenStre
     })
 }
 
-/// Notes tensors as a kernel takes and returns them. About all other types, the compiler has the message.
+/// Notes types that are those of another argument or of a kernel. About types that are not known here, the compiler has the message.
 fn check_types(schema: &Schema, signature: &Signature, layer: &TokenStream, errors: &mut Errors) {
+    const KNOWN: [&str; 19] = [
+        "Tensor",
+        "Mapped",
+        "Option",
+        "Vec",
+        "i64",
+        "f64",
+        "i32",
+        "f32",
+        "usize",
+        "bool",
+        "Scalar",
+        "Complex64",
+        "DType",
+        "Layout",
+        "MemoryFormat",
+        "Device",
+        "Generator",
+        "str",
+        "Str",
+    ];
     let operator = &schema.name;
-    let names_tensor =
-        |ty: &Type| RustType::written(ty).text().split(|c: char| !c.is_alphanumeric()).any(|word| word == "Tensor");
+    let words = |ty: &Type| -> Vec<String> {
+        let text = RustType::written(ty).text().to_owned();
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    let is_known = |ty: &Type| words(ty).iter().all(|word| KNOWN.contains(&word.as_str()));
     for (argument, input) in schema.arguments.iter().zip(signature.inputs.iter().skip(1)) {
-        let want = RustType::of_argument(argument).and_then(|ty| mapped(&ty, layer));
-        if let (Some((want, _)), Some(ty)) = (want, parameter_type(input))
-            && names_tensor(ty)
+        let want = RustType::of_argument(argument);
+        let want = want.as_ref().map(|ty| mapped(ty, layer).map_or_else(|| ty.text(), |(text, _)| text));
+        if let (Some(want), Some(ty)) = (want, parameter_type(input))
+            && is_known(ty)
+            && RustType::written(ty).text() != want
         {
             let (name, found) = (rust_name(&argument.name), as_written(ty));
             let message =
@@ -112,10 +138,11 @@ fn check_types(schema: &Schema, signature: &Signature, layer: &TokenStream, erro
         }
     }
     if let ReturnType::Type(_, ty) = &signature.output
-        && names_tensor(ty)
+        && (is_known(ty) || words(ty).iter().any(|word| word == "Tensor"))
     {
         let found = as_written(ty);
         let want = found.replace("Tensor", "Mapped");
+        let want = if is_known(ty) { format!("Result<{want}>") } else { want };
         let message = format!("a batch rule of operator `{operator}` returns `{want}`, not `{found}`");
         errors.at(ty, message);
     }

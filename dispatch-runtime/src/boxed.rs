@@ -8,11 +8,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::counted::Counted;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::key_set::KeySet;
 use crate::operator::{Operator, too_few_arguments};
 use crate::stack::Stack;
 use crate::value::{Value, kind_of};
+
+/// The name of closures among kernels.
+pub(crate) const CLOSURE: &str = "closure";
 
 /// A boxed kernel that is part of the program: it takes exactly the operator's arguments off the stack and pushes its results.
 pub type BoxedFn = fn(&Operator, KeySet, &mut Stack) -> Result<()>;
@@ -76,10 +79,10 @@ pub(crate) fn run(
     stack: &mut Stack,
 ) -> Result<()> {
     if !stack.holds(operator.argument_count()) {
-        return run_apart(&mut |own| kernel(operator, keys, own), operator, stack);
+        return run_apart(&mut |own| kernel(operator, keys, own), operator, keys, stack);
     }
     kernel(operator, keys, stack)?;
-    check(operator, stack)
+    check(operator, keys, stack)
 }
 
 /// The same, out of line, as most boxed calls end at a typed kernel. The parameters are those of the functions that call it, so that they
@@ -92,31 +95,42 @@ pub(crate) fn run_function(operator: &Operator, keys: KeySet, stack: &mut Stack,
 /// Gives a kernel a stack of its own, as there is something below its arguments.
 #[cold]
 #[inline(never)]
-fn run_apart(kernel: &mut dyn FnMut(&mut Stack) -> Result<()>, operator: &Operator, stack: &mut Stack) -> Result<()> {
+fn run_apart(
+    kernel: &mut dyn FnMut(&mut Stack) -> Result<()>,
+    operator: &Operator,
+    keys: KeySet,
+    stack: &mut Stack,
+) -> Result<()> {
     let mut own = stack.split_top(operator.argument_count()).map_err(|found| too_few_arguments(operator, found))?;
     kernel(&mut own)?;
-    check(operator, &own)?;
+    check(operator, keys, &own)?;
     own.into_values().into_iter().for_each(|result| stack.push(result));
     Ok(())
 }
 
 #[inline]
-fn check(operator: &Operator, stack: &Stack) -> Result<()> {
-    if stack.holds_tensors(operator.tensor_results()) { Ok(()) } else { check_by_schema(operator, stack.values()) }
+fn check(operator: &Operator, keys: KeySet, stack: &Stack) -> Result<()> {
+    if stack.holds_tensors(operator.tensor_results()) {
+        Ok(())
+    } else {
+        check_by_schema(operator, keys, stack.values())
+    }
 }
 
 #[inline(never)]
-fn check_by_schema(operator: &Operator, results: &[Value]) -> Result<()> {
+fn check_by_schema(operator: &Operator, keys: KeySet, results: &[Value]) -> Result<()> {
     let (name, returns) = (operator.name(), &operator.schema().returns);
     let (expected, found) = (returns.len(), results.len());
     if found > expected {
-        return Err(ErrorKind::SurplusResults { operator: name, expected, found }.into());
+        let surplus = ErrorKind::SurplusResults { operator: name, expected, found, kernel: None };
+        return Err(Error::from(surplus).left_by_kernel(operator, keys));
     }
     for (i, ret) in returns.iter().enumerate() {
         let result = results.get(i);
         if !result.is_some_and(|value| value.fits(&ret.ty)) {
             let (expected, found) = (kind_of(&ret.ty).unwrap_or("a value"), result.map(Value::kind));
-            return Err(ErrorKind::WrongResult { operator: name, expected, found }.into());
+            let wrong = ErrorKind::WrongResult { operator: name, expected, found, kernel: None };
+            return Err(Error::from(wrong).left_by_kernel(operator, keys));
         }
     }
     Ok(())
@@ -136,7 +150,7 @@ impl fmt::Debug for BoxedKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Function(_) => "function",
-            Self::Closure(_) => "closure",
+            Self::Closure(_) => CLOSURE,
         })
     }
 }

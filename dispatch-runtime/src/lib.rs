@@ -215,6 +215,12 @@ pub use dispatch_macros::op_row;
 ///     Ok(this.read::<T>()?.iter().map(|x| x.to_f64()).sum())
 /// }
 ///
+/// // A kernel of a layer takes the keys of the call last, and hands the call on below its own key. A call of `total` would come back.
+/// #[op_impl(total, Tracer)]
+/// fn total_traced(this: &Tensor, keys: KeySet) -> Result<f64> {
+///     total::redispatch(keys.below(keys::Tracer), this)
+/// }
+///
 /// assert_eq!(total(&Tensor::from_slice(&[1.0_f64, 2.0])).unwrap(), 3.0);
 /// assert_eq!(total(&Tensor::from_slice(&[1.0_f32, 2.5])).unwrap(), 3.5);
 /// ```

@@ -7,9 +7,9 @@
 //! A table that was called through is kept for good, because a call may still be reading it, as are operators and the places of closures.
 //! What comes again is the same, so a program that registers and removes in a loop does not grow.
 
-use dispatch_schema::{OperatorName, Schema, rust_argument};
+use dispatch_schema::{OperatorName, Schema, is_identifier, rust_argument};
 
-use crate::boxed::BoxedClosure;
+use crate::boxed::{BoxedClosure, CLOSURE};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Key, Target};
 use crate::key_set::KeySet;
@@ -215,6 +215,9 @@ impl Registrar {
                 ErrorKind::WrongNamespace { name: operator.to_owned(), namespace: self.namespace.clone() }.into()
             );
         }
+        if !is_identifier(&self.namespace) {
+            return Err(ErrorKind::UnfitNamespace { namespace: self.namespace.clone() }.into());
+        }
         let namespace = Some(self.namespace.clone());
         name(&OperatorName { namespace, ..written }.to_string())
     }
@@ -279,7 +282,7 @@ fn add_fallback(key: Key, closure: Option<BoxedClosure>) -> Result<Registration>
 }
 
 fn label(closure: Option<&BoxedClosure>) -> &'static str {
-    if closure.is_some() { "closure" } else { "fallthrough" }
+    if closure.is_some() { CLOSURE } else { "fallthrough" }
 }
 
 static UNBOUND: Head = {

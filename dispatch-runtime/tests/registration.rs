@@ -248,6 +248,20 @@ fn a_name_that_is_close_is_suggested() {
 }
 
 #[test]
+fn a_name_without_its_overload_gives_the_overloads_and_one_of_a_graph_is_understood() {
+    for overload in ["One", "Two"] {
+        drop(lab().define(&format!("loaded.{overload}() -> int")).unwrap());
+    }
+    for name in ["loaded", "registration::loaded"] {
+        let error = Operator::find(name).unwrap_err().to_string();
+        let expected = "; write one of its overloads in full: `registration::loaded.One`, `registration::loaded.Two`";
+        assert!(error.ends_with(expected), "{error}");
+    }
+    let error = Operator::find("torch.ops.registration.loaded.One").unwrap_err().to_string();
+    assert!(error.ends_with("did you mean `registration::loaded.One`?"), "{error}");
+}
+
+#[test]
 fn a_name_without_definition_is_not_suggested() {
     let removed = lab().define("once_was(Tensor? x) -> str").unwrap();
     removed.remove();
@@ -323,7 +337,7 @@ fn a_registrar_takes_only_names_that_a_schema_can_spell() {
     for namespace in ["my lab", "", "a::b", "def"] {
         let registrar = Registrar::new(namespace);
         let error = registrar.define("f(Tensor x) -> ()").unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::Schema { .. }), "{error}");
+        assert!(matches!(error.kind(), ErrorKind::UnfitNamespace { .. }), "{error}");
         assert!(registrar.kernel("f", CPU, |_, _, _| Ok(())).is_err());
     }
     let registrar = Registrar::new("spelled");

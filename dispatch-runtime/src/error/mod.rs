@@ -14,8 +14,9 @@ pub(crate) use render::listed;
 
 use crate::device::{Device, UnknownDevice};
 use crate::dtype::UnknownDType;
-use crate::explain::Explanation;
+use crate::explain::{Explanation, Site};
 use crate::key::{InvalidKey, Key, LandingFull, UnknownKey};
+use crate::key_set::KeySet;
 use crate::location::Location;
 use crate::name::Name;
 use crate::operator::Operator;
@@ -86,8 +87,15 @@ pub enum ErrorKind {
         name: String,
         /// The Cargo feature that brings it, and is off.
         feature: Option<&'static str>,
+        /// The operators of this name, which have overloads.
+        overloads: Vec<String>,
         /// The name that was probably meant.
         suggestion: Option<String>,
+    },
+    /// A registrar was made for a namespace that no schema can spell.
+    UnfitNamespace {
+        /// The namespace.
+        namespace: String,
     },
     /// Kernels were registered for a name that no crate defines.
     NotDefined {
@@ -160,6 +168,8 @@ pub enum ErrorKind {
         expected: &'static str,
         /// What was found; none where there were too few values.
         found: Option<&'static str>,
+        /// The kernel.
+        kernel: Option<Box<Site>>,
     },
     /// A boxed kernel left more on the stack than its results: arguments that it did not take off, or results too many.
     SurplusResults {
@@ -169,6 +179,8 @@ pub enum ErrorKind {
         expected: usize,
         /// How many values were left.
         found: usize,
+        /// The kernel.
+        kernel: Option<Box<Site>>,
     },
     /// In a boxed call, a kernel bound a written argument to another tensor, and the schema does not return it.
     LostHandle {
@@ -379,6 +391,15 @@ impl Error {
 }
 
 impl Error {
+    /// The error of wrong results, with the boxed kernel that left them in a call with these keys.
+    #[cold]
+    pub(crate) fn left_by_kernel(mut self, operator: &Operator, keys: KeySet) -> Self {
+        if let ErrorKind::WrongResult { kernel, .. } | ErrorKind::SurplusResults { kernel, .. } = &mut self.0.kind {
+            *kernel = operator.explain_redispatch(keys, &[]).winner.map(Box::new);
+        }
+        self
+    }
+
     /// The error of a kernel of `functional` in a call of `form`: it names the form, and `output` if the kernel names an argument that the
     /// form does not have.
     #[cold]

@@ -3,7 +3,9 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::ErrorKind;
+use crate::boxed::CLOSURE;
 use crate::device::Device;
+use crate::explain::Site;
 use crate::location::Location;
 
 #[expect(clippy::too_many_lines, reason = "a list, one arm for each cause")]
@@ -12,7 +14,11 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
         ErrorKind::NoKernel(explanation) | ErrorKind::Ambiguous(explanation) => explanation.fmt_refusal(f),
         ErrorKind::DuplicateKernel { operator, key, kernels } => {
             write!(f, "several kernels of `{operator}` for {key}:{}", sites(kernels))?;
-            f.write_str("\n  Link only one of them, or write `override` on the one that should win.")
+            f.write_str(if kernels.iter().any(|(name, _)| *name == CLOSURE) {
+                "\n  Register the one that should win with `override_kernel`."
+            } else {
+                "\n  Link only one of them, or write `override` on the one that should win."
+            })
         }
         ErrorKind::NoneFits { operator, key, conditions } => {
             write!(f, "no kernel of `{operator}` for {key} is fit for this call; each asks for something else:")?;
@@ -26,13 +32,20 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
             write!(f, "several fallbacks for {key}:{}", sites(fallbacks))?;
             f.write_str("\n  A key has one fallback: link only one of them.")
         }
-        ErrorKind::UnknownOperator { name, feature, suggestion } => {
+        ErrorKind::UnknownOperator { name, feature, overloads, suggestion } => {
             write!(f, "no operator is called `{name}`")?;
-            match (feature, suggestion) {
-                (Some(feature), _) => write!(f, "; the feature `{feature}` brings it: turn it on in Cargo.toml"),
-                (None, Some(suggestion)) => write!(f, "; did you mean `{suggestion}`?"),
-                (None, None) => f.write_str("; if a crate defines it, link it: `use that_crate as _;`"),
+            match (feature, &overloads[..], suggestion) {
+                (Some(feature), ..) => write!(f, "; the feature `{feature}` brings it: turn it on in Cargo.toml"),
+                (None, [first, rest @ ..], _) => {
+                    write!(f, "; write one of its overloads in full: `{first}`")?;
+                    rest.iter().try_for_each(|overload| write!(f, ", `{overload}`"))
+                }
+                (None, [], Some(suggestion)) => write!(f, "; did you mean `{suggestion}`?"),
+                (None, [], None) => f.write_str("; if a crate defines it, link it: `use that_crate as _;`"),
             }
+        }
+        ErrorKind::UnfitNamespace { namespace } => {
+            write!(f, "`{namespace}` is no namespace; write letters, digits and `_`: `Registrar::new(\"my_lab\")`")
         }
         ErrorKind::NotDefined { operator, kernels } => {
             write!(f, "`{operator}` has no definition")?;
@@ -69,11 +82,10 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
                 position + 1
             )
         }
-        ErrorKind::WrongResult { operator, expected, found: Some(found) } => {
-            write!(f, "a boxed kernel of `{operator}` must leave {expected} on the stack, but left {found}")
-        }
-        ErrorKind::WrongResult { operator, expected, found: None } => {
-            write!(f, "a boxed kernel of `{operator}` must leave {expected} on the stack, but left nothing")
+        ErrorKind::WrongResult { operator, expected, found, kernel } => {
+            let found = found.unwrap_or("nothing");
+            write!(f, "a boxed kernel of `{operator}` must leave {expected} on the stack, but left {found}")?;
+            left_by(f, kernel.as_deref())
         }
         ErrorKind::LostHandle { operator, argument } => {
             write!(
@@ -82,12 +94,14 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
                  tensor, or return it from the schema"
             )
         }
-        ErrorKind::SurplusResults { operator, expected, found } => {
+        ErrorKind::SurplusResults { operator, expected, found, kernel } => {
+            let values = if *found == 1 { "value is" } else { "values are" };
             write!(
                 f,
-                "a boxed kernel of `{operator}` must take its arguments off the stack and leave its results: {found} values are \
+                "a boxed kernel of `{operator}` must take its arguments off the stack and leave its results: {found} {values} \
                  left, not {expected}"
-            )
+            )?;
+            left_by(f, kernel.as_deref())
         }
         ErrorKind::UnsupportedDType { operator, argument, dtype, supported } => {
             let supported: Vec<&str> = supported.iter().map(|dtype| dtype.name()).collect();
@@ -171,6 +185,19 @@ pub(crate) fn listed(linked: &[Device]) -> String {
 
 fn sites(sites: &[(&'static str, Location)]) -> String {
     sites.iter().fold(String::new(), |list, (name, location)| list + &format!("\n  `{name}`    {location}"))
+}
+
+/// The boxed kernel that left wrong results. One of a layer has perhaps forgotten the layers below.
+fn left_by(f: &mut Formatter<'_>, kernel: Option<&Site>) -> fmt::Result {
+    let Some(site @ Site { key, .. }) = kernel else { return Ok(()) };
+    write!(f, "\n  the kernel: {site}")?;
+    if key.is_storage() || key.is_alias() {
+        return Ok(());
+    }
+    write!(
+        f,
+        "\n  If it has nothing to do, it hands the call on: `operator.redispatch_boxed(keys.below({key}), stack)`."
+    )
 }
 
 /// A type's name as it is written where its parts are in scope.

@@ -108,10 +108,19 @@ pub(crate) fn find(text: &str) -> Result<&'static Operator> {
         None => {
             let defined = registry.rows.iter().filter(|row| row.definition().is_some());
             let names: Vec<String> = defined.map(|row| row.name.to_string()).collect();
-            let suggestion = dispatch_schema::suggest(text, names.iter().map(String::as_str)).map(str::to_owned);
+            // As PyTorch's graphs spell it.
+            let spelled =
+                text.strip_prefix("torch.ops.").map_or_else(|| text.to_owned(), |name| name.replacen('.', "::", 1));
+            let suggestion = dispatch_schema::suggest(&spelled, names.iter().map(String::as_str)).map(str::to_owned);
+            let (namespace, base) = text.split_once("::").unwrap_or(("", text));
+            let is_overload =
+                |name: &Name<'_>| name.base == base && (namespace.is_empty() || name.namespace == namespace);
+            let defined = registry.rows.iter().filter(|row| row.definition().is_some()).map(|row| row.name);
+            let mut overloads: Vec<String> = defined.filter(is_overload).map(|name| name.to_string()).collect();
+            overloads.sort();
             let left_out = registry.left_out.iter().find(|record| name.is_some_and(|name| record.has(name)));
             let feature = left_out.map(|record| record.feature);
-            Err(ErrorKind::UnknownOperator { name: text.to_owned(), feature, suggestion }.into())
+            Err(ErrorKind::UnknownOperator { name: text.to_owned(), feature, overloads, suggestion }.into())
         }
     }
 }

@@ -121,13 +121,13 @@ pub(super) fn results_of<'a>(operator: &Operator, stack: &'a mut Stack, count: u
 #[cold]
 fn surplus_results(operator: &Operator, found: usize) -> Error {
     let expected = operator.schema().returns.len();
-    ErrorKind::SurplusResults { operator: operator.name(), expected, found }.into()
+    ErrorKind::SurplusResults { operator: operator.name(), expected, found, kernel: None }.into()
 }
 
 #[cold]
 fn wrong_result(operator: &Operator, expected: &'static str, found: Option<usize>) -> Error {
     let found = found.map(|found| KINDS[found]);
-    ErrorKind::WrongResult { operator: operator.name(), expected, found }.into()
+    ErrorKind::WrongResult { operator: operator.name(), expected, found, kernel: None }.into()
 }
 
 /// Where one result comes from.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dispatch_runtime::{DType, Error};
+use dispatch_runtime::{DType, Device, Error};
 
 /// Why a gradient cannot be had, or a tensor not be written to. It is the `source` of the [`Error`] that a call gives.
 ///
@@ -111,6 +111,13 @@ pub enum GradientError {
         /// How many gradients.
         seeds: usize,
     },
+    /// A gradient was set that is not like its tensor.
+    UnlikeTensor {
+        /// Sizes, dtype and device of the gradient.
+        found: (Vec<i64>, DType, Device),
+        /// Those of the tensor.
+        expected: (Vec<i64>, DType, Device),
+    },
     /// A gradient does not look like what it is the gradient of.
     WrongGradient {
         /// What gave it.
@@ -216,6 +223,11 @@ impl fmt::Display for GradientError {
             Self::SeedCount { tensors, seeds } => {
                 write!(f, "{seeds} gradients to begin with for {tensors} tensors; give one for each")
             }
+            Self::UnlikeTensor { found, expected } => write!(
+                f,
+                "the gradient of a tensor is like it, here of sizes {:?}, {} on {}; the one that was set is of sizes {:?}, {} on {}",
+                expected.0, expected.1, expected.2, found.0, found.1, found.2
+            ),
             Self::WrongGradient { from, found, expected } => write!(
                 f,
                 "{from} gave a gradient of sizes {found:?} for a tensor of sizes {expected:?}, to which it does not reduce"

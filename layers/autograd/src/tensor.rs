@@ -123,12 +123,8 @@ impl Differentiable for Tensor {
                 || gradient.dtype() != self.dtype()
                 || gradient.device() != self.device())
         {
-            return Err(GradientError::WrongGradient {
-                from: "`set_grad`".to_owned(),
-                found: gradient.sizes().to_vec(),
-                expected: self.sizes().to_vec(),
-            }
-            .into());
+            let of = |tensor: &Tensor| (tensor.sizes().to_vec(), tensor.dtype(), tensor.device());
+            return Err(GradientError::UnlikeTensor { found: of(gradient), expected: of(self) }.into());
         }
         drop(history::update(self, |state| state.replace_gradient(gradient)));
         Ok(())

@@ -67,6 +67,11 @@ fn kept_gradients_add_up_until_they_are_taken_away() {
     assert!(y.grad().is_none());
     back();
     assert_eq!(gradient(&y), [1.0, 1.0]);
+    let error = y.set_grad(Some(Tensor::from_slice(&[1.0_f32, 1.0]))).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the gradient of a tensor is like it, here of sizes [2], float64 on cpu; the one that was set is of sizes [2], float32 on cpu"
+    );
     y.set_grad(None).unwrap();
     assert!(y.grad().is_none());
 }
