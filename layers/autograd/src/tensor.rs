@@ -123,7 +123,7 @@ impl Differentiable for Tensor {
                 || gradient.dtype() != self.dtype()
                 || gradient.device() != self.device())
         {
-            let of = |tensor: &Tensor| (tensor.sizes().to_vec(), tensor.dtype(), tensor.device());
+            let of = |tensor: &Self| (tensor.sizes().to_vec(), tensor.dtype(), tensor.device());
             return Err(GradientError::UnlikeTensor { found: of(gradient), expected: of(self) }.into());
         }
         drop(history::update(self, |state| state.replace_gradient(gradient)));
