@@ -78,7 +78,7 @@ pub(crate) fn run(
     if !stack.holds(operator.argument_count()) {
         return run_apart(&mut |own| kernel(operator, keys, own), operator, stack);
     }
-    kernel(operator, keys, stack)?;
+    kernel(operator, keys, stack).map_err(|error| error.through(operator))?;
     check(operator, stack)
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn run_function(operator: &Operator, keys: KeySet, stack: &mut Stack,
 #[inline(never)]
 fn run_apart(kernel: &mut dyn FnMut(&mut Stack) -> Result<()>, operator: &Operator, stack: &mut Stack) -> Result<()> {
     let mut own = stack.split_top(operator.argument_count()).map_err(|found| too_few_arguments(operator, found))?;
-    kernel(&mut own)?;
+    kernel(&mut own).map_err(|error| error.through(operator))?;
     check(operator, &own)?;
     own.into_values().into_iter().for_each(|result| stack.push(result));
     Ok(())
