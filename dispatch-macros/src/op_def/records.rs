@@ -145,7 +145,7 @@ impl Definition {
             #[inline(never)]
             fn __explained(__error: #runtime::Error, #(#names: #shared),*) -> #runtime::Error {
                 let __check = ::core::result::Result::map_err(#check, ::core::convert::Into::into);
-                #runtime::__private::explained(&__OPERATOR, __error, __check)
+                #runtime::__private::explained(&__OPERATOR, __error, ::core::result::Result::map(__check, |_| ()))
             }
         })
     }

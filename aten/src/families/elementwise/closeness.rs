@@ -18,7 +18,8 @@ pub fn equal(this: &Tensor, other: &Tensor) -> Result<bool> {
 
 /// `|self - other| <= atol + rtol * |other|`
 #[op_def(
-    "isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> Tensor"
+    "isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
+    check = crate::check_broadcast([("self", this), ("other", other)])
 )]
 pub fn isclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor> {
     if this.dtype() != other.dtype() {

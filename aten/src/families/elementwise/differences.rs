@@ -67,6 +67,11 @@ fn check_curve(y: &Tensor, x: Option<&Tensor>, dim: i64) -> Result<(), BadArgume
     }
 }
 
+/// Refuses places that do not broadcast with the points, unless they are one for each point of a dimension.
+fn check_places(y: &Tensor, x: &Tensor) -> Result<(), BadArgument> {
+    if x.sizes().len() == 1 { Ok(()) } else { crate::check_broadcast([("y", y), ("x", x)]) }
+}
+
 /// The distances of points, where `y` has its gaps.
 fn gaps(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     let (rank, own) = (y.sizes().len(), x.sizes().len());
@@ -93,7 +98,7 @@ pub fn trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
 }
 
 /// The area under points at the places `x`.
-#[op_def("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")]
+#[op_def("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", check = check_places(y, x))]
 pub fn trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     check_curve(y, Some(x), dim)?;
     let (before, behind) = neighbours(y, dim)?;
@@ -107,10 +112,8 @@ pub fn trapz_dx(y: &Tensor, dx: f64, dim: i64) -> Result<Tensor> {
 }
 
 /// [`trapezoid_x`], as it is called elsewhere.
-#[op_def("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")]
-pub fn trapz_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
-    trapezoid_x(y, x, dim)
-}
+#[op_def("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", calls = trapezoid_x)]
+pub fn trapz_x(_: ...) -> Result<Tensor>;
 
 /// The areas up to each point but the first, of points that are `dx` apart.
 #[op_def("cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")]
@@ -126,7 +129,7 @@ pub fn cumulative_trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tenso
 }
 
 /// The areas up to each point but the first, of points at the places `x`.
-#[op_def("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")]
+#[op_def("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", check = check_places(y, x))]
 pub fn cumulative_trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     check_curve(y, Some(x), dim)?;
     let (before, behind) = neighbours(y, dim)?;

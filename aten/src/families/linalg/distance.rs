@@ -9,14 +9,15 @@ use crate::{
 };
 
 /// The norm of the difference.
-#[op_def("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", out = "out")]
+#[op_def("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", out = "out", check = crate::check_broadcast([("self", this), ("other", other)]))]
 pub fn dist(this: &Tensor, other: &Tensor, p: Scalar) -> Result<Tensor> {
     linalg_vector_norm(&sub(this, other, Scalar::Int(1))?, p, None, false, None)
 }
 
 /// The norm of the difference of each pair of rows; `eps` is added to the difference.
 #[op_def(
-    "pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor"
+    "pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor",
+    check = crate::check_broadcast([("x1", x1), ("x2", x2)])
 )]
 pub fn pairwise_distance(x1: &Tensor, x2: &Tensor, p: f64, eps: f64, keepdim: bool) -> Result<Tensor> {
     let apart = add_scalar(&sub(x1, x2, Scalar::Int(1))?, eps.into(), Scalar::Int(1))?;

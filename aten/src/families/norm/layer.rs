@@ -32,7 +32,8 @@ fn layer_norm_plan(_: ...) -> Result<Plan<LayerNorm, 3>, BadArgument> {
 
 /// Normalises over the last dimensions.
 #[op_def(
-    "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor"
+    "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
+    check = native_layer_norm::plan(input, normalized_shape, weight, bias, eps)
 )]
 pub fn layer_norm(_: ...) -> Result<Tensor> {
     Ok(native_layer_norm(input, normalized_shape, weight, bias, eps)?.0)

@@ -7,11 +7,11 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use super::batch_sizes_of;
-use crate::check_calls;
 use crate::{
     add, cat, chunk, dropout, flatten_using_ints, linear, mul, narrow, relu, reshape, select_int, sigmoid,
     split_with_sizes, stack, sub, tanh, transpose_int,
 };
+use crate::{check_calls, check_dtypes, check_letters};
 
 const ONE: Scalar = Scalar::Int(1);
 
@@ -42,6 +42,15 @@ impl Cell {
             return Ok(());
         }
         Err(BadArgument::value("hx", format!("{} states", state.len()), kinds.to_string()))
+    }
+
+    /// How many gates a step has.
+    const fn gates(self) -> i64 {
+        match self {
+            Self::Lstm => 4,
+            Self::Gru => 3,
+            Self::Tanh | Self::Relu => 1,
+        }
     }
 
     /// The next state, of what the input adds to the gates and of the state before.
@@ -156,6 +165,48 @@ impl Stack<'_> {
         Ok(weights.collect())
     }
 
+    /// Refuses parameters that do not fit the input and the states.
+    fn check(&self, (name, input): (&'static str, &Tensor), hx: &[Tensor]) -> Result<(), BadArgument> {
+        self.cell.check(hx)?;
+        let size = |tensor: &Tensor| tensor.sizes().last().copied().unwrap_or(0);
+        let (out, hidden) = (size(&hx[0]), size(&hx[hx.len() - 1]));
+        let projected = out != hidden;
+        self.weights(projected)?;
+        let directions = if self.bidirectional { 2 } else { 1 };
+        let each = self.params.len() / usize::try_from(self.num_layers).unwrap_or(1) / directions;
+        let rows = self.cell.gates().saturating_mul(hidden);
+        for (at, param) in self.params.iter().enumerate() {
+            let width = if at < each * directions {
+                size(input)
+            } else if self.bidirectional {
+                2 * out
+            } else {
+                out
+            };
+            let wanted = match at % each {
+                0 => &[rows, width][..],
+                1 => &[rows, out],
+                last if projected && last + 1 == each => &[out, hidden],
+                _ => &[rows],
+            };
+            let param_name = format!("params[{at}]");
+            if param.sizes() != wanted {
+                let states: Vec<&[i64]> = hx.iter().map(Tensor::sizes).collect();
+                let expected =
+                    format!("{wanted:?}, as `{name}` has sizes {:?}, and `hx` has sizes {states:?}", input.sizes());
+                return Err(BadArgument::sizes(param_name, param.sizes(), expected));
+            }
+            if param.dtype() != input.dtype() {
+                return Err(BadArgument::dtype(
+                    param_name,
+                    param.dtype(),
+                    format!("{}, as `{name}` is", input.dtype()),
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Walks over a pack, layer by layer. `start` has a tensor for each kind of state, with one state for each direction of each layer.
     fn run(&self, data: &Tensor, sizes: &[i64], start: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
         self.cell.check(start)?;
@@ -220,6 +271,39 @@ fn step(
     cell.step(&linear(input, input_weight, input_bias)?, state, &weights)
 }
 
+/// Refuses the arguments of a step that do not fit each other.
+fn check_step(
+    cell: Cell,
+    input: &Tensor,
+    hx: &[Tensor],
+    [w_ih, w_hh]: [&Tensor; 2],
+    [b_ih, b_hh]: [Option<&Tensor>; 2],
+) -> Result<(), BadArgument> {
+    cell.check(hx)?;
+    check_letters(&[
+        ("input", Some(input), "*i"),
+        ("w_ih", Some(w_ih), "gi"),
+        ("hx", Some(&hx[0]), "*h"),
+        ("w_hh", Some(w_hh), "gh"),
+        ("b_ih", b_ih, "g"),
+        ("b_hh", b_hh, "g"),
+    ])?;
+    let (gates, &[rows, hidden]) = (cell.gates(), w_hh.sizes()) else { return Ok(()) };
+    if rows != gates.saturating_mul(hidden) {
+        let expected = format!("{} rows, {gates} for each of {hidden} columns", gates.saturating_mul(hidden));
+        return Err(BadArgument::sizes("w_hh", w_hh.sizes(), expected));
+    }
+    let rows = |tensor: &Tensor| tensor.sizes().len().checked_sub(2).map(|at| tensor.sizes()[at]);
+    if let Some(state) = hx.iter().find(|state| rows(state) != rows(input)) {
+        let expected = format!("as many rows as `input`, which has sizes {:?}", input.sizes());
+        return Err(BadArgument::sizes("hx", state.sizes(), expected));
+    }
+    if let Some(state) = hx.iter().find(|state| state.sizes() != hx[0].sizes()) {
+        return Err(BadArgument::sizes("hx", state.sizes(), format!("{:?}, as the first", hx[0].sizes())));
+    }
+    check_dtypes([("input", Some(input)), ("w_ih", Some(w_ih)), ("hx", Some(&hx[0])), ("w_hh", Some(w_hh))])
+}
+
 /// The gates that lie side by side.
 fn parts<const N: usize>(gates: &Tensor) -> Result<[Tensor; N]> {
     let size = gates.sizes().last().copied().unwrap_or(0);
@@ -237,7 +321,8 @@ fn exactly<const N: usize>(all: Vec<Tensor>) -> Result<[Tensor; N]> {
 
 /// One step of a long short-term memory: its output, and its memory.
 #[op_def(
-    "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)"
+    "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)",
+    check = check_step(Cell::Lstm, input, hx, [w_ih, w_hh], [b_ih, b_hh])
 )]
 pub fn lstm_cell(_: ...) -> Result<(Tensor, Tensor)> {
     let [hidden, cell] = exactly(step(Cell::Lstm, input, hx, [w_ih, w_hh], [b_ih, b_hh])?)?;
@@ -247,7 +332,10 @@ pub fn lstm_cell(_: ...) -> Result<(Tensor, Tensor)> {
 macro_rules! cells {
     ($($cell:ident $name:ident $schema:literal;)*) => {$(
         /// One step of a recurrent layer.
-        #[op_def($schema)]
+        #[op_def(
+            $schema,
+            check = check_step(Cell::$cell, input, std::slice::from_ref(hx), [w_ih, w_hh], [b_ih, b_hh])
+        )]
         pub fn $name(_: ...) -> Result<Tensor> {
             let [hidden] = exactly(step(Cell::$cell, input, std::slice::from_ref(hx), [w_ih, w_hh], [b_ih, b_hh])?)?;
             Ok(hidden)
@@ -268,7 +356,11 @@ macro_rules! layers {
     ($($cell:ident [$($result:tt)+] $start:expr => $end:expr;
         $padded:ident $padded_schema:literal $packed:ident $packed_schema:literal;)*) => {$(
         /// Recurrent layers over padded sequences: what came of each step, and the last states.
-        #[op_def($padded_schema)]
+        #[op_def(
+            $padded_schema,
+            check = Stack { cell: Cell::$cell, params, has_biases, num_layers, dropout, train, bidirectional }
+                .check(("input", input), $start(hx))
+        )]
         pub fn $padded(_: ...) -> $($result)+ {
             let stack = Stack { cell: Cell::$cell, params, has_biases, num_layers, dropout, train, bidirectional };
             let (output, ends) = stack.run_padded(input, $start(hx), batch_first)?;
@@ -276,7 +368,11 @@ macro_rules! layers {
         }
 
         /// Recurrent layers over packed sequences: what came of each step, and the last states.
-        #[op_def($packed_schema)]
+        #[op_def(
+            $packed_schema,
+            check = Stack { cell: Cell::$cell, params, has_biases, num_layers, dropout, train, bidirectional }
+                .check(("data", data), $start(hx))
+        )]
         pub fn $packed(_: ...) -> $($result)+ {
             let stack = Stack { cell: Cell::$cell, params, has_biases, num_layers, dropout, train, bidirectional };
             let (output, ends) = stack.run(data, &batch_sizes_of(batch_sizes, data, $packed::operator())?, $start(hx))?;
