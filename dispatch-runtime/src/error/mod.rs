@@ -400,8 +400,8 @@ impl Error {
     #[cold]
     pub(crate) fn in_call(self, callee: &Operator, operator: &Operator, names: &[&'static str]) -> Self {
         let Some(inner) = self.kind().operator() else { return self };
-        let called = Operator::find(&inner.to_string()).ok();
-        if called.is_none_or(|called| called.functional().unwrap_or(called).name() != callee.name()) {
+        let functional = |operator: &Operator| operator.functional().map_or(operator.name(), Operator::name);
+        if Operator::find(&inner.to_string()).map_or(inner, functional) != functional(callee) {
             return self;
         }
         self.in_name_of(inner, operator, |argument| {

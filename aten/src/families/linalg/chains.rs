@@ -135,7 +135,7 @@ pub fn matrix_power(this: &Tensor, n: i64) -> Result<Tensor> {
 }
 
 /// The vectors that are at right angles to two others, of three elements along a dimension.
-#[op_def("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out = "out", check = check_cross(this, other))]
+#[op_def("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out = "out", check = check_cross(this, other, dim))]
 pub fn linalg_cross(this: &Tensor, other: &Tensor, dim: i64) -> Result<Tensor> {
     if this.sizes().len() != other.sizes().len() {
         let expected = format!("{}, as `self` has", this.sizes().len());
@@ -155,8 +155,9 @@ pub fn linalg_cross(this: &Tensor, other: &Tensor, dim: i64) -> Result<Tensor> {
     first - mul(&turned(this, -2)?, &turned(other, -1)?)?
 }
 
-fn check_cross(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
+fn check_cross(this: &Tensor, other: &Tensor, dim: i64) -> Result<(), BadArgument> {
     let rank = this.sizes().len();
+    wrap_dim("dim", dim, rank)?;
     if other.sizes().len() != rank {
         return Err(BadArgument::rank("other", other.sizes().len(), format!("{rank}, as `self` has")));
     }
@@ -165,7 +166,7 @@ fn check_cross(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
 }
 
 /// [`linalg_cross`] along the first dimension of three elements, unless another is named.
-#[op_def("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out = "out", check = check_cross(this, other))]
+#[op_def("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out = "out", check = check_cross(this, other, dim.unwrap_or(0)))]
 pub fn cross(this: &Tensor, other: &Tensor, dim: Option<i64>) -> Result<Tensor> {
     let first = || this.sizes().iter().position(|&size| size == 3).and_then(|at| i64::try_from(at).ok());
     let Some(dim) = dim.or_else(first) else {

@@ -91,17 +91,20 @@ fn check_linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Resul
     crate::check_devices([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])?;
     let letters = if weight.sizes().len() == 1 { "k" } else { "nk" };
     crate::check_letters(&[("input", Some(input), "*k"), ("weight", Some(weight), letters)])?;
-    if let (Some(bias), &[out, _]) = (bias, weight.sizes()) {
+    let Some(bias) = bias else {
+        return crate::check_dtypes([("input", Some(input)), ("weight", Some(weight))]);
+    };
+    let mut sizes = Dims::from_slice(input.sizes());
+    sizes.pop();
+    if let &[out, _] = weight.sizes() {
         if bias.sizes().last().is_some_and(|&size| size != out && size != 1) {
             let expected = format!("{out} in the last dimension, as `weight` has sizes {:?}", weight.sizes());
             return Err(BadArgument::sizes("bias", bias.sizes(), expected));
         }
-        let mut sizes = Dims::from_slice(input.sizes());
-        sizes.pop();
         sizes.push(out);
-        broadcast([&sizes[..], bias.sizes()]).map_err(|error| BadArgument::new("bias", error.problem))?;
     }
-    crate::check_dtypes([("input", Some(input)), ("weight", Some(weight)), ("bias", bias)])
+    broadcast([&sizes[..], bias.sizes()]).map_err(|error| BadArgument::new("bias", error.problem))?;
+    crate::check_dtypes([("input", Some(input)), ("weight", Some(weight)), ("bias", Some(bias))])
 }
 
 /// For each row of weights, the sum over a matrix of what both inputs have for its row and for its column.

@@ -1,7 +1,7 @@
 //! How far vectors are from each other.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Spec, broadcast};
+use dispatch_runtime::{BadArgument, Dims, Spec, broadcast, wrap_dim};
 
 use crate::{
     add_scalar, cat, check_devices, clamp_min, div, linalg_vector_norm, matmul, mul, mul_scalar, ones_like,
@@ -25,7 +25,7 @@ pub fn pairwise_distance(x1: &Tensor, x2: &Tensor, p: f64, eps: f64, keepdim: bo
 }
 
 /// The cosine of the angle between vectors along a dimension, none of them taken to be shorter than `eps`.
-#[op_def("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")]
+#[op_def("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", check = wrap_dim("dim", dim, x1.sizes().len().max(x2.sizes().len())))]
 pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result<Tensor> {
     let dtype = x1.dtype().promote(x2.dtype());
     if !dtype.is_floating() {

@@ -41,7 +41,7 @@ fn check_norms(v: &Tensor, g: &Tensor, dim: i64) -> Result<(), BadArgument> {
         let at = wrap_dim("dim", dim, v.sizes().len())?;
         sizes.iter_mut().zip(v.sizes()).skip(at).take(1).for_each(|(one, size)| *one = *size);
     }
-    if dispatch_runtime::broadcast([g.sizes(), &sizes]).is_ok() {
+    if dispatch_runtime::broadcast([g.sizes(), &sizes, v.sizes()]).is_ok() {
         return Ok(());
     }
     Err(BadArgument::sizes(

@@ -354,9 +354,14 @@ fn repeat_interleave_plan(repeats: &Tensor) -> Result<Plan<(), 0>, BadArgument> 
     Ok(Plan::checked(()))
 }
 
+fn check_repeats(repeats: &Tensor) -> Result<(), BadArgument> {
+    if repeats.dtype().is_integral() { Ok(()) } else { Err(BadArgument::dtype("repeats", repeats.dtype(), "integral")) }
+}
+
 /// Every position of a dimension as often as `repeats` says.
 #[op_def(
-    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor"
+    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
+    check = check_repeats(repeats)
 )]
 pub fn repeat_interleave_self_tensor(_: ...) -> Result<Tensor> {
     check_devices([("self", this), ("repeats", repeats)])?;
