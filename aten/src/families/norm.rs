@@ -31,6 +31,21 @@ fn check_sizes(name: &'static str, tensor: Option<&Tensor>, sizes: &[i64]) -> Re
     }
 }
 
+/// Refuses parameters that do not have the normalised sizes, which are the last of the input's.
+fn check_last<const N: usize>(
+    input: &Tensor,
+    normalized_shape: &[i64],
+    parameters: [(&'static str, Option<&Tensor>); N],
+) -> Result<(), BadArgument> {
+    for (name, parameter) in parameters {
+        if let Some(parameter) = parameter.filter(|parameter| parameter.sizes() != normalized_shape) {
+            let expected = format!("{normalized_shape:?}, as `normalized_shape` says");
+            return Err(BadArgument::sizes(name, parameter.sizes(), expected));
+        }
+    }
+    lines_of(input, normalized_shape, None, None).map(drop)
+}
+
 /// Refuses parameters that are not one for each channel of the input.
 fn check_channels<const N: usize>(
     input: &Tensor,

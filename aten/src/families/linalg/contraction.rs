@@ -108,7 +108,9 @@ fn check_linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Resul
 }
 
 /// For each row of weights, the sum over a matrix of what both inputs have for its row and for its column.
-#[op_def("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")]
+#[op_def("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", check = crate::check_letters(&[
+        ("weight", Some(weight), "orc"), ("input1", Some(input1), "*r"), ("input2", Some(input2), "*c"), ("bias", bias, "o")
+    ]))]
 pub fn bilinear(input1: &Tensor, input2: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
     let &[out, rows, columns] = weight.sizes() else {
         return Err(BadArgument::rank("weight", weight.sizes().len(), "3").into());
