@@ -3,10 +3,13 @@
 //! Where a backend has a kernel that never holds all the products at once, its `_fused_sdp_choice` says so, and that kernel runs;
 //! elsewhere attention is composed of other operators.
 
-use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, broadcast, wrap_dim};
+mod checks;
 
-use crate::{check_batches, check_devices, check_letters, matmul, mul_scalar, to_dtype, transpose_int};
+use checks::check_products;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, wrap_dim};
+
+use crate::{check_devices, matmul, mul_scalar, to_dtype, transpose_int};
 
 /// Attention, a block of keys at a time, and the logarithm of the sums that softmax divided by.
 #[op_def(
@@ -186,50 +189,6 @@ pub fn scaled_dot_product_attention(_: ...) -> Result<Tensor> {
     } else {
         _scaled_dot_product_attention_math(query, key, value, mask, dropout_p, is_causal, None, scale, enable_gqa)?.0
     })
-}
-
-/// Refuses keys, values and a mask that do not fit the queries. Groups of heads have a check of their own.
-fn check_products(
-    query: &Tensor,
-    key: &Tensor,
-    value: &Tensor,
-    attn_mask: Option<&Tensor>,
-    enable_gqa: bool,
-) -> Result<(), BadArgument> {
-    check_devices([("query", query), ("key", key), ("value", value), ("attn_mask", attn_mask.unwrap_or(query))])?;
-    check_letters(&[("query", Some(query), "*le"), ("key", Some(key), "*se"), ("value", Some(value), "*sv")])?;
-    if enable_gqa {
-        return check_heads(query, key, value);
-    }
-    check_batches(("query", query), ("key", key))?;
-    check_batches(("key", key), ("value", value))?;
-    let Some(mask) = attn_mask else { return Ok(()) };
-    let (rows, columns) = (query.sizes(), key.sizes());
-    let batch = broadcast([&rows[..rows.len() - 2], &columns[..columns.len() - 2]]).unwrap_or_default();
-    let products = [&batch[..], &[rows[rows.len() - 2], columns[columns.len() - 2]]].concat();
-    match broadcast([mask.sizes(), &products[..]]) {
-        Ok(_) => Ok(()),
-        Err(_) => {
-            let expected = format!(
-                "sizes that broadcast with {products:?}, as `query` has sizes {rows:?} and `key` has sizes {columns:?}"
-            );
-            Err(BadArgument::sizes("attn_mask", mask.sizes(), expected))
-        }
-    }
-}
-
-/// Refuses numbers of heads of keys and values that do not divide that of the queries.
-fn check_heads(query: &Tensor, key: &Tensor, value: &Tensor) -> Result<(), BadArgument> {
-    for (name, tensor) in [("query", query), ("key", key), ("value", value)] {
-        let (&[.., own, _, _], &[.., heads, _, _]) = (tensor.sizes(), query.sizes()) else {
-            return Err(BadArgument::rank(name, tensor.sizes().len(), "at least 3, with `enable_gqa`"));
-        };
-        if own < 1 || heads % own != 0 {
-            let expected = format!("a number of heads that divides {heads}, as `query` has sizes {:?}", query.sizes());
-            return Err(BadArgument::sizes(name, tensor.sizes(), expected));
-        }
-    }
-    Ok(())
 }
 
 fn check_attention(

@@ -59,7 +59,8 @@ pub(super) fn check(attribute: &Attribute, schema: &Schema, is_composite: bool, 
             attribute.check.as_ref().filter(|_| !is_composite).map(|check| ("check", &check.option)),
         ];
         for (option, word) in options.into_iter().flatten() {
-            errors.at(word, format!("`{option}` belongs to a shape word; write `shape = pointwise` too"));
+            let or = if option == "check" { " or a body" } else { "" };
+            errors.at(word, format!("`{option}` belongs to a shape word{or}; write `shape = pointwise` too"));
         }
         return None;
     };

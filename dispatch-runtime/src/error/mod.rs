@@ -400,7 +400,7 @@ impl Error {
     #[cold]
     pub(crate) fn in_call(self, callee: &Operator, operator: &Operator, names: &[&'static str]) -> Self {
         let Some(inner) = self.kind().operator() else { return self };
-        let functional = |operator: &Operator| operator.functional().map_or(operator.name(), Operator::name);
+        let functional = |operator: &Operator| operator.functional().unwrap_or(operator).name();
         if Operator::find(&inner.to_string()).map_or(inner, functional) != functional(callee) {
             return self;
         }

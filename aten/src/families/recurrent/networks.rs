@@ -7,17 +7,18 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use super::batch_sizes_of;
+use super::checks::check_step;
+use crate::check_calls;
 use crate::{
     add, cat, chunk, dropout, flatten_using_ints, linear, mul, narrow, relu, reshape, select_int, sigmoid,
     split_with_sizes, stack, sub, tanh, transpose_int,
 };
-use crate::{check_calls, check_dtypes, check_letters};
 
 const ONE: Scalar = Scalar::Int(1);
 
 /// What happens in a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Cell {
+pub(super) enum Cell {
     Lstm,
     Gru,
     Tanh,
@@ -25,7 +26,7 @@ enum Cell {
 }
 
 /// The parameters of one direction of a layer.
-struct Weights<'a> {
+pub(super) struct Weights<'a> {
     input: &'a Tensor,
     hidden: &'a Tensor,
     input_bias: Option<&'a Tensor>,
@@ -36,7 +37,7 @@ struct Weights<'a> {
 
 impl Cell {
     /// Refuses another number of states than it has.
-    fn check(self, state: &[Tensor]) -> Result<(), BadArgument> {
+    pub(super) fn check(self, state: &[Tensor]) -> Result<(), BadArgument> {
         let kinds = if self == Self::Lstm { 2 } else { 1 };
         if state.len() == kinds {
             return Ok(());
@@ -45,7 +46,7 @@ impl Cell {
     }
 
     /// How many gates a step has.
-    const fn gates(self) -> i64 {
+    pub(super) const fn gates(self) -> i64 {
         match self {
             Self::Lstm => 4,
             Self::Gru => 3,
@@ -131,19 +132,19 @@ fn joined(parts: &[Vec<Tensor>]) -> Result<Vec<Tensor>> {
 }
 
 /// How layers are stacked.
-struct Stack<'a> {
-    cell: Cell,
-    params: &'a [Tensor],
+pub(super) struct Stack<'a> {
+    pub(super) cell: Cell,
+    pub(super) params: &'a [Tensor],
     has_biases: bool,
-    num_layers: i64,
+    pub(super) num_layers: i64,
     dropout: f64,
     train: bool,
-    bidirectional: bool,
+    pub(super) bidirectional: bool,
 }
 
 impl Stack<'_> {
     /// The parameters of each direction of each layer.
-    fn weights(&self, projected: bool) -> Result<Vec<Weights<'_>>, BadArgument> {
+    pub(super) fn weights(&self, projected: bool) -> Result<Vec<Weights<'_>>, BadArgument> {
         let each = if self.has_biases { 4 } else { 2 } + usize::from(projected);
         let directions = if self.bidirectional { 2 } else { 1 };
         let wanted = usize::try_from(self.num_layers).unwrap_or(0).saturating_mul(directions);
@@ -163,48 +164,6 @@ impl Stack<'_> {
             projection: params.last().filter(|_| projected),
         });
         Ok(weights.collect())
-    }
-
-    /// Refuses parameters that do not fit the input and the states.
-    fn check(&self, (name, input): (&'static str, &Tensor), hx: &[Tensor]) -> Result<(), BadArgument> {
-        self.cell.check(hx)?;
-        let size = |tensor: &Tensor| tensor.sizes().last().copied().unwrap_or(0);
-        let (out, hidden) = (size(&hx[0]), size(&hx[hx.len() - 1]));
-        let projected = out != hidden;
-        self.weights(projected)?;
-        let directions = if self.bidirectional { 2 } else { 1 };
-        let each = self.params.len() / usize::try_from(self.num_layers).unwrap_or(1) / directions;
-        let rows = self.cell.gates().saturating_mul(hidden);
-        for (at, param) in self.params.iter().enumerate() {
-            let width = if at < each * directions {
-                size(input)
-            } else if self.bidirectional {
-                2 * out
-            } else {
-                out
-            };
-            let wanted = match at % each {
-                0 => &[rows, width][..],
-                1 => &[rows, out],
-                last if projected && last + 1 == each => &[out, hidden],
-                _ => &[rows],
-            };
-            let param_name = format!("params[{at}]");
-            if param.sizes() != wanted {
-                let states: Vec<&[i64]> = hx.iter().map(Tensor::sizes).collect();
-                let expected =
-                    format!("{wanted:?}, as `{name}` has sizes {:?}, and `hx` has sizes {states:?}", input.sizes());
-                return Err(BadArgument::sizes(param_name, param.sizes(), expected));
-            }
-            if param.dtype() != input.dtype() {
-                return Err(BadArgument::dtype(
-                    param_name,
-                    param.dtype(),
-                    format!("{}, as `{name}` is", input.dtype()),
-                ));
-            }
-        }
-        Ok(())
     }
 
     /// Walks over a pack, layer by layer. `start` has a tensor for each kind of state, with one state for each direction of each layer.
@@ -269,39 +228,6 @@ fn step(
     cell.check(state)?;
     let weights = Weights { input: input_weight, hidden: hidden_weight, input_bias, hidden_bias, projection: None };
     cell.step(&linear(input, input_weight, input_bias)?, state, &weights)
-}
-
-/// Refuses the arguments of a step that do not fit each other.
-fn check_step(
-    cell: Cell,
-    input: &Tensor,
-    hx: &[Tensor],
-    [w_ih, w_hh]: [&Tensor; 2],
-    [b_ih, b_hh]: [Option<&Tensor>; 2],
-) -> Result<(), BadArgument> {
-    cell.check(hx)?;
-    check_letters(&[
-        ("input", Some(input), "*i"),
-        ("w_ih", Some(w_ih), "gi"),
-        ("hx", Some(&hx[0]), "*h"),
-        ("w_hh", Some(w_hh), "gh"),
-        ("b_ih", b_ih, "g"),
-        ("b_hh", b_hh, "g"),
-    ])?;
-    let (gates, &[rows, hidden]) = (cell.gates(), w_hh.sizes()) else { return Ok(()) };
-    if rows != gates.saturating_mul(hidden) {
-        let expected = format!("{} rows, {gates} for each of {hidden} columns", gates.saturating_mul(hidden));
-        return Err(BadArgument::sizes("w_hh", w_hh.sizes(), expected));
-    }
-    let rows = |tensor: &Tensor| tensor.sizes().len().checked_sub(2).map(|at| tensor.sizes()[at]);
-    if let Some(state) = hx.iter().find(|state| rows(state) != rows(input)) {
-        let expected = format!("as many rows as `input`, which has sizes {:?}", input.sizes());
-        return Err(BadArgument::sizes("hx", state.sizes(), expected));
-    }
-    if let Some(state) = hx.iter().find(|state| state.sizes() != hx[0].sizes()) {
-        return Err(BadArgument::sizes("hx", state.sizes(), format!("{:?}, as the first", hx[0].sizes())));
-    }
-    check_dtypes([("input", Some(input)), ("w_ih", Some(w_ih)), ("hx", Some(&hx[0])), ("w_hh", Some(w_hh))])
 }
 
 /// The gates that lie side by side.
