@@ -193,7 +193,11 @@ pub fn gradient_tensorarray(this: &Tensor, spacing: &[Tensor], dim: &[i64], edge
 }
 
 /// The slopes along a dimension or each, with the places of the points for each.
-#[op_def("gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]", calls = gradient_tensorarray(this, spacing, &one_or_all(this, dim), edge_order))]
+#[op_def(
+    "gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]",
+    calls = gradient_tensorarray(this, spacing, &one_or_all(this, dim), edge_order),
+    check = wrap_dim("dim", dim.unwrap_or(0), this.sizes().len())
+)]
 pub fn gradient_tensorarrayint(_: ...) -> Result<Vec<Tensor>>;
 
 fn one_or_all(this: &Tensor, dim: Option<i64>) -> Vec<i64> {

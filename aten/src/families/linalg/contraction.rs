@@ -7,7 +7,11 @@ use crate::view_strides;
 use crate::{bmm, dot, expand, mm, mv, permute, reshape, sum_dim_intlist, unsqueeze};
 
 /// The product of the matrices in the last two dimensions; a tensor of one dimension is a row on the left and a column on the right.
-#[op_def("matmul(Tensor self, Tensor other) -> Tensor", out = "out", check = crate::check_factors_of_product([("self", this), ("other", other)]))]
+#[op_def(
+    "matmul(Tensor self, Tensor other) -> Tensor",
+    out = "out",
+    check = crate::check_factors_of_product([("self", this), ("other", other)])
+)]
 pub fn matmul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     match (this.sizes(), other.sizes()) {
         ([], _) => Err(BadArgument::rank("self", 0, "at least 1").into()),

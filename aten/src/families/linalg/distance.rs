@@ -9,7 +9,11 @@ use crate::{
 };
 
 /// The norm of the difference.
-#[op_def("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", out = "out", check = crate::check_broadcast([("self", this), ("other", other)]))]
+#[op_def(
+    "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
+    out = "out",
+    check = crate::check_broadcast([("self", this), ("other", other)])
+)]
 pub fn dist(this: &Tensor, other: &Tensor, p: Scalar) -> Result<Tensor> {
     linalg_vector_norm(&sub(this, other, Scalar::Int(1))?, p, None, false, None)
 }
@@ -25,7 +29,10 @@ pub fn pairwise_distance(x1: &Tensor, x2: &Tensor, p: f64, eps: f64, keepdim: bo
 }
 
 /// The cosine of the angle between vectors along a dimension, none of them taken to be shorter than `eps`.
-#[op_def("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", check = wrap_dim("dim", dim, x1.sizes().len().max(x2.sizes().len())))]
+#[op_def(
+    "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
+    check = wrap_dim("dim", dim, x1.sizes().len().max(x2.sizes().len()))
+)]
 pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result<Tensor> {
     let dtype = x1.dtype().promote(x2.dtype());
     if !dtype.is_floating() {

@@ -55,7 +55,10 @@ fn check_pairs(input1: &Tensor, input2: &Tensor, target: &Tensor) -> Result<(), 
 }
 
 /// `self` where the target is 1, and what it is below `margin` where it is -1.
-#[op_def("hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor", check = crate::check_broadcast([("self", this), ("target", target)]))]
+#[op_def(
+    "hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor",
+    check = crate::check_broadcast([("self", this), ("target", target)])
+)]
 pub fn hinge_embedding_loss(this: &Tensor, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor> {
     let below = clamp_min(&rsub_scalar(this, margin.into(), ONE)?, ZERO)?;
     let apart = where_scalarother(&ne_scalar(target, ONE)?, &below, ZERO)?;
