@@ -1,5 +1,6 @@
 //! What families share: checks of arguments, and geometries.
 
+mod agreement;
 mod checks;
 mod draws;
 mod images;
@@ -8,6 +9,7 @@ mod numbers;
 mod shape;
 mod window;
 
+pub(crate) use agreement::*;
 pub(crate) use checks::*;
 pub use draws::*;
 pub(crate) use images::*;

@@ -43,6 +43,7 @@ use proc_macro::TokenStream;
 /// | `plan` | the contract is under `#[op_plan]` |
 /// | `shape = pointwise`, `reduce(dim)`, `"mk,kn->mn"` | the contract is this shape word |
 /// | `dtype = float`, `dtypes(floating)`, `check = f(this)` | what a shape word does not say: the dtype of the result, the dtypes that are computed, a condition |
+/// | `check = f(this)` over a body | asked if the body fails: its error, in the operator's own words, replaces that of a part |
 /// | `data_dependent` | the sizes of results depend on elements |
 /// | `inplace`, `out = "out"` | defines the forms that write |
 /// | `calls = other(this)` | the operator is this call, and its forms are calls of the other operator's forms; `calls = other` has the same arguments |

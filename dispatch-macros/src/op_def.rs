@@ -38,7 +38,7 @@ struct Definition {
     /// The Rust operator that calls it, such as `Add`.
     claim: Option<Ident>,
     shape: Option<shape::Shape>,
-    /// The condition on its arguments beside the shape word.
+    /// The condition on its arguments: beside the shape word, or of a composite, for a better error if the body fails.
     check: Option<Expr>,
     data_dependent: bool,
     /// Its plan stands under `#[op_plan]`.
@@ -47,6 +47,8 @@ struct Definition {
     body_key: Option<Expr>,
     /// The call of another operator that it is; its forms call that one's forms.
     calls: Option<ExprCall>,
+    /// The same call, in a form too, for errors in the operator's own name.
+    call: Option<ExprCall>,
     /// The operator that this is a form of.
     form: Option<Form>,
     /// The schemas of its own forms.
@@ -131,6 +133,7 @@ impl Checked {
             data_dependent,
             plan,
             body_key,
+            call: calls.clone(),
             calls,
             form: None,
             forms,
@@ -198,7 +201,8 @@ fn check(function: &mut Function, attribute: &Attribute, errors: &mut Errors) ->
     if let (Some(word), Some(_)) = (&attribute.plan, &attribute.shape) {
         errors.at(word, "an operator has a shape word or a plan; leave one out");
     }
-    let shape = shape::check(attribute, &schema, errors);
+    let is_composite = (function.body.is_some() || attribute.calls.is_some()) && attribute.plan.is_none();
+    let shape = shape::check(attribute, &schema, is_composite, errors);
     let forms = forms::check(attribute, &schema, errors);
     Some(Checked { schema, spells_namespace, types, shape, forms })
 }

@@ -81,7 +81,7 @@ pub(crate) fn run(
     if !stack.holds(operator.argument_count()) {
         return run_apart(&mut |own| kernel(operator, keys, own), operator, keys, stack);
     }
-    kernel(operator, keys, stack)?;
+    kernel(operator, keys, stack).map_err(|error| error.through(operator))?;
     check(operator, keys, stack)
 }
 
@@ -102,7 +102,7 @@ fn run_apart(
     stack: &mut Stack,
 ) -> Result<()> {
     let mut own = stack.split_top(operator.argument_count()).map_err(|found| too_few_arguments(operator, found))?;
-    kernel(&mut own)?;
+    kernel(&mut own).map_err(|error| error.through(operator))?;
     check(operator, keys, &own)?;
     own.into_values().into_iter().for_each(|result| stack.push(result));
     Ok(())

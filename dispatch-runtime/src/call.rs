@@ -212,6 +212,22 @@ pub fn failed<O: Operation>(error: Error) -> Error {
     error.in_operator(O::operator().name())
 }
 
+/// The error of a composite: what its own check says of the arguments, or else the error of its body.
+#[cold]
+#[inline(never)]
+#[must_use]
+pub fn explained(operator: &Operator, of_body: Error, check: Result<()>) -> Error {
+    check.map_or_else(|own| own.in_operator(operator.name()), |()| of_body)
+}
+
+/// The error of an operator that is a call of `callee`; see `Error::in_call`.
+#[cold]
+#[inline(never)]
+#[must_use]
+pub fn in_call(error: Error, callee: &Operator, operator: &Operator, names: &[&'static str]) -> Error {
+    error.in_call(callee, operator, names)
+}
+
 /// An error of operator `O` in a call of its form `F`, whose first output has this name.
 #[cold]
 pub fn in_form<O: Operation, F: Operation>(output: &'static str) -> impl FnOnce(Error) -> Error {

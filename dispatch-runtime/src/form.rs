@@ -88,7 +88,8 @@ fn written_by_copy(operator: &Operator, keys: KeySet, arguments: &mut [Value]) -
         check_apart(operator, arguments, at, argument)?;
     }
     let mut own: Stack = given(operator, functional, arguments).into_iter().collect();
-    functional.redispatch_boxed(keys, &mut own)?;
+    let output = written.first().map_or("self", |&(_, argument)| argument);
+    functional.redispatch_boxed(keys, &mut own).map_err(|error| error.in_form(functional.name(), operator, output))?;
     let mut returned = Vec::new();
     for ((at, argument), result) in written.into_iter().zip(own.into_values()) {
         match (std::mem::take(&mut arguments[at]), result) {

@@ -3,6 +3,9 @@
 //! Where a backend has a kernel that never holds all the products at once, its `_fused_sdp_choice` says so, and that kernel runs;
 //! elsewhere attention is composed of other operators.
 
+mod checks;
+
+use checks::check_products;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, wrap_dim};
 
@@ -173,7 +176,8 @@ pub fn _fused_sdp_choice(_: ...) -> Result<i64> {
 
 /// Attention: every query's average of the values, weighted by the softmax of its products with the keys.
 #[op_def(
-    "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor"
+    "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+    check = check_products(query, key, value, attn_mask, enable_gqa)
 )]
 pub fn scaled_dot_product_attention(_: ...) -> Result<Tensor> {
     check_attention(query, key, value, attn_mask, is_causal)?;
@@ -224,7 +228,8 @@ fn additive(mask: &Tensor, dtype: DType) -> Result<Tensor> {
 
 /// Attention, composed of other operators, and the weights that it averaged with.
 #[op_def(
-    "_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool enable_gqa=False) -> (Tensor, Tensor)"
+    "_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool enable_gqa=False) -> (Tensor, Tensor)",
+    check = check_products(query, key, value, attn_mask, enable_gqa)
 )]
 pub fn _scaled_dot_product_attention_math(_: ...) -> Result<(Tensor, Tensor)> {
     check_attention(query, key, value, attn_mask, is_causal)?;

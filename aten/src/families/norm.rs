@@ -31,6 +31,37 @@ fn check_sizes(name: &'static str, tensor: Option<&Tensor>, sizes: &[i64]) -> Re
     }
 }
 
+/// Refuses parameters that do not have the normalised sizes, which are the last of the input's.
+fn check_last<const N: usize>(
+    input: &Tensor,
+    normalized_shape: &[i64],
+    parameters: [(&'static str, Option<&Tensor>); N],
+) -> Result<(), BadArgument> {
+    for (name, parameter) in parameters {
+        if let Some(parameter) = parameter.filter(|parameter| parameter.sizes() != normalized_shape) {
+            let expected = format!("{normalized_shape:?}, as `normalized_shape` says");
+            return Err(BadArgument::sizes(name, parameter.sizes(), expected));
+        }
+    }
+    lines_of(input, normalized_shape, None, None).map(drop)
+}
+
+/// Refuses parameters that are not one for each channel of the input.
+fn check_channels<const N: usize>(
+    input: &Tensor,
+    parameters: [(&'static str, Option<&Tensor>); N],
+) -> Result<(), BadArgument> {
+    let sizes = input.sizes();
+    let Some(&channels) = sizes.get(1) else { return Err(BadArgument::rank("input", sizes.len(), "at least 2")) };
+    for (name, parameter) in parameters {
+        if let Some(parameter) = parameter.filter(|parameter| parameter.sizes() != [channels]) {
+            let expected = format!("[{channels}], one for each channel of `input`, which has sizes {sizes:?}");
+            return Err(BadArgument::sizes(name, parameter.sizes(), expected));
+        }
+    }
+    check_floating(input)
+}
+
 /// Refuses statistics of which there are not `count`.
 fn check_statistics(all: [(&'static str, &Tensor); 2], count: i64) -> Result<(), BadArgument> {
     for (name, tensor) in all {

@@ -1,5 +1,6 @@
 //! Networks over sequences, and packed sequences.
 
+mod checks;
 mod networks;
 mod packs;
 

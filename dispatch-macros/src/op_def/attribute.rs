@@ -17,7 +17,7 @@ pub(super) struct Attribute {
     pub(super) dtype: Option<Ident>,
     /// The dtypes that it computes in.
     pub(super) dtypes: Option<Computed>,
-    /// A condition besides those of the shape word.
+    /// A condition besides those of the shape word, or of a composite.
     pub(super) check: Option<Check>,
     pub(super) data_dependent: Option<Ident>,
     /// The key that the body serves, if it is another than `CompositeImplicitAutograd`.

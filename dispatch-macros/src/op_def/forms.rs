@@ -152,6 +152,7 @@ impl Definition {
             shape: None,
             check: None,
             calls: None,
+            call: self.calls.clone(),
             form: self.calls.is_none().then(|| Form { functional: functional.clone() }),
             plan: false,
             body_key: self.body_key.clone(),

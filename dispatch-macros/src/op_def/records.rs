@@ -1,14 +1,15 @@
 //! What else a definition submits: its body as a kernel, and the Rust operator that it stands for.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
-use syn::Attribute;
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Attribute, Expr};
 
 use super::Definition;
 use crate::default;
 use crate::flags::static_keys;
 use crate::function::signature_lints;
 use crate::rust_type::RustType;
+use crate::signature::rust_name;
 
 /// The name of a composite's body. It is beside the operator and not inside, where generated names would come before the user's.
 fn body_name(definition: &Definition) -> Ident {
@@ -45,7 +46,15 @@ pub(super) fn composite(
     let Definition { function, names, body_key, runtime, .. } = definition;
     function.body.as_ref()?;
     let (name, body) = (&function.signature.ident, body_name(definition));
-    let result = quote!(#runtime::__private::Returns::<#name, #output>::returned(#body(#(#names),*)));
+    let mut result = quote!(#body(#(#names),*));
+    if let Some((callee, renamed)) = definition.renamed() {
+        result = quote! {
+            ::core::result::Result::map_err(#result, |__error| {
+                #runtime::__private::in_call(::core::convert::Into::into(__error), #callee::operator(), &__OPERATOR, &[#(#renamed),*])
+            })
+        };
+    }
+    let result = quote!(#runtime::__private::Returns::<#name, #output>::returned(#result));
     let reads_only = !definition.types.iter().any(RustType::is_written);
     let result = if definition.is_planned() && body_key.is_some() && reads_only {
         quote! {
@@ -65,15 +74,24 @@ pub(super) fn composite(
                 }),
             }
         }
+    } else if definition.is_checked() {
+        quote! {
+            match #result {
+                ::core::result::Result::Ok(__result) => ::core::result::Result::Ok(__result),
+                ::core::result::Result::Err(__error) => ::core::result::Result::Err(__explained(__error, #(#names),*)),
+            }
+        }
     } else {
         result
     };
+    let explained = definition.explained();
     let keys = static_keys(body_key.as_slice(), runtime);
     let function = quote! {
         fn __composite(#(#names: #parameters,)* _: #runtime::KeySet, _: #runtime::__private::TableRef) -> #runtime::Result<#output> {
             #result
         }
 
+        #explained
         #keys
     };
     let record = quote! {
@@ -85,6 +103,52 @@ pub(super) fn composite(
         )
     };
     Some((function, record))
+}
+
+/// The last of some names that an expression mentions, as it comes after the values that only prepare it.
+fn last_named(expression: TokenStream, names: &[Ident]) -> Option<usize> {
+    expression
+        .into_iter()
+        .filter_map(|tree| match tree {
+            TokenTree::Ident(word) => names.iter().position(|name| *name == word),
+            TokenTree::Group(group) => last_named(group.stream(), names),
+            _ => None,
+        })
+        .last()
+}
+
+impl Definition {
+    /// The operator that this one is a call of, and the arguments that its arguments are made of.
+    fn renamed(&self) -> Option<(&Expr, Vec<&str>)> {
+        let call = self.call.as_ref()?;
+        let arguments = &self.schema.arguments;
+        let names: Vec<Ident> = arguments.iter().map(|argument| rust_name(&argument.name)).collect();
+        let name_of = |argument: &Expr| {
+            last_named(argument.to_token_stream(), &names).map_or("", |at| arguments[at].name.as_str())
+        };
+        Some((&call.func, call.args.iter().map(name_of).collect()))
+    }
+
+    /// Whether a condition is asked if the body fails.
+    fn is_checked(&self) -> bool {
+        self.check.is_some() && !self.is_planned()
+    }
+
+    /// The function that asks it. Its parameters have the schema's names, which the condition uses.
+    fn explained(&self) -> Option<TokenStream> {
+        let Self { runtime, types, schema, .. } = self;
+        let check = self.check.as_ref().filter(|_| self.is_checked())?;
+        let names = schema.arguments.iter().map(|argument| rust_name(&argument.name));
+        let shared = types.iter().map(|ty| ty.shared().tokens(runtime));
+        Some(quote! {
+            #[cold]
+            #[inline(never)]
+            fn __explained(__error: #runtime::Error, #(#names: #shared),*) -> #runtime::Error {
+                let __check = ::core::result::Result::map_err(#check, ::core::convert::Into::into);
+                #runtime::__private::explained(&__OPERATOR, __error, ::core::result::Result::map(__check, |_| ()))
+            }
+        })
+    }
 }
 
 /// The operator behind `&a + &b`.

@@ -36,7 +36,7 @@ pub(super) enum Shape {
     Product(String),
 }
 
-pub(super) fn check(attribute: &Attribute, schema: &Schema, errors: &mut Errors) -> Option<Shape> {
+pub(super) fn check(attribute: &Attribute, schema: &Schema, is_composite: bool, errors: &mut Errors) -> Option<Shape> {
     let dtype = match &attribute.dtype {
         None => "Common",
         Some(word) => match DTYPES.iter().find(|(name, _)| word == name) {
@@ -56,10 +56,11 @@ pub(super) fn check(attribute: &Attribute, schema: &Schema, errors: &mut Errors)
         let options = [
             attribute.dtype.as_ref().map(|word| ("dtype", word)),
             attribute.dtypes.as_ref().map(|dtypes| ("dtypes", &dtypes.option)),
-            attribute.check.as_ref().map(|check| ("check", &check.option)),
+            attribute.check.as_ref().filter(|_| !is_composite).map(|check| ("check", &check.option)),
         ];
         for (option, word) in options.into_iter().flatten() {
-            errors.at(word, format!("`{option}` belongs to a shape word; write `shape = pointwise` too"));
+            let or = if option == "check" { " or a body" } else { "" };
+            errors.at(word, format!("`{option}` belongs to a shape word{or}; write `shape = pointwise` too"));
         }
         return None;
     };

@@ -1,8 +1,9 @@
 //! Convolutions of images with a fixed number of dimensions.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, MemoryFormat};
+use dispatch_runtime::{BadArgument, Dims, MemoryFormat, Problem};
 
+use super::convolutions::convolved;
 use crate::{Window, convolution};
 
 /// Convolves an image that may have come without a batch.
@@ -16,7 +17,10 @@ fn with_batch(input: &Tensor, weight: &Tensor, convolve: impl FnOnce(&Tensor) ->
 macro_rules! convolutions {
     ($($rank:literal $name:ident $schema:literal $padded:ident $padded_schema:literal;)*) => {$(
         /// [`convolution`], not transposed, of images with a fixed number of dimensions; one of them may come alone.
-        #[op_def($schema)]
+        #[op_def(
+            $schema,
+            check = check_window(input, weight, bias, [stride, padding, dilation, &[0]], groups, false)
+        )]
         pub fn $name(_: ...) -> Result<Tensor> {
             check_rank($rank, weight)?;
             with_batch(input, weight, |input| {
@@ -25,7 +29,7 @@ macro_rules! convolutions {
         }
 
         /// The same with the padding that is called `valid`, which is none, or `same`, which keeps the sizes.
-        #[op_def($padded_schema)]
+        #[op_def($padded_schema, check = check_padded(input, weight, bias, stride, padding, dilation, groups))]
         pub fn $padded(_: ...) -> Result<Tensor> {
             check_rank($rank, weight)?;
             with_batch(input, weight, |input| {
@@ -49,6 +53,85 @@ fn check_rank(rank: usize, weight: &Tensor) -> Result<(), BadArgument> {
         found if found == rank + 2 => Ok(()),
         found => Err(BadArgument::rank("weight", found, (rank + 2).to_string())),
     }
+}
+
+/// Refuses an image whose channels are not those of `weight`, and a bias that is not one for each channel of the result.
+fn check_convolution(
+    input: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    groups: i64,
+    transposed: bool,
+) -> Result<(), BadArgument> {
+    let (sizes, kernel) = (input.sizes(), weight.sizes());
+    let &[first, second, _, ..] = kernel else {
+        return Err(BadArgument::rank("weight", kernel.len(), "3 to 5"));
+    };
+    let Some(dim) = (sizes.len() + 1).checked_sub(kernel.len()).filter(|&dim| dim < 2) else {
+        let expected = format!("{}, as `weight` has, or one less without a batch", kernel.len());
+        return Err(BadArgument::rank("input", sizes.len(), expected));
+    };
+    if groups < 1 {
+        return Err(BadArgument::value("groups", groups, "1 or more"));
+    }
+    let of_groups = if groups == 1 { String::new() } else { format!(" and `groups` is {groups}") };
+    let [from, into] =
+        if transposed { [first, second.saturating_mul(groups)] } else { [second.saturating_mul(groups), first] };
+    if sizes[dim] != from {
+        let expected = format!("{from} channels in dimension {dim}, as `weight` has sizes {kernel:?}{of_groups}");
+        return Err(BadArgument::sizes("input", sizes, expected));
+    }
+    if first % groups != 0 {
+        return Err(BadArgument::sizes("weight", kernel, format!("a first size that {groups} groups divide")));
+    }
+    if let Some(bias) = bias.filter(|bias| bias.sizes() != [into]) {
+        let expected = format!("[{into}], one for each channel, as `weight` has sizes {kernel:?}{of_groups}");
+        return Err(BadArgument::sizes("bias", bias.sizes(), expected));
+    }
+    crate::check_dtypes([("input", Some(input)), ("weight", Some(weight)), ("bias", bias)])?;
+    crate::check_devices([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])
+}
+
+/// Refuses what [`check_convolution`] refuses, and a window that does not fit.
+fn check_window(
+    input: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    [stride, padding, dilation, output_padding]: [&[i64]; 4],
+    groups: i64,
+    transposed: bool,
+) -> Result<()> {
+    check_convolution(input, weight, bias, groups, transposed)?;
+    let mut batch = input.clone();
+    if input.sizes().len() < weight.sizes().len() {
+        let geometry = input.geometry();
+        let (sizes, strides) = ([&[1], input.sizes()].concat(), [&[0], geometry.strides()].concat());
+        batch = crate::restrided(input, &sizes, &strides, geometry.offset())?;
+    }
+    let fits = convolved(&batch, weight, bias, stride, padding, dilation, transposed, output_padding, groups);
+    fits.map(drop).map_err(|error| match error {
+        BadArgument { argument, problem: Problem::Sizes { expected, .. } } if argument == "input" => {
+            let expected = format!("{expected}, as `weight` has sizes {:?}", weight.sizes());
+            BadArgument::sizes(argument, input.sizes(), expected).into()
+        }
+        other => other.into(),
+    })
+}
+
+/// The same with padding that is called by a name. `same` leaves room for any window.
+fn check_padded(
+    input: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    stride: &[i64],
+    padding: &str,
+    dilation: &[i64],
+    groups: i64,
+) -> Result<()> {
+    if padding == "valid" {
+        return check_window(input, weight, bias, [stride, &[0], dilation, &[0]], groups, false);
+    }
+    Ok(check_convolution(input, weight, bias, groups, false)?)
 }
 
 fn padded_by_name(
@@ -87,7 +170,10 @@ fn padded_by_name(
 macro_rules! transposed_convolutions {
     ($($rank:literal $name:ident $schema:literal;)*) => {$(
         /// [`convolution`], transposed, of images with a fixed number of dimensions; one of them may come alone.
-        #[op_def($schema)]
+        #[op_def(
+            $schema,
+            check = check_window(input, weight, bias, [stride, padding, dilation, output_padding], groups, true)
+        )]
         pub fn $name(_: ...) -> Result<Tensor> {
             check_rank($rank, weight)?;
             with_batch(input, weight, |input| {

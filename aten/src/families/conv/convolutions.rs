@@ -39,7 +39,7 @@ pub fn col2im(_: ...) -> Result<Tensor>;
 
 /// The window of a convolution, which moves over the larger side (the input, or, transposed, the output), and the sizes of the result.
 #[expect(clippy::too_many_arguments, reason = "the operator has them")]
-fn convolved(
+pub(super) fn convolved(
     input: &Tensor,
     weight: &Tensor,
     bias: Option<&Tensor>,

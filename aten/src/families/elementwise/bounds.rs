@@ -12,16 +12,12 @@ pub fn maximum(_: ...) -> Result<Tensor>;
 pub fn minimum(_: ...) -> Result<Tensor>;
 
 /// [`maximum`], as it is called elsewhere.
-#[op_def("max.other(Tensor self, Tensor other) -> Tensor", out = "out")]
-pub fn max_other(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    maximum(this, other)
-}
+#[op_def("max.other(Tensor self, Tensor other) -> Tensor", out = "out", calls = maximum)]
+pub fn max_other(_: ...) -> Result<Tensor>;
 
 /// [`minimum`], as it is called elsewhere.
-#[op_def("min.other(Tensor self, Tensor other) -> Tensor", out = "out")]
-pub fn min_other(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    minimum(this, other)
-}
+#[op_def("min.other(Tensor self, Tensor other) -> Tensor", out = "out", calls = minimum)]
+pub fn min_other(_: ...) -> Result<Tensor>;
 
 /// The larger; the other where one is NaN
 #[op_def("fmax(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), out = "out")]

@@ -8,7 +8,10 @@ use dispatch_runtime::{BadArgument, result_dtype};
 pub fn where_self(_: ...) -> Result<Tensor>;
 
 /// `self`, a number, where the condition holds, `other` elsewhere
-#[op_def("where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor")]
+#[op_def(
+    "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
+    check = where_self::plan(condition, &Tensor::number(this), other)
+)]
 pub fn where_scalarself(condition: &Tensor, this: Scalar, other: &Tensor) -> Result<Tensor> {
     let number = Tensor::number(this);
     check_chosen("self", this, &[&number, other])?;
@@ -16,7 +19,10 @@ pub fn where_scalarself(condition: &Tensor, this: Scalar, other: &Tensor) -> Res
 }
 
 /// `self` where the condition holds, `other`, a number, elsewhere
-#[op_def("where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor")]
+#[op_def(
+    "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
+    check = where_self::plan(condition, this, &Tensor::number(other))
+)]
 pub fn where_scalarother(condition: &Tensor, this: &Tensor, other: Scalar) -> Result<Tensor> {
     let number = Tensor::number(other);
     check_chosen("other", other, &[this, &number])?;
@@ -43,13 +49,20 @@ fn check_chosen(argument: &'static str, number: Scalar, among: &[&Tensor]) -> Re
 pub fn masked_fill(_: ...) -> Result<Tensor>;
 
 /// A number where the mask holds, `self` elsewhere
-#[op_def("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", out = "Scalar_out")]
+#[op_def(
+    "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+    out = "Scalar_out",
+    check = masked_fill::plan(this, mask, &number_for(this, value))
+)]
 pub fn masked_fill_scalar(this: &Tensor, mask: &Tensor, value: Scalar) -> Result<Tensor> {
     masked_fill(this, mask, &number_for(this, value))
 }
 
 /// A number where the mask holds, in place
-#[op_def("masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)")]
+#[op_def(
+    "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
+    check = masked_fill::plan(this, mask, &number_for(this, value))
+)]
 pub fn masked_fill__scalar(this: &mut Tensor, mask: &Tensor, value: Scalar) -> Result<()> {
     masked_fill_(this, mask, &number_for(this, value))
 }

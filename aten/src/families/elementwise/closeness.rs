@@ -16,9 +16,16 @@ pub fn equal(this: &Tensor, other: &Tensor) -> Result<bool> {
     holds(&all(&eq(this, other)?)?)
 }
 
+/// Refuses tensors that do not broadcast; where NaNs are equal, `self` has all sizes of the result.
+fn check_close(this: &Tensor, other: &Tensor, equal_nan: bool) -> Result<(), BadArgument> {
+    crate::check_broadcast([("self", this), ("other", other)])?;
+    if equal_nan { crate::check_stretches(("other", other), ("self", this)) } else { Ok(()) }
+}
+
 /// `|self - other| <= atol + rtol * |other|`
 #[op_def(
-    "isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> Tensor"
+    "isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
+    check = check_close(this, other, equal_nan)
 )]
 pub fn isclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor> {
     if this.dtype() != other.dtype() {

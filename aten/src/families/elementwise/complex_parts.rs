@@ -97,14 +97,14 @@ pub fn angle(this: &Tensor) -> Result<Tensor> {
 }
 
 /// Complex numbers of these parts
-#[op_def("complex(Tensor real, Tensor imag) -> Tensor", out = "out")]
+#[op_def("complex(Tensor real, Tensor imag) -> Tensor", out = "out", check = crate::check_broadcast([("real", real), ("imag", imag)]))]
 pub fn complex(real: &Tensor, imag: &Tensor) -> Result<Tensor> {
     check_parts(("real", real), ("imag", imag))?;
     view_as_complex(&stack(&broadcast_tensors(&[real.clone(), imag.clone()])?, -1)?)
 }
 
 /// Complex numbers of these magnitudes and angles
-#[op_def("polar(Tensor abs, Tensor angle) -> Tensor", out = "out")]
+#[op_def("polar(Tensor abs, Tensor angle) -> Tensor", out = "out", check = crate::check_broadcast([("abs", abs), ("angle", angle)]))]
 pub fn polar(abs: &Tensor, angle: &Tensor) -> Result<Tensor> {
     check_parts(("abs", abs), ("angle", angle))?;
     complex(&mul(abs, &cos(angle)?)?, &mul(abs, &sin(angle)?)?)

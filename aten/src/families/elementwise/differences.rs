@@ -67,6 +67,25 @@ fn check_curve(y: &Tensor, x: Option<&Tensor>, dim: i64) -> Result<(), BadArgume
     }
 }
 
+/// Refuses places whose gaps do not broadcast with those of the points.
+fn check_places(y: &Tensor, x: &Tensor, dim: i64) -> Result<(), BadArgument> {
+    let (rank, own) = (y.sizes().len(), x.sizes().len());
+    let from_end = rank - wrap_dim("dim", dim, rank)?;
+    let gaps = |tensor: &Tensor| {
+        let sizes = tensor.sizes();
+        let mut sizes: Dims =
+            std::iter::repeat_n(1, rank.saturating_sub(sizes.len())).chain(sizes.iter().copied()).collect();
+        let at = sizes.len() - from_end;
+        sizes[at] = (sizes[at] - 1).max(0);
+        sizes
+    };
+    if own == 1 || rank == 0 || dispatch_runtime::broadcast([&gaps(y)[..], &gaps(x)[..]]).is_ok() {
+        return Ok(());
+    }
+    let expected = format!("sizes that broadcast with {:?}, as `y` has, if both are one less along `dim`", y.sizes());
+    Err(BadArgument::sizes("x", x.sizes(), expected))
+}
+
 /// The distances of points, where `y` has its gaps.
 fn gaps(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     let (rank, own) = (y.sizes().len(), x.sizes().len());
@@ -93,7 +112,7 @@ pub fn trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
 }
 
 /// The area under points at the places `x`.
-#[op_def("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")]
+#[op_def("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", check = check_places(y, x, dim))]
 pub fn trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     check_curve(y, Some(x), dim)?;
     let (before, behind) = neighbours(y, dim)?;
@@ -107,10 +126,8 @@ pub fn trapz_dx(y: &Tensor, dx: f64, dim: i64) -> Result<Tensor> {
 }
 
 /// [`trapezoid_x`], as it is called elsewhere.
-#[op_def("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")]
-pub fn trapz_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
-    trapezoid_x(y, x, dim)
-}
+#[op_def("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", calls = trapezoid_x)]
+pub fn trapz_x(_: ...) -> Result<Tensor>;
 
 /// The areas up to each point but the first, of points that are `dx` apart.
 #[op_def("cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")]
@@ -126,7 +143,7 @@ pub fn cumulative_trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tenso
 }
 
 /// The areas up to each point but the first, of points at the places `x`.
-#[op_def("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")]
+#[op_def("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", check = check_places(y, x, dim))]
 pub fn cumulative_trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     check_curve(y, Some(x), dim)?;
     let (before, behind) = neighbours(y, dim)?;
@@ -176,10 +193,12 @@ pub fn gradient_tensorarray(this: &Tensor, spacing: &[Tensor], dim: &[i64], edge
 }
 
 /// The slopes along a dimension or each, with the places of the points for each.
-#[op_def("gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]")]
-pub fn gradient_tensorarrayint(_: ...) -> Result<Vec<Tensor>> {
-    gradient_tensorarray(this, spacing, &one_or_all(this, dim), edge_order)
-}
+#[op_def(
+    "gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]",
+    calls = gradient_tensorarray(this, spacing, &one_or_all(this, dim), edge_order),
+    check = wrap_dim("dim", dim.unwrap_or(0), this.sizes().len())
+)]
+pub fn gradient_tensorarrayint(_: ...) -> Result<Vec<Tensor>>;
 
 fn one_or_all(this: &Tensor, dim: Option<i64>) -> Vec<i64> {
     dim.map_or_else(|| (0..).take(this.sizes().len()).collect(), |dim| vec![dim])

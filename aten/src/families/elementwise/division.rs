@@ -135,7 +135,11 @@ pub fn square(this: &Tensor) -> Result<Tensor> {
 pub fn square_(_: ...) -> Result<()>;
 
 /// `self * 2^other`
-#[op_def("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", out = "out")]
+#[op_def(
+    "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
+    out = "out",
+    check = crate::check_broadcast([("self", this), ("other", other)])
+)]
 pub fn ldexp(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     if !other.dtype().is_integral() || !(this.dtype().is_floating() || this.dtype().is_complex()) {
         return mul(this, &pow_scalar(2.0.into(), other)?);
@@ -153,7 +157,7 @@ pub fn ldexp(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 const EXPONENTS: f64 = 2046.0;
 
 /// `self * 2^other`, in place
-#[op_def("ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)")]
+#[op_def("ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)", check = crate::check_broadcast([("self", this), ("other", other)]))]
 pub fn ldexp_(this: &mut Tensor, other: &Tensor) -> Result<()> {
     let product = ldexp(this, other)?;
     Spec::contiguous(product.dtype(), product.sizes()).fit("self", this)?;
@@ -161,7 +165,11 @@ pub fn ldexp_(this: &mut Tensor, other: &Tensor) -> Result<()> {
 }
 
 /// `self ^ exponent`, in double precision
-#[op_def("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", out = "Tensor_Tensor_out")]
+#[op_def(
+    "float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+    out = "Tensor_Tensor_out",
+    check = crate::check_broadcast([("self", this), ("exponent", exponent)])
+)]
 pub fn float_power_tensor_tensor(this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
     let dtype = doubled(this.dtype().is_complex() || exponent.dtype().is_complex());
     pow_tensor_tensor(&converted(this, dtype)?, &converted(exponent, dtype)?)

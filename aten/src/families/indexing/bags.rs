@@ -52,7 +52,8 @@ bags! {
 
 /// [`_embedding_bag`] without padding.
 #[op_def(
-    "embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)"
+    "embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)",
+    check = _embedding_bag::plan(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, -1)
 )]
 pub fn embedding_bag(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
     let (scale, last) = (scale_grad_by_freq, include_last_offset);
@@ -61,7 +62,8 @@ pub fn embedding_bag(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
 
 /// [`_embedding_bag`] that leaves out a row, which may be counted from the end.
 #[op_def(
-    "embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)"
+    "embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
+    check = _embedding_bag::plan(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, -1)
 )]
 pub fn embedding_bag_padding_idx(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
     let rows = weight.sizes().first().copied().unwrap_or(0);

@@ -71,11 +71,8 @@ fn comparable(argument: &'static str, tensor: &Tensor) -> Result<(), BadArgument
 /// [`searchsorted`] of a number.
 #[op_def(
     "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-    out = "Scalar_out"
-)]
-pub fn searchsorted_scalar(_: ...) -> Result<Tensor> {
-    searchsorted(sorted_sequence, &counted(this), out_int32, right, side, sorter)
-}
+    out = "Scalar_out", calls = searchsorted(sorted_sequence, &counted(this), out_int32, right, side, sorter))]
+pub fn searchsorted_scalar(_: ...) -> Result<Tensor>;
 
 /// Between which boundaries each number is.
 #[op_def(

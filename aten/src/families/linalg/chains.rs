@@ -7,7 +7,7 @@ use crate::prelude::*;
 use crate::{cat, mm, mul};
 
 /// The product of all tensors, in the order of the fewest multiplications; the first and the last may be vectors.
-#[op_def("linalg_multi_dot(Tensor[] tensors) -> Tensor", out = "out")]
+#[op_def("linalg_multi_dot(Tensor[] tensors) -> Tensor", out = "out", check = check_chain("tensors", tensors))]
 pub fn linalg_multi_dot(tensors: &[Tensor]) -> Result<Tensor> {
     let [first, middle @ .., last] = tensors else {
         return Err(BadArgument::value("tensors", format!("{} tensors", tensors.len()), "two or more").into());
@@ -31,6 +31,20 @@ pub fn linalg_multi_dot(tensors: &[Tensor]) -> Result<Tensor> {
         sizes.push(last.sizes()[1]);
     }
     product(&matrices, &splits(&matrices))?.reshape(&sizes)
+}
+
+/// Refuses factors that do not fit their neighbours.
+fn check_chain(argument: &'static str, factors: &[Tensor]) -> Result<(), BadArgument> {
+    for (at, pair) in factors.windows(2).enumerate() {
+        let (left, right) = (pair[0].sizes(), pair[1].sizes());
+        if let (Some(inner), Some(rows)) = (left.last(), right.first())
+            && inner != rows
+        {
+            let expected = format!("{inner} in dimension 0, as the factor before it, number {at}, has sizes {left:?}");
+            return Err(BadArgument::sizes(argument, right, expected));
+        }
+    }
+    Ok(())
 }
 
 /// Where each run of matrices is best cut in two: `splits[length - 2][start]`.
@@ -67,7 +81,7 @@ fn product(matrices: &[Tensor], splits: &[Vec<usize>]) -> Result<Tensor> {
 }
 
 /// [`linalg_multi_dot`] of matrices alone, of which there may be one.
-#[op_def("chain_matmul(Tensor[] matrices) -> Tensor", out = "out")]
+#[op_def("chain_matmul(Tensor[] matrices) -> Tensor", out = "out", check = check_chain("matrices", matrices))]
 pub fn chain_matmul(matrices: &[Tensor]) -> Result<Tensor> {
     if let Some(odd) = matrices.iter().find(|matrix| matrix.sizes().len() != 2) {
         return Err(BadArgument::rank("matrices", odd.sizes().len(), "2").into());
@@ -121,7 +135,7 @@ pub fn matrix_power(this: &Tensor, n: i64) -> Result<Tensor> {
 }
 
 /// The vectors that are at right angles to two others, of three elements along a dimension.
-#[op_def("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out = "out")]
+#[op_def("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out = "out", check = check_cross(this, other, dim))]
 pub fn linalg_cross(this: &Tensor, other: &Tensor, dim: i64) -> Result<Tensor> {
     if this.sizes().len() != other.sizes().len() {
         let expected = format!("{}, as `self` has", this.sizes().len());
@@ -141,8 +155,18 @@ pub fn linalg_cross(this: &Tensor, other: &Tensor, dim: i64) -> Result<Tensor> {
     first - mul(&turned(this, -2)?, &turned(other, -1)?)?
 }
 
+fn check_cross(this: &Tensor, other: &Tensor, dim: i64) -> Result<(), BadArgument> {
+    let rank = this.sizes().len();
+    wrap_dim("dim", dim, rank)?;
+    if other.sizes().len() != rank {
+        return Err(BadArgument::rank("other", other.sizes().len(), format!("{rank}, as `self` has")));
+    }
+    crate::check_broadcast([("self", this), ("other", other)])?;
+    crate::check_dtypes([("self", Some(this)), ("other", Some(other))])
+}
+
 /// [`linalg_cross`] along the first dimension of three elements, unless another is named.
-#[op_def("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out = "out")]
+#[op_def("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out = "out", check = check_cross(this, other, dim.unwrap_or(0)))]
 pub fn cross(this: &Tensor, other: &Tensor, dim: Option<i64>) -> Result<Tensor> {
     let first = || this.sizes().iter().position(|&size| size == 3).and_then(|at| i64::try_from(at).ok());
     let Some(dim) = dim.or_else(first) else {

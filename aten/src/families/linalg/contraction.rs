@@ -7,7 +7,11 @@ use crate::view_strides;
 use crate::{bmm, dot, expand, mm, mv, permute, reshape, sum_dim_intlist, unsqueeze};
 
 /// The product of the matrices in the last two dimensions; a tensor of one dimension is a row on the left and a column on the right.
-#[op_def("matmul(Tensor self, Tensor other) -> Tensor", out = "out")]
+#[op_def(
+    "matmul(Tensor self, Tensor other) -> Tensor",
+    out = "out",
+    check = crate::check_factors_of_product([("self", this), ("other", other)])
+)]
 pub fn matmul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     match (this.sizes(), other.sizes()) {
         ([], _) => Err(BadArgument::rank("self", 0, "at least 1").into()),
@@ -65,13 +69,11 @@ fn batches(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 }
 
 /// [`matmul`], as it is called elsewhere.
-#[op_def("linalg_matmul(Tensor self, Tensor other) -> Tensor", out = "out")]
-pub fn linalg_matmul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    matmul(this, other)
-}
+#[op_def("linalg_matmul(Tensor self, Tensor other) -> Tensor", out = "out", calls = matmul)]
+pub fn linalg_matmul(_: ...) -> Result<Tensor>;
 
 /// `input weight^T + bias`
-#[op_def("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", out = "out")]
+#[op_def("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", out = "out", check = check_linear(input, weight, bias))]
 pub fn linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
     let (rank, across) = (input.sizes().len(), crate::t(weight)?);
     let Some(bias) = bias else { return matmul(input, &across) };
@@ -88,8 +90,31 @@ pub fn linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<
     }
 }
 
+/// Refuses weights and biases of [`linear`] that do not fit the input.
+fn check_linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<(), BadArgument> {
+    crate::check_devices([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])?;
+    let letters = if weight.sizes().len() == 1 { "k" } else { "nk" };
+    crate::check_letters(&[("input", Some(input), "*k"), ("weight", Some(weight), letters)])?;
+    let Some(bias) = bias else {
+        return crate::check_dtypes([("input", Some(input)), ("weight", Some(weight))]);
+    };
+    let mut sizes = Dims::from_slice(input.sizes());
+    sizes.pop();
+    if let &[out, _] = weight.sizes() {
+        if bias.sizes().last().is_some_and(|&size| size != out && size != 1) {
+            let expected = format!("{out} in the last dimension, as `weight` has sizes {:?}", weight.sizes());
+            return Err(BadArgument::sizes("bias", bias.sizes(), expected));
+        }
+        sizes.push(out);
+    }
+    broadcast([&sizes[..], bias.sizes()]).map_err(|error| BadArgument::new("bias", error.problem))?;
+    crate::check_dtypes([("input", Some(input)), ("weight", Some(weight)), ("bias", Some(bias))])
+}
+
 /// For each row of weights, the sum over a matrix of what both inputs have for its row and for its column.
-#[op_def("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")]
+#[op_def("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", check = crate::check_letters(&[
+        ("weight", Some(weight), "orc"), ("input1", Some(input1), "*r"), ("input2", Some(input2), "*c"), ("bias", bias, "o")
+    ]))]
 pub fn bilinear(input1: &Tensor, input2: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
     let &[out, rows, columns] = weight.sizes() else {
         return Err(BadArgument::rank("weight", weight.sizes().len(), "3").into());
@@ -144,10 +169,8 @@ pub fn outer(this: &Tensor, vec2: &Tensor) -> Result<Tensor> {
 }
 
 /// [`outer`], as it is called elsewhere.
-#[op_def("ger(Tensor self, Tensor vec2) -> Tensor", out = "out")]
-pub fn ger(this: &Tensor, vec2: &Tensor) -> Result<Tensor> {
-    outer(this, vec2)
-}
+#[op_def("ger(Tensor self, Tensor vec2) -> Tensor", out = "out", calls = outer)]
+pub fn ger(_: ...) -> Result<Tensor>;
 
 /// The sums of products along the last dimension of both.
 #[op_def("inner(Tensor self, Tensor other) -> Tensor", out = "out")]

@@ -1,7 +1,7 @@
 //! How far vectors are from each other.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Spec, broadcast};
+use dispatch_runtime::{BadArgument, Dims, Spec, broadcast, wrap_dim};
 
 use crate::{
     add_scalar, cat, check_devices, clamp_min, div, linalg_vector_norm, matmul, mul, mul_scalar, ones_like,
@@ -9,14 +9,19 @@ use crate::{
 };
 
 /// The norm of the difference.
-#[op_def("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", out = "out")]
+#[op_def(
+    "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
+    out = "out",
+    check = crate::check_broadcast([("self", this), ("other", other)])
+)]
 pub fn dist(this: &Tensor, other: &Tensor, p: Scalar) -> Result<Tensor> {
     linalg_vector_norm(&sub(this, other, Scalar::Int(1))?, p, None, false, None)
 }
 
 /// The norm of the difference of each pair of rows; `eps` is added to the difference.
 #[op_def(
-    "pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor"
+    "pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor",
+    check = crate::check_broadcast([("x1", x1), ("x2", x2)])
 )]
 pub fn pairwise_distance(x1: &Tensor, x2: &Tensor, p: f64, eps: f64, keepdim: bool) -> Result<Tensor> {
     let apart = add_scalar(&sub(x1, x2, Scalar::Int(1))?, eps.into(), Scalar::Int(1))?;
@@ -24,7 +29,10 @@ pub fn pairwise_distance(x1: &Tensor, x2: &Tensor, p: f64, eps: f64, keepdim: bo
 }
 
 /// The cosine of the angle between vectors along a dimension, none of them taken to be shorter than `eps`.
-#[op_def("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")]
+#[op_def(
+    "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
+    check = wrap_dim("dim", dim, x1.sizes().len().max(x2.sizes().len()))
+)]
 pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result<Tensor> {
     let dtype = x1.dtype().promote(x2.dtype());
     if !dtype.is_floating() {

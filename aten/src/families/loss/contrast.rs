@@ -16,7 +16,8 @@ const ZERO: Scalar = Scalar::Int(0);
 
 /// 1 less the cosine between two vectors whose target is 1, and what the cosine is above `margin` where it is -1.
 #[op_def(
-    "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor"
+    "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor",
+    check = check_pairs(input1, input2, target)
 )]
 pub fn cosine_embedding_loss(_: ...) -> Result<Tensor> {
     const TINY: Scalar = Scalar::Float(1e-12);
@@ -40,8 +41,24 @@ pub fn cosine_embedding_loss(_: ...) -> Result<Tensor> {
     reduced(add(&close, &apart, ONE)?, reduction)
 }
 
+/// Refuses vectors that do not broadcast with each other, or whose number does not broadcast with that of the targets.
+fn check_pairs(input1: &Tensor, input2: &Tensor, target: &Tensor) -> Result<(), BadArgument> {
+    crate::check_broadcast([("input1", input1), ("input2", input2)])?;
+    let many = [input1, input2].map(|input| input.sizes().first().copied().unwrap_or(1)).into_iter().find(|&n| n != 1);
+    match (target.sizes(), many) {
+        (&[count], Some(many)) if count != many && count != 1 => {
+            let expected = format!("[{many}], as `input1` has sizes {:?}", input1.sizes());
+            Err(BadArgument::sizes("target", target.sizes(), expected))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// `self` where the target is 1, and what it is below `margin` where it is -1.
-#[op_def("hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor")]
+#[op_def(
+    "hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor",
+    check = crate::check_broadcast([("self", this), ("target", target)])
+)]
 pub fn hinge_embedding_loss(this: &Tensor, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor> {
     let below = clamp_min(&rsub_scalar(this, margin.into(), ONE)?, ZERO)?;
     let apart = where_scalarother(&ne_scalar(target, ONE)?, &below, ZERO)?;
@@ -51,7 +68,8 @@ pub fn hinge_embedding_loss(this: &Tensor, target: &Tensor, margin: f64, reducti
 
 /// `max(0, -target * (input1 - input2) + margin)`
 #[op_def(
-    "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor"
+    "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor",
+    check = crate::check_broadcast([("input1", input1), ("input2", input2), ("target", target)])
 )]
 pub fn margin_ranking_loss(_: ...) -> Result<Tensor> {
     let behind = mul(&neg(target)?, &sub(input1, input2, ONE)?)?;
@@ -60,7 +78,8 @@ pub fn margin_ranking_loss(_: ...) -> Result<Tensor> {
 
 /// `max(0, |anchor - positive| - |anchor - negative| + margin)`; with `swap` the negative is as near as it is to either.
 #[op_def(
-    "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor"
+    "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor",
+    check = crate::check_broadcast([("anchor", anchor), ("positive", positive), ("negative", negative)])
 )]
 pub fn triplet_margin_loss(_: ...) -> Result<Tensor> {
     let rank = anchor.sizes().len();
@@ -83,7 +102,8 @@ pub fn triplet_margin_loss(_: ...) -> Result<Tensor> {
 
 /// The negative logarithm of how likely a count is where `input`, or its exponential, is expected; `full` adds Stirling's term.
 #[op_def(
-    "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor"
+    "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
+    check = crate::check_broadcast([("input", input), ("target", target)])
 )]
 pub fn poisson_nll_loss(_: ...) -> Result<Tensor> {
     let mut loss = if log_input {

@@ -73,7 +73,8 @@ pub fn _ctc_loss_backward_tensor(_: ...) -> Result<Tensor> {
 
 /// The negative logarithm of how likely sequences of labels are; a mean is over labels, and then over sequences.
 #[op_def(
-    "ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"
+    "ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor",
+    check = check_labels(log_probs, targets, input_lengths, target_lengths, blank)
 )]
 pub fn ctc_loss_intlist(_: ...) -> Result<Tensor> {
     let reduction = Reduction::of(reduction)?;
@@ -99,6 +100,20 @@ pub fn ctc_loss_intlist(_: ...) -> Result<Tensor> {
             mean(&div(&losses, &clamp_min(&labels, 1.into())?)?, None)
         }
     }
+}
+
+/// Refuses what [`_ctc_loss`] refuses, unless a single sequence came without a batch.
+fn check_labels(
+    log_probs: &Tensor,
+    targets: &Tensor,
+    input_lengths: &[i64],
+    target_lengths: &[i64],
+    blank: i64,
+) -> Result<(), BadArgument> {
+    if log_probs.sizes().len() == 2 {
+        return Ok(());
+    }
+    Labelling::new(log_probs, targets, input_lengths, target_lengths, blank).map(drop)
 }
 
 /// [`ctc_loss_intlist`] of lengths in tensors.

@@ -43,7 +43,7 @@ macro_rules! likelihoods {
         }
 
         /// `-weight[target] * self[target]` along the classes.
-        #[op_def($composite_schema, out = "out")]
+        #[op_def($composite_schema, out = "out", check = $forward::plan(this, target, weight, reduction, ignore_index))]
         pub fn $composite(_: ...) -> Result<Tensor> {
             Ok($forward(this, target, weight, reduction, ignore_index)?.0)
         }
@@ -123,7 +123,8 @@ fn likelihood(
 
 /// [`nll_loss`] over any dimensions beside the classes.
 #[op_def(
-    "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor"
+    "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor",
+    check = check_target(this, target, weight, false)
 )]
 pub fn nll_loss_nd(_: ...) -> Result<Tensor> {
     let sizes = this.sizes();
@@ -144,9 +145,34 @@ pub fn nll_loss_nd(_: ...) -> Result<Tensor> {
     if Reduction::of(reduction)? == Reduction::None { reshape(&loss, &beside) } else { Ok(loss) }
 }
 
+/// Refuses a target that is no class for each line of `self`, and weights that are not one for each class. `probable` says that the target
+/// may have the sizes of `self`.
+fn check_target(this: &Tensor, target: &Tensor, weight: Option<&Tensor>, probable: bool) -> Result<(), BadArgument> {
+    let (sizes, dim) = (this.sizes(), usize::from(this.sizes().len() > 1));
+    let Some(&classes) = sizes.get(dim) else { return Err(BadArgument::rank("self", 0, "at least 1")) };
+    let mut lines = Dims::from_slice(sizes);
+    lines.remove(dim);
+    let is_probable = probable && target.sizes() == sizes;
+    if target.sizes() != &lines[..] && !is_probable && !(dim == 0 && target.sizes() == [1]) {
+        let expected = format!("{lines:?}, as `self` has sizes {sizes:?}, with the classes in dimension {dim}");
+        return Err(BadArgument::sizes("target", target.sizes(), expected));
+    }
+    if !is_probable && !matches!(target.dtype(), DType::I64 | DType::U8) {
+        return Err(BadArgument::dtype("target", target.dtype(), "int64 or uint8, as it has a class for each line"));
+    }
+    match weight {
+        Some(weight) if weight.sizes() != [classes] => {
+            let expected = format!("[{classes}], one for each class in dimension {dim} of `self`, which has {sizes:?}");
+            Err(BadArgument::sizes("weight", weight.sizes(), expected))
+        }
+        _ => crate::check_dtypes([("self", Some(this)), ("weight", weight)]),
+    }
+}
+
 /// The negative logarithm of softmax at the true class, or averaged with the target's probabilities.
 #[op_def(
-    "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100, float label_smoothing=0.) -> Tensor"
+    "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100, float label_smoothing=0.) -> Tensor",
+    check = check_target(this, target, weight, true)
 )]
 pub fn cross_entropy_loss(_: ...) -> Result<Tensor> {
     if !(0.0..=1.0).contains(&label_smoothing) {

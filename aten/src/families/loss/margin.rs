@@ -35,7 +35,11 @@ fn multi_margin_loss_backward_plan(_: ...) -> Result<Plan<Margins>, BadArgument>
 }
 
 /// The mean over classes of `max(0, 1 - self[true] + self[false])`, summed over the true classes: those before the first -1.
-#[op_def("multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", out = "out")]
+#[op_def(
+    "multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    out = "out",
+    check = multilabel_margin_loss_forward::plan(this, target, reduction)
+)]
 pub fn multilabel_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     Ok(multilabel_margin_loss_forward(this, target, reduction)?.0)
 }

@@ -11,7 +11,10 @@ use crate::{abs, check_width, exp, exp_, log1p_, mul, mul_, neg, sub, xlogy};
 pub fn mse_loss(_: ...) -> Result<Tensor>;
 
 /// `|self - target|`
-#[op_def("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")]
+#[op_def(
+    "l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    check = crate::check_broadcast([("self", this), ("target", target)])
+)]
 pub fn l1_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     reduced(abs(&sub(this, target, Scalar::Int(1))?)?, reduction)
 }
@@ -27,7 +30,8 @@ pub fn huber_loss(_: ...) -> Result<Tensor>;
 /// `log(1 + exp(-target * self))`
 #[op_def(
     "soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
-    out = "out", body = CompositeExplicitAutograd
+    out = "out", body = CompositeExplicitAutograd,
+    check = crate::check_stretches(("target", target), ("self", this))
 )]
 pub fn soft_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let mut losses = neg(this)?;
@@ -54,7 +58,10 @@ pub fn binary_cross_entropy(_: ...) -> Result<Tensor>;
 pub fn binary_cross_entropy_with_logits(_: ...) -> Result<Tensor>;
 
 /// `target * (log(target) - self)`, or of the target's logarithm
-#[op_def("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor")]
+#[op_def(
+    "kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
+    check = crate::check_broadcast([("self", this), ("target", target)])
+)]
 pub fn kl_div(this: &Tensor, target: &Tensor, reduction: i64, log_target: bool) -> Result<Tensor> {
     let one = Scalar::Int(1);
     reduced(

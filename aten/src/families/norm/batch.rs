@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
-use super::{check_floating, check_sizes, gradient_specs};
+use super::{check_channels, check_floating, check_sizes, gradient_specs};
 use crate::images_like;
 
 /// Normalises each channel, by its own statistics or by those of before. Gives the mean and the reciprocal of the standard deviation too.
@@ -16,7 +16,8 @@ pub fn native_batch_norm(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 /// The same, in a schema that says that the running statistics are written.
 #[op_def(
     "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-    body = CompositeExplicitAutograd
+    body = CompositeExplicitAutograd,
+    check = check_batch_norm(input, [weight, bias, Some(running_mean), Some(running_var)], training)
 )]
 pub fn _native_batch_norm_legit(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
     native_batch_norm(input, weight, bias, Some(running_mean), Some(running_var), training, momentum, eps)
@@ -25,7 +26,8 @@ pub fn _native_batch_norm_legit(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
 /// The same without running statistics.
 #[op_def(
     "_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-    out = "no_stats_out"(out, save_mean, save_invstd), body = CompositeExplicitAutograd
+    out = "no_stats_out"(out, save_mean, save_invstd), body = CompositeExplicitAutograd,
+    check = check_batch_norm(input, [weight, bias, None, None], true)
 )]
 pub fn _native_batch_norm_legit_no_stats(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
     native_batch_norm(input, weight, bias, None, None, true, momentum, eps)
@@ -34,7 +36,8 @@ pub fn _native_batch_norm_legit_no_stats(_: ...) -> Result<(Tensor, Tensor, Tens
 /// Normalises each channel by its own statistics, which go into the running ones. The last result is room for a backend's notes.
 #[op_def(
     "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
-    body = CompositeExplicitAutograd
+    body = CompositeExplicitAutograd,
+    check = check_batch_norm(input, [weight, bias, Some(running_mean), Some(running_var)], true)
 )]
 pub fn _batch_norm_with_update(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
     let running = (Some(&*running_mean), Some(&*running_var));
@@ -45,7 +48,8 @@ pub fn _batch_norm_with_update(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor
 /// Normalises each channel by statistics of before.
 #[op_def(
     "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-    out = "out"
+    out = "out",
+    check = check_batch_norm(input, [weight, bias, Some(running_mean), Some(running_var)], false)
 )]
 pub fn _native_batch_norm_legit_no_training(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
     native_batch_norm(input, weight, bias, Some(running_mean), Some(running_var), false, momentum, eps)
@@ -53,7 +57,8 @@ pub fn _native_batch_norm_legit_no_training(_: ...) -> Result<(Tensor, Tensor, T
 
 /// Normalises each channel.
 #[op_def(
-    "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor"
+    "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+    check = check_batch_norm(input, [weight, bias, running_mean, running_var], training)
 )]
 pub fn batch_norm(_: ...) -> Result<Tensor> {
     Ok(native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)?.0)
@@ -86,6 +91,16 @@ fn batch_norm_backward_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
         check_sizes(name, Some(tensor), &[channels])?;
     }
     Ok(Plan::new((), gradient_specs(grad_out, input, &[channels], weight, output_mask)?))
+}
+
+/// Refuses what [`native_batch_norm`] refuses, and says which sizes the input has.
+fn check_batch_norm(input: &Tensor, all: [Option<&Tensor>; 4], training: bool) -> Result<(), BadArgument> {
+    let [weight, bias, running_mean, running_var] = all;
+    check_channels(
+        input,
+        [("weight", weight), ("bias", bias), ("running_mean", running_mean), ("running_var", running_var)],
+    )?;
+    planned(input, all, training).map(drop)
 }
 
 /// The plan of a normalisation of channels. The tensors are weight, bias, and running mean and variance. Without training there are no

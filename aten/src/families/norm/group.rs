@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec, element_count};
 
-use super::{check_floating, check_sizes, check_statistics, gradient_specs};
+use super::{check_channels, check_floating, check_sizes, check_statistics, gradient_specs};
 use crate::images_like;
 
 /// Normalises over groups of channels and all that is in them. Gives the mean and the reciprocal of the standard deviation too.
@@ -29,7 +29,8 @@ fn group_norm_plan(_: ...) -> Result<Plan<GroupNorm, 3>, BadArgument> {
 
 /// Normalises over groups of channels and all that is in them.
 #[op_def(
-    "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor"
+    "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
+    check = check_channels(input, [("weight", weight), ("bias", bias)])
 )]
 pub fn group_norm(_: ...) -> Result<Tensor> {
     let [n, c, inner @ ..] = input.sizes() else {

@@ -7,7 +7,8 @@ use crate::{batch_norm, contiguous, copy_, mean_dim, repeat, view};
 
 /// Normalises each channel of each picture, by its own statistics or by those of before.
 #[op_def(
-    "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor"
+    "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+    check = super::check_channels(input, [("weight", weight), ("bias", bias), ("running_mean", running_mean), ("running_var", running_var)])
 )]
 pub fn instance_norm(_: ...) -> Result<Tensor> {
     let [pictures, channels, inner @ ..] = input.sizes() else {

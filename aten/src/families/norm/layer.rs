@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec, element_count};
 
-use super::{check_floating, check_sizes, check_statistics, gradient_specs};
+use super::{check_floating, check_last, check_sizes, check_statistics, gradient_specs};
 
 /// Normalises over the last dimensions. Gives the mean and the reciprocal of the standard deviation too.
 #[op_def(
@@ -32,7 +32,8 @@ fn layer_norm_plan(_: ...) -> Result<Plan<LayerNorm, 3>, BadArgument> {
 
 /// Normalises over the last dimensions.
 #[op_def(
-    "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor"
+    "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
+    check = check_last(input, normalized_shape, [("weight", weight), ("bias", bias)])
 )]
 pub fn layer_norm(_: ...) -> Result<Tensor> {
     Ok(native_layer_norm(input, normalized_shape, weight, bias, eps)?.0)

@@ -7,7 +7,10 @@ use super::layer::lines_of;
 use crate::{add_scalar, contiguous, mean_dim, mul, rsqrt, sub, sum_dim_intlist, to_dtype};
 
 /// Divides by the root of the mean square over the last dimensions.
-#[op_def("rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")]
+#[op_def(
+    "rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
+    check = super::check_last(input, normalized_shape, [("weight", weight)])
+)]
 pub fn rms_norm(input: &Tensor, normalized_shape: &[i64], weight: Option<&Tensor>, eps: Option<f64>) -> Result<Tensor> {
     Ok(_fused_rms_norm(input, normalized_shape, weight, eps)?.0)
 }

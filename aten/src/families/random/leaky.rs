@@ -29,7 +29,8 @@ pub fn rrelu_(_: ...) -> Result<()> {
 
 /// [`rrelu`], and what each element was multiplied with while training.
 #[op_def(
-    "rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> (Tensor, Tensor noise_out)"
+    "rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> (Tensor, Tensor noise_out)",
+    check = bounds(this, noise, [lower, upper], training)
 )]
 pub fn rrelu_with_noise_functional(_: ...) -> Result<(Tensor, Tensor)> {
     let mut noise = crate::clone(noise, None)?;
@@ -67,7 +68,8 @@ pub fn rrelu_with_noise_(_: ...) -> Result<()> {
 /// The gradient of [`rrelu_with_noise`].
 #[op_def(
     "rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor",
-    out = "out"
+    out = "out",
+    check = crate::check_broadcast([("grad_output", grad_output), ("self", this)])
 )]
 pub fn rrelu_with_noise_backward(_: ...) -> Result<Tensor> {
     let bounds = bounds(this, noise, [lower, upper], training)?;

@@ -7,6 +7,7 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use super::batch_sizes_of;
+use super::checks::check_step;
 use crate::check_calls;
 use crate::{
     add, cat, chunk, dropout, flatten_using_ints, linear, mul, narrow, relu, reshape, select_int, sigmoid,
@@ -17,7 +18,7 @@ const ONE: Scalar = Scalar::Int(1);
 
 /// What happens in a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Cell {
+pub(super) enum Cell {
     Lstm,
     Gru,
     Tanh,
@@ -25,7 +26,7 @@ enum Cell {
 }
 
 /// The parameters of one direction of a layer.
-struct Weights<'a> {
+pub(super) struct Weights<'a> {
     input: &'a Tensor,
     hidden: &'a Tensor,
     input_bias: Option<&'a Tensor>,
@@ -36,12 +37,21 @@ struct Weights<'a> {
 
 impl Cell {
     /// Refuses another number of states than it has.
-    fn check(self, state: &[Tensor]) -> Result<(), BadArgument> {
+    pub(super) fn check(self, state: &[Tensor]) -> Result<(), BadArgument> {
         let kinds = if self == Self::Lstm { 2 } else { 1 };
         if state.len() == kinds {
             return Ok(());
         }
         Err(BadArgument::value("hx", format!("{} states", state.len()), kinds.to_string()))
+    }
+
+    /// How many gates a step has.
+    pub(super) const fn gates(self) -> i64 {
+        match self {
+            Self::Lstm => 4,
+            Self::Gru => 3,
+            Self::Tanh | Self::Relu => 1,
+        }
     }
 
     /// The next state, of what the input adds to the gates and of the state before.
@@ -122,19 +132,19 @@ fn joined(parts: &[Vec<Tensor>]) -> Result<Vec<Tensor>> {
 }
 
 /// How layers are stacked.
-struct Stack<'a> {
-    cell: Cell,
-    params: &'a [Tensor],
+pub(super) struct Stack<'a> {
+    pub(super) cell: Cell,
+    pub(super) params: &'a [Tensor],
     has_biases: bool,
-    num_layers: i64,
+    pub(super) num_layers: i64,
     dropout: f64,
     train: bool,
-    bidirectional: bool,
+    pub(super) bidirectional: bool,
 }
 
 impl Stack<'_> {
     /// The parameters of each direction of each layer.
-    fn weights(&self, projected: bool) -> Result<Vec<Weights<'_>>, BadArgument> {
+    pub(super) fn weights(&self, projected: bool) -> Result<Vec<Weights<'_>>, BadArgument> {
         let each = if self.has_biases { 4 } else { 2 } + usize::from(projected);
         let directions = if self.bidirectional { 2 } else { 1 };
         let wanted = usize::try_from(self.num_layers).unwrap_or(0).saturating_mul(directions);
@@ -237,7 +247,8 @@ fn exactly<const N: usize>(all: Vec<Tensor>) -> Result<[Tensor; N]> {
 
 /// One step of a long short-term memory: its output, and its memory.
 #[op_def(
-    "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)"
+    "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)",
+    check = check_step(Cell::Lstm, input, hx, [w_ih, w_hh], [b_ih, b_hh])
 )]
 pub fn lstm_cell(_: ...) -> Result<(Tensor, Tensor)> {
     let [hidden, cell] = exactly(step(Cell::Lstm, input, hx, [w_ih, w_hh], [b_ih, b_hh])?)?;
@@ -247,7 +258,10 @@ pub fn lstm_cell(_: ...) -> Result<(Tensor, Tensor)> {
 macro_rules! cells {
     ($($cell:ident $name:ident $schema:literal;)*) => {$(
         /// One step of a recurrent layer.
-        #[op_def($schema)]
+        #[op_def(
+            $schema,
+            check = check_step(Cell::$cell, input, std::slice::from_ref(hx), [w_ih, w_hh], [b_ih, b_hh])
+        )]
         pub fn $name(_: ...) -> Result<Tensor> {
             let [hidden] = exactly(step(Cell::$cell, input, std::slice::from_ref(hx), [w_ih, w_hh], [b_ih, b_hh])?)?;
             Ok(hidden)
@@ -268,7 +282,11 @@ macro_rules! layers {
     ($($cell:ident [$($result:tt)+] $start:expr => $end:expr;
         $padded:ident $padded_schema:literal $packed:ident $packed_schema:literal;)*) => {$(
         /// Recurrent layers over padded sequences: what came of each step, and the last states.
-        #[op_def($padded_schema)]
+        #[op_def(
+            $padded_schema,
+            check = Stack { cell: Cell::$cell, params, has_biases, num_layers, dropout, train, bidirectional }
+                .check(("input", input), $start(hx))
+        )]
         pub fn $padded(_: ...) -> $($result)+ {
             let stack = Stack { cell: Cell::$cell, params, has_biases, num_layers, dropout, train, bidirectional };
             let (output, ends) = stack.run_padded(input, $start(hx), batch_first)?;
@@ -276,7 +294,11 @@ macro_rules! layers {
         }
 
         /// Recurrent layers over packed sequences: what came of each step, and the last states.
-        #[op_def($packed_schema)]
+        #[op_def(
+            $packed_schema,
+            check = Stack { cell: Cell::$cell, params, has_biases, num_layers, dropout, train, bidirectional }
+                .check(("data", data), $start(hx))
+        )]
         pub fn $packed(_: ...) -> $($result)+ {
             let stack = Stack { cell: Cell::$cell, params, has_biases, num_layers, dropout, train, bidirectional };
             let (output, ends) = stack.run(data, &batch_sizes_of(batch_sizes, data, $packed::operator())?, $start(hx))?;

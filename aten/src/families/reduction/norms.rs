@@ -34,14 +34,31 @@ fn others(v: &Tensor, dim: i64) -> Result<Vec<i64>> {
     Ok((0..).zip(v.sizes()).map(|(other, _)| other).filter(|&other| usize::try_from(other) != Ok(at)).collect())
 }
 
+/// Refuses norms that are not one for each place along the dimension.
+fn check_norms(v: &Tensor, g: &Tensor, dim: i64) -> Result<(), BadArgument> {
+    let mut sizes = vec![1; v.sizes().len()];
+    if dim != -1 {
+        let at = wrap_dim("dim", dim, v.sizes().len())?;
+        sizes.iter_mut().zip(v.sizes()).skip(at).take(1).for_each(|(one, size)| *one = *size);
+    }
+    if dispatch_runtime::broadcast([g.sizes(), &sizes, v.sizes()]).is_ok() {
+        return Ok(());
+    }
+    Err(BadArgument::sizes(
+        "g",
+        g.sizes(),
+        format!("sizes that broadcast with {sizes:?}, as `v` has sizes {:?}", v.sizes()),
+    ))
+}
+
 /// `v` with the norms `g` along a dimension, or with one norm where that is -1.
-#[op_def("_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor")]
+#[op_def("_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", check = check_norms(v, g, dim))]
 pub fn _weight_norm(v: &Tensor, g: &Tensor, dim: i64) -> Result<Tensor> {
     v * (g / norm_except_dim(v, 2, dim)?)?
 }
 
 /// [`_weight_norm`], and the norms that `v` has.
-#[op_def("_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)", out = "out")]
+#[op_def("_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)", out = "out", check = check_norms(v, g, dim))]
 pub fn _weight_norm_interface(v: &Tensor, g: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
     let norms = norm_except_dim(v, 2, dim)?;
     Ok(((v * (g / &norms)?)?, norms))

@@ -49,9 +49,24 @@ samplers! {
     "grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)";
 }
 
+fn check_samples(
+    input: &Tensor,
+    grid: &Tensor,
+    interpolation_mode: i64,
+    padding_mode: i64,
+    align_corners: bool,
+) -> Result<()> {
+    match input.sizes().len() {
+        4 => grid_sampler_2d::plan(input, grid, interpolation_mode, padding_mode, align_corners).map(drop),
+        5 => grid_sampler_3d::plan(input, grid, interpolation_mode, padding_mode, align_corners).map(drop),
+        rank => Err(BadArgument::rank("input", rank, "4 for images, or 5 for volumes").into()),
+    }
+}
+
 /// [`grid_sampler_2d`] of images, and [`grid_sampler_3d`] of volumes.
 #[op_def(
-    "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"
+    "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
+    check = check_samples(input, grid, interpolation_mode, padding_mode, align_corners)
 )]
 pub fn grid_sampler(_: ...) -> Result<Tensor> {
     match input.sizes().len() {

@@ -45,7 +45,8 @@ pub fn _histogramdd_bin_edges(_: ...) -> Result<Vec<Tensor>> {
 /// How many points there are in each of so many equal bins for each coordinate
 #[op_def(
     "_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor",
-    out = "out", body = CompositeExplicitAutograd
+    out = "out", body = CompositeExplicitAutograd,
+    check = check_histogram(this, Some(bins.len()), weight)
 )]
 pub fn _histogramdd_from_bin_cts(_: ...) -> Result<Tensor> {
     let edges = edges(&points(this)?, bins, range)?;
@@ -64,7 +65,8 @@ pub fn _histogramdd_from_bin_tensors(_: ...) -> Result<Tensor> {
 
 /// How many points there are in each of so many equal bins for each coordinate; and the edges of the bins
 #[op_def(
-    "histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)"
+    "histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
+    check = check_histogram(this, Some(bins.len()), weight)
 )]
 pub fn histogramdd(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
     let edges = _histogramdd_bin_edges(this, bins, range, weight, density)?;
@@ -73,7 +75,8 @@ pub fn histogramdd(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
 
 /// How many points there are in each of as many equal bins for every coordinate; and the edges of the bins
 #[op_def(
-    "histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)"
+    "histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
+    check = check_histogram(this, None, weight)
 )]
 pub fn histogramdd_int_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
     let coordinates = this.sizes().last().copied().unwrap_or(0);
@@ -84,10 +87,26 @@ pub fn histogramdd_int_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
 
 /// How many points there are in each bin between these edges for each coordinate; and the edges
 #[op_def(
-    "histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)"
+    "histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
+    check = check_histogram(this, Some(bins.len()), weight)
 )]
 pub fn histogramdd_tensorlist_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
     Ok((_histogramdd_from_bin_tensors(this, bins, weight, density)?, bins.to_vec()))
+}
+
+/// Refuses bins that are not one list for each coordinate, and weights that are not one for each point.
+fn check_histogram(this: &Tensor, bins: Option<usize>, weight: Option<&Tensor>) -> Result<(), BadArgument> {
+    let sizes = this.sizes();
+    let &[ref rows @ .., coordinates] = sizes else { return Err(BadArgument::rank("self", 0, "at least 2")) };
+    if let Some(bins) = bins.filter(|&bins| i64::try_from(bins) != Ok(coordinates)) {
+        let expected = format!("bins for each of {coordinates} coordinates, as `self` has sizes {sizes:?}");
+        return Err(BadArgument::value("bins", bins, expected));
+    }
+    if let Some(weight) = weight.filter(|weight| weight.geometry().count() != element_count(rows)) {
+        let expected = format!("one for each point of `self`, which has sizes {sizes:?}");
+        return Err(BadArgument::sizes("weight", weight.sizes(), expected));
+    }
+    Ok(())
 }
 
 /// Points as rows.

@@ -33,7 +33,8 @@ pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> 
 /// The elements of `src`, in the sizes and dtype of `self`.
 #[op_def(
     "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
-    out = "out", body = CompositeExplicitAutograd
+    out = "out", body = CompositeExplicitAutograd,
+    check = crate::check_stretches(("src", src), ("self", this))
 )]
 pub fn copy(_: ...) -> Result<Tensor> {
     let mut copied = like(this, this.dtype(), None)?.on(this.device())?;

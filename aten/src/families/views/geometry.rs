@@ -185,20 +185,29 @@ pub fn reshape(this: &Tensor, shape: &[i64]) -> Result<Tensor> {
     if is_view { view(this, &size) } else { _unsafe_view(&crate::alias_copy(this)?, &size) }
 }
 
+/// Refuses another tensor with another number of elements.
+fn check_count(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
+    if this.geometry().count() == other.geometry().count() {
+        return Ok(());
+    }
+    let expected = format!("as many elements as `self`, which has sizes {:?}", this.sizes());
+    Err(BadArgument::sizes("other", other.sizes(), expected))
+}
+
 /// [`view`] in the sizes of another tensor.
-#[op_def("view_as(Tensor(a) self, Tensor other) -> Tensor(a)")]
+#[op_def("view_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = check_count(this, other))]
 pub fn view_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     view(this, other.sizes())
 }
 
 /// [`reshape`] to the sizes of another tensor.
-#[op_def("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)")]
+#[op_def("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = check_count(this, other))]
 pub fn reshape_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     reshape(this, other.sizes())
 }
 
 /// [`expand`] to the sizes of another tensor.
-#[op_def("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)")]
+#[op_def("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = crate::check_stretches(("self", this), ("other", other)))]
 pub fn expand_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     expand(this, other.sizes(), false)
 }

@@ -47,16 +47,12 @@ fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<Joined<'_>>, BadArgumen
 }
 
 /// [`cat`], as it is called elsewhere.
-#[op_def("concat(Tensor[] tensors, int dim=0) -> Tensor", out = "out")]
-pub fn concat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
-    cat(tensors, dim)
-}
+#[op_def("concat(Tensor[] tensors, int dim=0) -> Tensor", out = "out", calls = cat)]
+pub fn concat(_: ...) -> Result<Tensor>;
 
 /// [`cat`], as it is called elsewhere.
-#[op_def("concatenate(Tensor[] tensors, int dim=0) -> Tensor", out = "out")]
-pub fn concatenate(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
-    cat(tensors, dim)
-}
+#[op_def("concatenate(Tensor[] tensors, int dim=0) -> Tensor", out = "out", calls = cat)]
+pub fn concatenate(_: ...) -> Result<Tensor>;
 
 /// The tensors side by side along a new dimension.
 #[op_def("stack(Tensor[] tensors, int dim=0) -> Tensor", out = "out")]
@@ -75,32 +71,45 @@ pub fn stack(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
 }
 
 /// [`stack`], as it is called elsewhere.
-#[op_def("_stack(Tensor[] tensors, int dim=0) -> Tensor", out = "out")]
-pub fn _stack(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
-    stack(tensors, dim)
+#[op_def("_stack(Tensor[] tensors, int dim=0) -> Tensor", out = "out", calls = stack)]
+pub fn _stack(_: ...) -> Result<Tensor>;
+
+/// Refuses a tensor that does not fit the first, beside each other (`rank` 1), below each other (2) or behind each other (3).
+fn check_stacked(tensors: &[Tensor], rank: usize) -> Result<(), BadArgument> {
+    let Some(first) = tensors.first() else { return Ok(()) };
+    let dim = match rank {
+        1 => usize::from(first.sizes().len() > 1),
+        2 => 0,
+        _ => 2,
+    };
+    super::check_joined(tensors, dim, |sizes| match (sizes, rank) {
+        ([], _) => Dims::from_elem(1, rank),
+        (&[size], 2) => Dims::from_slice(&[1, size]),
+        (&[size], 3) => Dims::from_slice(&[1, size, 1]),
+        (&[height, width], 3) => Dims::from_slice(&[height, width, 1]),
+        _ => Dims::from_slice(sizes),
+    })
 }
 
 /// The tensors beside each other: along the second dimension, and vectors along the first.
-#[op_def("hstack(Tensor[] tensors) -> Tensor", out = "out")]
+#[op_def("hstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stacked(tensors, 1))]
 pub fn hstack(tensors: &[Tensor]) -> Result<Tensor> {
     let parts = super::at_least(tensors, 1)?;
     cat(&parts, i64::from(parts.first().is_some_and(|part| part.sizes().len() != 1)))
 }
 
 /// The tensors below each other, a vector being a row.
-#[op_def("vstack(Tensor[] tensors) -> Tensor", out = "out")]
+#[op_def("vstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stacked(tensors, 2))]
 pub fn vstack(tensors: &[Tensor]) -> Result<Tensor> {
     cat(&super::at_least(tensors, 2)?, 0)
 }
 
 /// [`vstack`], as it is called elsewhere.
-#[op_def("row_stack(Tensor[] tensors) -> Tensor", out = "out")]
-pub fn row_stack(tensors: &[Tensor]) -> Result<Tensor> {
-    vstack(tensors)
-}
+#[op_def("row_stack(Tensor[] tensors) -> Tensor", out = "out", calls = vstack)]
+pub fn row_stack(_: ...) -> Result<Tensor>;
 
 /// The tensors behind each other, along the third dimension.
-#[op_def("dstack(Tensor[] tensors) -> Tensor", out = "out")]
+#[op_def("dstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stacked(tensors, 3))]
 pub fn dstack(tensors: &[Tensor]) -> Result<Tensor> {
     cat(&super::at_least(tensors, 3)?, 2)
 }
@@ -322,10 +331,8 @@ pub fn meshgrid_indexing(tensors: &[Tensor], indexing: &str) -> Result<Vec<Tenso
 }
 
 /// [`meshgrid_indexing`] by rows and columns.
-#[op_def("meshgrid(Tensor[] tensors) -> Tensor[]")]
-pub fn meshgrid(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
-    meshgrid_indexing(tensors, "ij")
-}
+#[op_def("meshgrid(Tensor[] tensors) -> Tensor[]", calls = meshgrid_indexing(tensors, "ij"))]
+pub fn meshgrid(_: ...) -> Result<Vec<Tensor>>;
 
 /// Every position as often as it says.
 #[op_def(
@@ -347,9 +354,14 @@ fn repeat_interleave_plan(repeats: &Tensor) -> Result<Plan<(), 0>, BadArgument> 
     Ok(Plan::checked(()))
 }
 
+fn check_repeats(repeats: &Tensor) -> Result<(), BadArgument> {
+    if repeats.dtype().is_integral() { Ok(()) } else { Err(BadArgument::dtype("repeats", repeats.dtype(), "integral")) }
+}
+
 /// Every position of a dimension as often as `repeats` says.
 #[op_def(
-    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor"
+    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
+    check = check_repeats(repeats)
 )]
 pub fn repeat_interleave_self_tensor(_: ...) -> Result<Tensor> {
     check_devices([("self", this), ("repeats", repeats)])?;

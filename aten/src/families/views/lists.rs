@@ -13,8 +13,17 @@ pub fn flatten_dense_tensors(tensors: &[Tensor]) -> Result<Tensor> {
     cat(&flat, 0)
 }
 
+fn check_parts(flat: &Tensor, tensors: &[Tensor]) -> Result<(), BadArgument> {
+    let wanted = tensors.iter().fold(0_i64, |count, tensor| count.saturating_add(tensor.geometry().count()));
+    if matches!(flat.sizes(), &[count] if count >= wanted) {
+        return Ok(());
+    }
+    let expected = format!("one dimension of {wanted}, as many as `tensors` have elements");
+    Err(BadArgument::sizes("flat", flat.sizes(), expected))
+}
+
 /// The elements of one tensor in the sizes of others.
-#[op_def("unflatten_dense_tensors(Tensor flat, Tensor[] tensors) -> Tensor[]")]
+#[op_def("unflatten_dense_tensors(Tensor flat, Tensor[] tensors) -> Tensor[]", check = check_parts(flat, tensors))]
 pub fn unflatten_dense_tensors(flat: &Tensor, tensors: &[Tensor]) -> Result<Vec<Tensor>> {
     let mut start = 0;
     let part = |tensor: &Tensor| {

@@ -1,7 +1,7 @@
 //! Tensors brought to common sizes, or to so many dimensions.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Geometry, broadcast};
+use dispatch_runtime::{BadArgument, Dims, Geometry, broadcast};
 
 /// The sums to which a tensor of these sizes would stretch to this one.
 #[op_def("sum_to_size(Tensor self, SymInt[] size) -> Tensor")]
@@ -86,8 +86,33 @@ pub(crate) fn at_least(tensors: &[Tensor], rank: usize) -> Result<Vec<Tensor>> {
     tensors.iter().map(|tensor| grown(tensor, rank)).collect()
 }
 
+/// Refuses a tensor that differs from the first beside the dimension that they are joined along. `grown` gives the sizes that are joined.
+pub(super) fn check_joined(tensors: &[Tensor], dim: usize, grown: impl Fn(&[i64]) -> Dims) -> Result<(), BadArgument> {
+    let Some(first) = tensors.first().map(Tensor::sizes) else { return Ok(()) };
+    let beside = |sizes: &[i64]| {
+        let sizes = grown(sizes).into_iter().enumerate();
+        sizes.filter(|(at, _)| *at != dim).map(|(_, size)| size).collect::<Dims>()
+    };
+    match tensors.iter().find(|tensor| beside(tensor.sizes()) != beside(first)) {
+        Some(odd) => {
+            let expected = format!("{:?} beside dimension {dim}, as the first has sizes {first:?}", beside(first));
+            Err(BadArgument::sizes("tensors", odd.sizes(), expected))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The sizes of columns beside each other, a vector being one.
+fn columns(sizes: &[i64]) -> Dims {
+    match sizes {
+        [] => Dims::from_slice(&[1, 1]),
+        &[size] => Dims::from_slice(&[size, 1]),
+        _ => Dims::from_slice(sizes),
+    }
+}
+
 /// The tensors beside each other, a vector being a column.
-#[op_def("column_stack(Tensor[] tensors) -> Tensor", out = "out")]
+#[op_def("column_stack(Tensor[] tensors) -> Tensor", out = "out", check = check_joined(tensors, 1, columns))]
 pub fn column_stack(tensors: &[Tensor]) -> Result<Tensor> {
     let columns = tensors.iter().map(|tensor| match tensor.sizes() {
         [] => crate::view(tensor, &[1, 1]),

@@ -1,0 +1,47 @@
+//! Whether queries, keys, values and masks fit each other.
+
+use dispatch_runtime::{BadArgument, Tensor, broadcast};
+
+use crate::{check_batches, check_devices, check_letters};
+
+/// Refuses keys, values and a mask that do not fit the queries. Groups of heads have a check of their own.
+pub(super) fn check_products(
+    query: &Tensor,
+    key: &Tensor,
+    value: &Tensor,
+    attn_mask: Option<&Tensor>,
+    enable_gqa: bool,
+) -> Result<(), BadArgument> {
+    check_devices([("query", query), ("key", key), ("value", value), ("attn_mask", attn_mask.unwrap_or(query))])?;
+    check_letters(&[("query", Some(query), "*le"), ("key", Some(key), "*se"), ("value", Some(value), "*sv")])?;
+    if enable_gqa {
+        return check_heads(query, key, value);
+    }
+    check_batches(("query", query), ("key", key))?;
+    check_batches(("key", key), ("value", value))?;
+    let Some(mask) = attn_mask else { return Ok(()) };
+    let (rows, columns) = (query.sizes(), key.sizes());
+    let batch = broadcast([&rows[..rows.len() - 2], &columns[..columns.len() - 2]]).unwrap_or_default();
+    let products = [&batch[..], &[rows[rows.len() - 2], columns[columns.len() - 2]]].concat();
+    if broadcast([mask.sizes(), &products[..]]).is_ok() {
+        return Ok(());
+    }
+    let expected = format!(
+        "sizes that broadcast with {products:?}, as `query` has sizes {rows:?} and `key` has sizes {columns:?}"
+    );
+    Err(BadArgument::sizes("attn_mask", mask.sizes(), expected))
+}
+
+/// Refuses numbers of heads of keys and values that do not divide that of the queries.
+fn check_heads(query: &Tensor, key: &Tensor, value: &Tensor) -> Result<(), BadArgument> {
+    for (name, tensor) in [("query", query), ("key", key), ("value", value)] {
+        let (&[.., own, _, _], &[.., heads, _, _]) = (tensor.sizes(), query.sizes()) else {
+            return Err(BadArgument::rank(name, tensor.sizes().len(), "at least 3, with `enable_gqa`"));
+        };
+        if own < 1 || heads % own != 0 {
+            let expected = format!("a number of heads that divides {heads}, as `query` has sizes {:?}", query.sizes());
+            return Err(BadArgument::sizes(name, tensor.sizes(), expected));
+        }
+    }
+    Ok(())
+}

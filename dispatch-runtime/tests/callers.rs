@@ -1,0 +1,91 @@
+//! An error names the operator that the caller called: as its own, or behind the operator in which it arose.
+
+use dispatch_runtime::keys::CompositeImplicitAutograd;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Registrar, Stack};
+
+#[op_def("callers::part(Tensor self, Tensor other) -> Tensor", shape = pointwise, inplace, out = "out")]
+fn part(_: ...) -> Result<Tensor>;
+
+#[op_impl(part, CPU)]
+fn part_cpu(_: ...) -> Result<Tensor> {
+    part::plan(this, other)?;
+    Ok(this.clone())
+}
+
+/// Its first argument is the second one of the part.
+#[op_def("callers::swapped(Tensor first, Tensor second) -> Tensor", out = "out", calls = part(second, first))]
+fn swapped(_: ...) -> Result<Tensor>;
+
+#[op_def("callers::plain(Tensor self, Tensor other) -> Tensor", out = "out")]
+fn plain(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    part(other, this)
+}
+
+#[op_def("callers::checked(Tensor self, Tensor other) -> Tensor", check = check_equal(this, other))]
+fn checked(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    plain(this, other)
+}
+
+#[op_def("callers::boxed(Tensor self, Tensor other) -> Tensor")]
+fn boxed(_: ...) -> Result<Tensor>;
+
+#[op_impl(boxed, CompositeImplicitAutograd, boxed)]
+fn boxed_composite(_: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+    plain::operator().call_boxed(stack)
+}
+
+fn check_equal(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
+    if this.sizes() == other.sizes() {
+        return Ok(());
+    }
+    Err(BadArgument::sizes("other", other.sizes(), format!("{:?}, as `self` has", this.sizes())))
+}
+
+fn two() -> (Tensor, Tensor) {
+    (Tensor::from_slice(&[1.0_f32; 2]), Tensor::from_slice(&[1.0_f32; 3]))
+}
+
+const PART: &str = "`callers::part`: argument `other` has sizes [2], which do not broadcast with [3]: counted from the last, sizes must be \
+                    equal, or one of them 1";
+
+#[test]
+fn an_error_of_a_part_names_the_composites_around_it() {
+    let (x, y) = two();
+    assert_eq!(plain(&x, &y).unwrap_err().to_string(), format!("{PART}\n  called by `callers::plain`"));
+    let through_boxed = format!("{PART}\n  called by `callers::plain`\n  called by `callers::boxed`");
+    assert_eq!(boxed(&x, &y).unwrap_err().to_string(), through_boxed);
+    let error = boxed::operator().call([x.clone().into(), y.clone().into()]).unwrap_err();
+    assert_eq!(error.to_string(), through_boxed);
+    let error = plain_out(&x, &y, &mut x.clone()).unwrap_err().to_string();
+    assert_eq!(error, format!("{PART}\n  called by `callers::plain`\n  called by `callers::plain.out`"));
+}
+
+#[test]
+fn an_error_through_a_closure_names_its_operator() {
+    let registrar = Registrar::new("callers");
+    let _definition = registrar.define("late(Tensor self, Tensor other) -> Tensor").unwrap();
+    let kernel = |_: &Operator, _: KeySet, stack: &mut Stack| plain::operator().call_boxed(stack);
+    let _kernel = registrar.kernel("late", CompositeImplicitAutograd, kernel).unwrap();
+    let (x, y) = two();
+    let error = Operator::find("callers::late").unwrap().call([x.into(), y.into()]).unwrap_err();
+    assert_eq!(error.to_string(), format!("{PART}\n  called by `callers::plain`\n  called by `callers::late`"));
+}
+
+#[test]
+fn a_check_of_a_composite_is_asked_only_if_the_body_fails() {
+    let (x, y) = two();
+    let error = checked(&x, &y).unwrap_err().to_string();
+    assert_eq!(error, "`callers::checked`: argument `other` has sizes [3], but must have [2], as `self` has");
+    let wide = Tensor::from_slice(&[1.0_f32]);
+    assert_eq!(checked(&x, &wide).unwrap().sizes(), [1]);
+}
+
+#[test]
+fn an_operator_that_is_a_call_of_another_has_the_error_as_its_own() {
+    let (x, y) = two();
+    let expected = PART.replace("part", "swapped").replace("other", "first");
+    assert_eq!(swapped(&x, &y).unwrap_err().to_string(), expected);
+    let expected = expected.replace("swapped", "swapped.out");
+    assert_eq!(swapped_out(&x, &y, &mut x.clone()).unwrap_err().to_string(), expected);
+}
