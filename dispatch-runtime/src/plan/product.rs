@@ -19,18 +19,19 @@ pub fn product(operator: &Operator, tensors: &[&Tensor]) -> Result<Plan<()>> {
     let mut dtype = None;
     for (i, (word, tensor)) in inputs.split(',').zip(tensors).enumerate() {
         if tensor.sizes().len() != word.len() {
-            return Err(BadArgument::rank(name(i), tensor.sizes().len(), word.len().to_string()).into());
+            return Err(BadArgument::rank(name(i), tensor.sizes().len(), word.len()).into());
         }
         let expected = *dtype.get_or_insert_with(|| tensor.dtype());
         if tensor.dtype() != expected {
-            let expected = format!("{expected}, as `{}` is", name(0));
-            return Err(BadArgument::dtype(name(i), tensor.dtype(), expected).into());
+            return Err(BadArgument::dtype(name(i), tensor.dtype(), expected).like(name(0)).into());
         }
-        for (letter, &size) in word.chars().zip(tensor.sizes()) {
+        for (dim, (letter, &size)) in word.chars().zip(tensor.sizes()).enumerate() {
             match known.iter().find(|(known, _)| *known == letter) {
                 Some(&(_, expected)) if expected != size => {
-                    let expected = format!("{expected} where they meet `{}`", name(0));
-                    return Err(BadArgument::sizes(name(i), tensor.sizes(), expected).into());
+                    let bad = BadArgument::size(name(i), tensor.sizes(), dim, expected);
+                    let words = inputs.split(',').enumerate();
+                    let met = words.filter_map(|(of, word)| Some((of, word.find(letter)?))).next();
+                    return Err(met.map_or(bad.clone(), |(of, dim)| bad.like_dim(name(of), dim)).into());
                 }
                 Some(_) => {}
                 None => known.push((letter, size)),

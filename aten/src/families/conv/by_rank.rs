@@ -47,7 +47,7 @@ convolutions! {
 fn check_rank(rank: usize, weight: &Tensor) -> Result<(), BadArgument> {
     match weight.sizes().len() {
         found if found == rank + 2 => Ok(()),
-        found => Err(BadArgument::rank("weight", found, (rank + 2).to_string())),
+        found => Err(BadArgument::rank("weight", found, rank + 2)),
     }
 }
 
@@ -65,12 +65,12 @@ fn padded_by_name(
         return plain(&[0]);
     }
     if padding != "same" {
-        return Err(BadArgument::value("padding", format!("{padding:?}"), "\"valid\" or \"same\"").into());
+        return Err(BadArgument::word("padding", padding, &["valid", "same"]).into());
     }
     let rank = weight.sizes().len() - 2;
     let window = Window::new(rank, ("weight", &weight.sizes()[2..]), stride, &[0], dilation)?;
-    if window.stride.iter().any(|&stride| stride != 1) {
-        return Err(BadArgument::value("stride", format!("{stride:?}"), "1 where `padding` is \"same\"").into());
+    if let Some(&stride) = window.stride.iter().find(|&&stride| stride != 1) {
+        return Err(BadArgument::number("stride", stride, 1).because("`padding` is \"same\"").into());
     }
     let reach = |dim: usize| window.dilation[dim].saturating_mul(window.kernel[dim] - 1);
     let after: Dims = (0..rank).map(|dim| reach(dim) / 2 + reach(dim) % 2).collect();
