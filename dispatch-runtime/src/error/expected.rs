@@ -102,8 +102,8 @@ pub enum DTypes {
 }
 
 macro_rules! from {
-    ($(<$($number:ident)?> $from:ty => $to:ty: $value:pat => $result:expr;)*) => {$(
-        impl$(<$number: Into<Scalar>>)? From<$from> for $to {
+    ($($from:ty => $to:ty: $value:ident => $result:expr;)*) => {$(
+        impl From<$from> for $to {
             fn from($value: $from) -> Self {
                 $result
             }
@@ -111,36 +111,49 @@ macro_rules! from {
     )*};
 }
 
-macro_rules! from_count {
-    ($($count:ty)*) => {$(
-        from! {
-            <> $count => Expected<$count>: count => Self::Is(count);
-            <> RangeFrom<$count> => Expected<$count>: range => Self::AtLeast(range.start);
-            <> RangeToInclusive<$count> => Expected<$count>: range => Self::AtMost(range.end);
-            <> RangeInclusive<$count> => Expected<$count>: range => Self::Between(*range.start(), *range.end());
+from! {
+    &[i64] => Sizes: sizes => Self::Are(sizes.to_vec());
+    &'static str => Sizes: text => Self::Text(text.into());
+    String => Sizes: text => Self::Text(text.into());
+    DType => DTypes: dtype => Self::Is(dtype);
+    &'static str => DTypes: text => Self::Text(text.into());
+    String => DTypes: text => Self::Text(text.into());
+}
+
+/// A number or a range of numbers of `$number`, which become numbers of `$bound`.
+macro_rules! from_numbers {
+    ($(<$($generic:ident)?> $number:ty => $bound:ty;)*) => {$(
+        impl<$($generic: Into<$bound>)?> From<$number> for Expected<$bound> {
+            fn from(number: $number) -> Self {
+                Self::Is(number.into())
+            }
+        }
+
+        impl<$($generic: Into<$bound>)?> From<RangeFrom<$number>> for Expected<$bound> {
+            fn from(range: RangeFrom<$number>) -> Self {
+                Self::AtLeast(range.start.into())
+            }
+        }
+
+        impl<$($generic: Into<$bound>)?> From<RangeToInclusive<$number>> for Expected<$bound> {
+            fn from(range: RangeToInclusive<$number>) -> Self {
+                Self::AtMost(range.end.into())
+            }
+        }
+
+        impl<$($generic: Into<$bound>)?> From<RangeInclusive<$number>> for Expected<$bound> {
+            fn from(range: RangeInclusive<$number>) -> Self {
+                let (least, most) = range.into_inner();
+                Self::Between(least.into(), most.into())
+            }
         }
     )*};
 }
 
-from_count! { usize i64 }
-
-from! {
-    <N> N => Expected<Scalar>: number => Self::Is(number.into());
-    <N> RangeFrom<N> => Expected<Scalar>: range => Self::AtLeast(range.start.into());
-    <N> RangeToInclusive<N> => Expected<Scalar>: range => Self::AtMost(range.end.into());
-    <> &[i64] => Sizes: sizes => Self::Are(sizes.to_vec());
-    <> &'static str => Sizes: text => Self::Text(text.into());
-    <> String => Sizes: text => Self::Text(text.into());
-    <> DType => DTypes: dtype => Self::Is(dtype);
-    <> &'static str => DTypes: text => Self::Text(text.into());
-    <> String => DTypes: text => Self::Text(text.into());
-}
-
-impl<N: Into<Scalar>> From<RangeInclusive<N>> for Expected<Scalar> {
-    fn from(range: RangeInclusive<N>) -> Self {
-        let (least, most) = range.into_inner();
-        Self::Between(least.into(), most.into())
-    }
+from_numbers! {
+    <> usize => usize;
+    <> i64 => i64;
+    <N> N => Scalar;
 }
 
 impl<T, const N: usize> From<&'static [T; N]> for Expected<T> {

@@ -151,7 +151,7 @@ fn check_gradient(grad_output: &Tensor, sizes: &[i64]) -> Result<(), BadArgument
     if grad_output.sizes() == sizes || (sizes.is_empty() && grad_output.geometry().count() == 1) {
         return Ok(());
     }
-    Err(BadArgument::sizes("grad_output", grad_output.sizes(), &sizes[..]).because("the result has"))
+    Err(BadArgument::sizes("grad_output", grad_output.sizes(), sizes).because("the result has"))
 }
 
 fn check_classes(target: &Tensor) -> Result<(), BadArgument> {

@@ -264,7 +264,7 @@ pub(crate) fn check_indices(this: &Tensor, indices: &Tensor, sizes: &[i64]) -> R
         return Err(BadArgument::dtype("indices", indices.dtype(), DType::I64));
     }
     if indices.sizes() != sizes {
-        return Err(BadArgument::sizes("indices", indices.sizes(), &sizes[..]).because("the result has"));
+        return Err(BadArgument::sizes("indices", indices.sizes(), sizes).because("the result has"));
     }
     Ok(())
 }
