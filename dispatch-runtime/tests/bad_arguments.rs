@@ -33,7 +33,7 @@ fn every_bound_of_a_number_has_words() {
 fn numbers_of_dimensions_and_entries_are_counts() {
     ends(&BadArgument::rank("self", 1, &[2, 3]), "has 1 dimensions, but must have 2 or 3");
     ends(&BadArgument::rank("self", 1, 2..=4), "but must have from 2 to 4");
-    ends(&BadArgument::length("stride", 3, 2).like("size"), "has 3 entries, but must have 2, as `size` has");
+    ends(&BadArgument::length("stride", 3, 2).like("size"), "has length 3, but must have 2, as `size` has");
 }
 
 #[test]

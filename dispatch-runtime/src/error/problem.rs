@@ -142,7 +142,7 @@ impl fmt::Display for Problem {
                 write!(f, "has the index {index}, which is outside of a dimension of size {size}")
             }
             Self::Number { found, expected } => write!(f, "is {found}, but must be {expected}"),
-            Self::Length { found, expected } => write!(f, "has {found} entries, but must have {expected}"),
+            Self::Length { found, expected } => write!(f, "has length {found}, but must have {expected}"),
             Self::Word { found, expected } => {
                 write!(f, "is `{found}`, but must be ")?;
                 alternatives(f, expected.iter().map(|word| format!("`{word}`")))

@@ -94,7 +94,7 @@ fn convolved(
             let most = window.stride[dim].max(window.dilation[dim]);
             if more[dim] >= most {
                 let bad = BadArgument::number("output_padding", more[dim], Expected::Below(most.into()));
-                return Err(bad.because("the stride or the dilation is"));
+                return Err(bad.because("the stride and the dilation are no larger"));
             }
             window.spans(dim, size, more[dim]).filter(|&size| size > 0)
         } else {

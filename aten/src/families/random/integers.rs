@@ -76,7 +76,11 @@ fn integers_between(this: &Tensor, from: i64, to: Option<i64>) -> Result<Integer
     inside("from", from, from)?;
     let greatest = match to {
         Some(to) if from < to => to - 1,
-        Some(to) => return Err(BadArgument::number("to", to, Expected::Above(from.into())).like("from")),
+        Some(to) => {
+            return Err(
+                BadArgument::number("to", to, Expected::Above(from.into())).because(format!("`from` is {from}"))
+            );
+        }
         None => natural.max(from),
     };
     inside("to", to.unwrap_or(greatest), greatest)?;

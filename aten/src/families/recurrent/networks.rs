@@ -197,9 +197,7 @@ impl Stack<'_> {
         let input = if batch_first { transpose_int(input, 0, 1)? } else { input.clone() };
         let [steps, batch] = [input.sizes()[0], input.sizes()[1]];
         if steps == 0 {
-            return Err(BadArgument::size("input", input.sizes(), usize::from(batch_first), 1..)
-                .because("a sequence has steps")
-                .into());
+            return Err(BadArgument::sizes("input", input.sizes(), "at least one step").into());
         }
         check_calls("input", steps)?;
         let sizes = vec![batch; usize::try_from(steps).unwrap_or(0)];

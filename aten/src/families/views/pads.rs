@@ -182,7 +182,9 @@ fn padded(this: &Tensor, pad: &[i64], mode: usize, value: Option<f64>) -> Result
         ("replicate", 4) => crate::replication_pad2d(this, pad),
         ("replicate", 6) => crate::replication_pad3d(this, pad),
         ("circular", 2 | 4 | 6) => _pad_circular(this, pad),
-        _ => Err(BadArgument::length("pad", pad.len(), &[2, 4, 6]).because("this mode asks for").into()),
+        _ => Err(BadArgument::length("pad", pad.len(), &[2, 4, 6])
+            .because("the mode pads one, two or three dimensions")
+            .into()),
     }
 }
 
