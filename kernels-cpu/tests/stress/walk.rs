@@ -1,6 +1,6 @@
 //! The pool of tensors, and what is true of it after every call.
 
-use dispatch_runtime::{BadArgument, DType, Error, Name, Operator, Problem, Result, Sizes, Tensor};
+use dispatch_runtime::{BadArgument, DType, Error, Name, Operator, Problem, Result, Tensor};
 
 use crate::guards::Held;
 use crate::model::{self, Model};
@@ -48,9 +48,7 @@ impl Mistake {
             Problem::Rank { .. } => Self::Rank,
             Problem::DType { .. } => Self::DType,
             Problem::Index { .. } => Self::Index,
-            Problem::Value { .. } | Problem::Number { .. } | Problem::Length { .. } | Problem::Word { .. } => {
-                Self::Value
-            }
+            Problem::Value { .. } | Problem::Number { .. } | Problem::Word { .. } => Self::Value,
             Problem::Overlap { .. } => Self::Overlap,
             Problem::SelfOverlap => Self::SelfOverlap,
             Problem::InUse => Self::InUse,
