@@ -246,7 +246,7 @@ fn memory_that_no_backend_has_is_refused_and_its_absence_may_be_said() {
     let zeros = |layout, pinned| aten::zeros(&[2], None, layout, None, pinned);
     assert!(zeros(None, Some(false)).is_ok() && zeros(Some(Layout::Strided), None).is_ok());
     let pinned = zeros(None, Some(true)).unwrap_err().to_string();
-    assert!(pinned.contains("`pin_memory` is true") && pinned.contains("left out"), "{pinned}");
+    assert!(pinned.contains("`pin_memory` is true") && pinned.contains("must be false"), "{pinned}");
     let sparse = zeros(Some(Layout::Sparse), None).unwrap_err().to_string();
     assert!(sparse.contains("`layout`"), "{sparse}");
 }

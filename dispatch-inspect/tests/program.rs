@@ -124,7 +124,7 @@ fn a_call_is_made_and_shown_with_those_inside_of_it() {
 fn a_call_that_cannot_be_made_says_why() {
     let (out, _, code) = ask(&["trace", "mm"]);
     assert!(
-        out.ends_with("fails: `aten::mm`: argument `mat2` has sizes [2, 3], but must have 3 where they meet `self`\n"),
+        out.ends_with("fails: `aten::mm`: argument `mat2` has sizes [2, 3], but must have 3 in dimension 0, as `self` has in dimension 1\n"),
         "{out}"
     );
     assert_eq!(code, Some(1));

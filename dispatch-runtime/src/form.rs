@@ -1,7 +1,7 @@
 //! The forms of an operator: in place, and into a tensor that the caller brings.
 
 use crate::device::Device;
-use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
+use crate::error::{BadArgument, DTypes, Error, ErrorKind, Problem, Result};
 use crate::key_set::KeySet;
 use crate::operator::Operator;
 use crate::plan::check_on_meta;
@@ -21,14 +21,15 @@ impl Spec {
     #[inline]
     pub fn fit(&self, argument: &str, tensor: &mut Tensor) -> Result<()> {
         if tensor.dtype() != self.dtype && !self.dtype.can_cast(tensor.dtype()) {
-            let expected = format!("able to hold the result, which is of {}", self.dtype);
-            return Err(BadArgument::dtype(argument.to_owned(), tensor.dtype(), expected).into());
+            return Err(BadArgument::dtype(argument.to_owned(), tensor.dtype(), DTypes::Holding(self.dtype))
+                .because("the result is")
+                .into());
         }
         let is_in_place = argument == "self";
         if is_in_place && tensor.dtype().is_complex() && self.dtype.is_floating() {
-            return Err(
-                BadArgument::dtype("self", tensor.dtype(), "real, as the result is, which takes its place").into()
-            );
+            return Err(BadArgument::dtype("self", tensor.dtype(), DTypes::Real)
+                .because("the result is, which takes its place")
+                .into());
         }
         if tensor.sizes() == self.geometry.sizes() {
             return Ok(());
@@ -37,12 +38,9 @@ impl Spec {
             *tensor = Self { dtype: tensor.dtype(), geometry: self.geometry.clone() }.on(tensor.device())?;
             return Ok(());
         }
-        Err(BadArgument::sizes(
-            argument.to_owned(),
-            tensor.sizes(),
-            format!("{:?}, the sizes of the result", self.geometry.sizes()),
-        )
-        .into())
+        Err(BadArgument::sizes(argument.to_owned(), tensor.sizes(), self.geometry.sizes())
+            .because("the result has")
+            .into())
     }
 }
 
@@ -133,13 +131,15 @@ fn write(argument: &str, tensor: &mut Tensor, result: &Tensor) -> Result<()> {
 /// A list is not returned, so its tensors cannot be bound to others and must have their sizes.
 fn write_each(argument: &str, tensors: &mut [Tensor], results: &[Tensor]) -> Result<()> {
     if tensors.len() != results.len() {
-        let (found, expected) = (tensors.len(), format!("{}, one for each result", results.len()));
-        return Err(BadArgument::value(argument.to_owned(), format!("{found} tensors"), expected).into());
+        return Err(BadArgument::length(argument.to_owned(), tensors.len(), results.len())
+            .because("each result has one")
+            .into());
     }
     for (tensor, result) in tensors.iter_mut().zip(results) {
         if tensor.sizes() != result.sizes() {
-            let expected = format!("{:?}, the sizes of the result", result.sizes());
-            return Err(BadArgument::sizes(argument.to_owned(), tensor.sizes(), expected).into());
+            return Err(BadArgument::sizes(argument.to_owned(), tensor.sizes(), result.sizes())
+                .because("the result has")
+                .into());
         }
         write(argument, tensor, result)?;
     }

@@ -112,7 +112,7 @@ pub use drawn::Drawn;
 pub use dtype::{Bool, DType, Element, UnknownDType};
 pub use dump::{RegisteredKernel, TableCell, dump_name, registrations_for};
 pub use edition::Edition;
-pub use error::{BadArgument, Error, ErrorKind, Problem, Result};
+pub use error::{BadArgument, DTypes, Error, ErrorKind, Expected, Problem, Reason, Result, Sizes};
 pub use explain::{Explanation, Site};
 pub use fuser::{Chain, Destination, Fuser, FuserRecord, Given, Pass, Step};
 pub use generator::{Generator, StandIn, manual_seed};
@@ -257,8 +257,8 @@ pub use dispatch_macros::op_meta;
 /// fn repeated_plan(this: &Tensor, times: i64) -> Result<Plan<usize>, BadArgument> {
 ///     match (this.sizes(), usize::try_from(times)) {
 ///         ([size], Ok(count)) => Ok(Plan::new(count, [Spec::contiguous(this.dtype(), &[size * times])])),
-///         ([_], Err(_)) => Err(BadArgument::value("times", times, "not negative")),
-///         (sizes, _) => Err(BadArgument::rank("self", sizes.len(), "1")),
+///         ([_], Err(_)) => Err(BadArgument::number("times", times, 0..)),
+///         (sizes, _) => Err(BadArgument::rank("self", sizes.len(), 1)),
 ///     }
 /// }
 ///

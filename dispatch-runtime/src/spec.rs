@@ -338,8 +338,8 @@ fn strided_bytes(dtype: DType, geometry: &Geometry) -> Result<usize> {
         return Err(BadArgument::sizes("size", geometry.sizes(), "no negative size").into());
     }
     if geometry.offset() != 0 {
-        let expected = "0: a new tensor begins where its storage begins";
-        return Err(BadArgument::value("storage_offset", geometry.offset(), expected).into());
+        let reason = "a new tensor begins where its storage begins";
+        return Err(BadArgument::number("storage_offset", geometry.offset(), 0).because(reason).into());
     }
     let bytes = geometry.bytes(dtype).ok_or_else(|| OutOfStorage::nowhere(dtype, geometry))?;
     Ok(if geometry.count() == 0 { 0 } else { bytes })

@@ -61,7 +61,7 @@ fn assign_cpu(this: &mut Tensor, src: &Tensor) -> Result<()> {
 fn vector(this: &Tensor) -> Result<usize, BadArgument> {
     match this.sizes() {
         [size] => Ok(usize::try_from(*size).unwrap_or(0)),
-        sizes => Err(BadArgument::rank("self", sizes.len(), "1")),
+        sizes => Err(BadArgument::rank("self", sizes.len(), 1)),
     }
 }
 
@@ -73,7 +73,7 @@ fn extremes_plan(this: &Tensor, skip: i64) -> Result<Plan<usize, 2>, BadArgument
     let (size, spec) = (vector(this)?, Spec::contiguous(this.dtype(), &[]));
     match usize::try_from(skip) {
         Ok(skip) if skip < size => Ok(Plan::new(skip, [spec.clone(), spec])),
-        _ => Err(BadArgument::value("skip", skip, format!("from 0 to {}", size.saturating_sub(1)))),
+        _ => Err(BadArgument::number("skip", skip, 0..=i64::try_from(size).unwrap_or(0) - 1)),
     }
 }
 
@@ -106,7 +106,7 @@ struct Sizes<'a> {
 fn pieces_plan(this: &Tensor, size: i64) -> Result<PlanList<Sizes<'_>>, BadArgument> {
     let count = vector(this)?;
     let Some(size) = usize::try_from(size).ok().filter(|size| *size > 0) else {
-        return Err(BadArgument::value("size", size, "at least 1"));
+        return Err(BadArgument::number("size", size, 1..));
     };
     let outputs = (0..count).step_by(size).map(|start| (count - start).min(size));
     let outputs = outputs.map(|size| Spec::contiguous(this.dtype(), &[i64::try_from(size).unwrap_or(0)])).collect();
@@ -130,7 +130,7 @@ fn raise_(this: &mut Tensor, by: i64) -> Result<()>;
 #[op_plan(raise_)]
 fn raise_plan(this: &Tensor, by: i64) -> Result<Plan<i64, 0>, BadArgument> {
     vector(this)?;
-    if by < 0 { Err(BadArgument::value("by", by, "not negative")) } else { Ok(Plan::checked(2 * by)) }
+    if by < 0 { Err(BadArgument::number("by", by, 0..)) } else { Ok(Plan::checked(2 * by)) }
 }
 
 #[op_impl(raise_, CPU)]
@@ -158,7 +158,7 @@ fn tracked(this: &Tensor, seen: Option<&mut Tensor>) -> Result<Tensor>;
 #[op_plan(tracked)]
 fn tracked_plan(this: &Tensor, seen: Option<&Tensor>) -> Result<Plan<()>, BadArgument> {
     match seen {
-        Some(seen) if seen.sizes() != [1] => Err(BadArgument::sizes("seen", seen.sizes(), "[1]")),
+        Some(seen) if seen.sizes() != [1] => Err(BadArgument::sizes("seen", seen.sizes(), &[1_i64][..])),
         _ => Ok(Plan::new((), [Spec::contiguous(this.dtype(), &[vector(this).map(|_| 1)?])])),
     }
 }
@@ -185,7 +185,7 @@ fn joined_plan(this: &Tensor, other: &Tensor) -> Result<Plan<()>, BadArgument> {
     vector(this)?;
     match other.sizes() {
         [_] => Ok(Plan::new((), [Spec::contiguous(other.dtype(), other.sizes())])),
-        sizes => Err(BadArgument::rank("other", sizes.len(), "1")),
+        sizes => Err(BadArgument::rank("other", sizes.len(), 1)),
     }
 }
 
@@ -277,7 +277,7 @@ fn outputs_that_do_not_fit_are_refused_and_nothing_is_written() {
     assert_eq!(values(&short), [7]);
     let floats = Tensor::from_slice(&[0.5_f32; 4]);
     let error = mirror_out(&floats, &mut numbers(&[0; 4])).unwrap_err().to_string();
-    assert!(error.contains("hold the result"), "{error}");
+    assert!(error.contains("able to hold float32, as the result is"), "{error}");
     let mut part = x.restride(Geometry::strided(&[4], &[0], 0).unwrap()).unwrap();
     assert!(refusal(&mut part).contains("`out`"));
     let shifted = numbers(&[1, 2, 3, 4, 5]);

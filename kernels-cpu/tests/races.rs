@@ -26,7 +26,7 @@ fn unless_in_use<T>(result: Result<T>) -> Option<T> {
 
 fn assert_in_use(error: &Error) {
     let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<BadArgument>());
-    assert!(source.is_some_and(|bad| bad.problem == Problem::InUse), "{error}");
+    assert!(source.is_some_and(|bad| *bad.problem == Problem::InUse), "{error}");
     assert!(error.kind().operator().is_some(), "{error}");
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn approximated(approximate: &str, exact: &'static Loops, by_tanh: &'
 #[op_impl(aten::log_sigmoid_forward, CUDA)]
 fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)> {
     if !this.dtype().is_floating() {
-        return Err(BadArgument::dtype("self", this.dtype(), "floating").into());
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating).into());
     }
     let this = aten::contiguous(this, MemoryFormat::Contiguous)?;
     let either = |loops: &'static Loops| fresh::<aten::silu, _>([&this], &loops.with(&[]));

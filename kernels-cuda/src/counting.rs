@@ -34,7 +34,7 @@ fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64)
         launch.run(&COUNTING, "extent", &[], grid, (count, &numbers, &extent))?;
         let extent = aten::to_device(&extent, Device::CPU, DType::I64, false, false, None)?.to_vec::<i64>()?;
         if extent[0] < 0 {
-            return Err(BadArgument::value("self", extent[0], "zero or more in every element").into());
+            return Err(BadArgument::number("self", extent[0], 0..).because("elements are counted by number").into());
         }
         length = length.max(extent[1].saturating_add(1));
     }

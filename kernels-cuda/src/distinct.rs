@@ -52,7 +52,9 @@ fn distinct(this: &Tensor, along: Along) -> Result<Three> {
     let slices = aten::movedim_int(&source, dim, 0)?;
     let (count, total) = (slices.sizes()[0], slices.geometry().count());
     if this.dtype().is_complex() {
-        return Err(BadArgument::dtype("self", this.dtype(), "real, for complex numbers have no order").into());
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Real)
+            .because("complex numbers have no order")
+            .into());
     }
     let width = total.checked_div(count).unwrap_or(0);
     let rows = packed(&slices, slices.dtype())?;

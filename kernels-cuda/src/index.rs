@@ -124,8 +124,7 @@ fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> 
     launch.cover(&INDEX, "checked", &[dtype], count, arguments)?;
     let total = known(launch, &crate::prefix::prefixed(launch, &starts)?)?;
     if let Some(wanted) = output_size.filter(|wanted| *wanted != total) {
-        let expected = format!("{total}, the sum of `repeats`");
-        return Err(BadArgument::value("output_size", wanted, expected).into());
+        return Err(BadArgument::number("output_size", wanted, total).because("the sum of `repeats` is").into());
     }
     let out = Spec::contiguous(dtype, &[total]).on(repeats.device())?;
     launch.cover(&INDEX, "repeated", &[dtype], total, (total, &out, count, &starts))?;

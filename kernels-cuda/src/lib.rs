@@ -119,7 +119,7 @@ pub use stream::{Entered, Stream};
 /// The names that modules with kernels use.
 mod prelude {
     pub(crate) use dispatch_runtime::prelude::*;
-    pub(crate) use dispatch_runtime::{BadArgument, Dims, Geometry, MemoryFormat, Problem, Spec};
+    pub(crate) use dispatch_runtime::{BadArgument, DTypes, Dims, Geometry, MemoryFormat, Problem, Spec};
 
     pub(crate) use crate::copying::{brought, computed_contiguous, packed, write};
     pub(crate) use crate::fault::Site;

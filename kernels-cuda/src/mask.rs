@@ -37,7 +37,7 @@ parameters! {
 impl Dimensions {
     fn new(name: &'static str, geometry: &Geometry) -> Result<Self> {
         if geometry.rank() > RANK {
-            return Err(BadArgument::rank(name, geometry.rank(), format!("at most {RANK}")).into());
+            return Err(BadArgument::rank(name, geometry.rank(), ..=RANK).into());
         }
         let (mut sizes, mut steps) = ([1; RANK], [0; RANK]);
         sizes[..geometry.rank()].copy_from_slice(geometry.sizes());

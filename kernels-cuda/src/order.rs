@@ -63,7 +63,9 @@ impl Ranks {
     /// The lines of a tensor along a dimension.
     pub(crate) fn along(this: &Tensor, at: usize, descending: bool) -> Result<Self> {
         if this.dtype().is_complex() {
-            return Err(BadArgument::dtype("self", this.dtype(), "real, for complex numbers have no order").into());
+            return Err(BadArgument::dtype("self", this.dtype(), DTypes::Real)
+                .because("complex numbers have no order")
+                .into());
         }
         let (turned, size) = match this.sizes().get(at) {
             Some(&size) => (aten::movedim_int(this, i64::try_from(at).unwrap_or(0), -1)?, size),

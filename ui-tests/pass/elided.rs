@@ -11,7 +11,7 @@ fn raised(_: ...) -> Result<Tensor>;
 #[op_plan(raised)]
 fn raised_plan(_: ...) -> Result<Plan<i64>, BadArgument> {
     if other.sizes() != this.sizes() {
-        return Err(BadArgument::sizes("other", other.sizes(), "the sizes of `self`"));
+        return Err(BadArgument::sizes("other", other.sizes(), this.sizes()).like("self"));
     }
     Ok(Plan::new(if twice { 2 * by } else { by }, [Spec::like(this, DType::I64)]))
 }

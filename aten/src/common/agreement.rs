@@ -51,8 +51,8 @@ where
         let own = letters.trim_start_matches('*');
         let before = match sizes.len().checked_sub(own.len()) {
             Some(before) if before == 0 || own != letters => before,
-            _ if own != letters => return Err(BadArgument::rank(name, sizes.len(), format!("at least {}", own.len()))),
-            _ => return Err(BadArgument::rank(name, sizes.len(), own.len().to_string())),
+            _ if own != letters => return Err(BadArgument::rank(name, sizes.len(), own.len()..)),
+            _ => return Err(BadArgument::rank(name, sizes.len(), own.len())),
         };
         for (letter, (dim, &size)) in own.chars().zip(sizes.iter().enumerate().skip(before)) {
             match known.iter().find(|(other, ..)| *other == letter) {

@@ -1,6 +1,6 @@
 //! What several families ask of arguments.
 
-use dispatch_runtime::{BadArgument, Problem, Tensor};
+use dispatch_runtime::{BadArgument, Expected, Problem, Tensor};
 
 /// Checks that tensors are on one device. Those without dimensions may be anywhere.
 pub(crate) fn check_devices<const N: usize>(tensors: [(&'static str, &Tensor); N]) -> Result<(), BadArgument> {
@@ -22,12 +22,10 @@ pub(crate) fn check_gradient_of(
 ) -> Result<(), BadArgument> {
     check_devices([("grad_output", grad_output), (name, this)])?;
     if grad_output.sizes() != sizes {
-        let expected = format!("{sizes:?}, the sizes of the result");
-        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected));
+        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), sizes).because("the result has"));
     }
     if grad_output.dtype() != this.dtype() {
-        let expected = format!("{}, as `{name}` is", this.dtype());
-        return Err(BadArgument::dtype("grad_output", grad_output.dtype(), expected));
+        return Err(BadArgument::dtype("grad_output", grad_output.dtype(), this.dtype()).like(name));
     }
     Ok(())
 }
@@ -37,11 +35,12 @@ pub(crate) fn check_width(argument: &'static str, width: f64, least: f64) -> Res
     if width >= least {
         return Ok(());
     }
-    Err(BadArgument::value(argument, width, if least > 0.0 { "positive" } else { "no negative number" }))
+    let expected = if least > 0.0 { Expected::Above(0.into()) } else { (0..).into() };
+    Err(BadArgument::number(argument, width, expected))
 }
 
 /// The `output_mask` of an operator with two gradients.
 pub(crate) fn pair_mask(output_mask: &[bool]) -> Result<[bool; 2], BadArgument> {
-    let wrong = |_| BadArgument::value("output_mask", format!("{output_mask:?}"), "a list of 2");
+    let wrong = |_| BadArgument::length("output_mask", output_mask.len(), 2);
     output_mask.try_into().map_err(wrong)
 }

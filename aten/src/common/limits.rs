@@ -36,7 +36,7 @@ pub(crate) fn room(argument: &'static str, count: i64) -> Result<Vec<Tensor>, Ba
 ///
 /// Returns [`BadArgument`] if they would not end in a reasonable time.
 pub fn check_calls(argument: &'static str, count: i64) -> Result<(), BadArgument> {
-    if count <= MOST { Ok(()) } else { Err(BadArgument::value(argument, count, format!("at most {MOST}"))) }
+    if count <= MOST { Ok(()) } else { Err(BadArgument::number(argument, count, ..=MOST)) }
 }
 
 /// Room for so many numbers.

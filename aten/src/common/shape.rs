@@ -7,9 +7,8 @@ pub(crate) fn restrided(this: &Tensor, size: &[i64], stride: &[i64], offset: i64
     if let Some(size) = size.iter().find(|&&size| size < 0) {
         return Err(BadArgument::value("size", size, "zero or more in each dimension").into());
     }
-    let geometry = Geometry::strided(size, stride, offset).ok_or_else(|| {
-        BadArgument::sizes("stride", stride, format!("one stride for each of the {} sizes", size.len()))
-    })?;
+    let geometry = Geometry::strided(size, stride, offset)
+        .ok_or_else(|| BadArgument::length("stride", stride.len(), size.len()).like("size"))?;
     Ok(this.restride(geometry)?)
 }
 

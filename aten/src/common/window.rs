@@ -54,10 +54,10 @@ pub(crate) fn spread(argument: &'static str, list: &[i64], rank: usize, least: i
     let spread = match list {
         [one] => Dims::from_elem(*one, rank),
         list if list.len() == rank => Dims::from_slice(list),
-        _ => return Err(BadArgument::value(argument, format!("{list:?}"), format!("a list of {rank} numbers"))),
+        _ => return Err(BadArgument::length(argument, list.len(), rank)),
     };
     match spread.iter().find(|&&number| number < least) {
-        Some(number) => Err(BadArgument::value(argument, number, format!("{least} or more"))),
+        Some(number) => Err(BadArgument::number(argument, *number, least..)),
         None => Ok(spread),
     }
 }

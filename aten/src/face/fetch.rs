@@ -73,7 +73,7 @@ impl Fetch for Tensor {
     fn item<N: Item>(&self) -> Result<N> {
         let wanted = N::Element::DTYPE;
         if self.geometry().count() != 1 {
-            return Err(BadArgument::sizes("self", self.sizes(), "those of a single element").into());
+            return Err(BadArgument::count("self", self.sizes(), 1).into());
         }
         if !self.dtype().can_cast(wanted) {
             return Err(BadArgument::dtype("self", self.dtype(), format!("one that {wanted} can stand for")).into());
@@ -89,6 +89,6 @@ impl Fetch for Tensor {
         }
         let elements = fetched.elements::<N::Element>()?;
         let first = elements.iter().next();
-        first.map(N::of).ok_or_else(|| BadArgument::sizes("self", self.sizes(), "those of a single element").into())
+        first.map(N::of).ok_or_else(|| BadArgument::count("self", self.sizes(), 1).into())
     }
 }

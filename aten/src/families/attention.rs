@@ -7,7 +7,7 @@ mod checks;
 
 use checks::check_products;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, Dims, Expected, Geometry, Problem, Spec, wrap_dim};
 
 use crate::{check_devices, matmul, mul_scalar, to_dtype, transpose_int};
 
@@ -69,10 +69,10 @@ fn blocked_attention_backward_plan(_: ...) -> Result<Plan<Attention, 3>, BadArgu
         [("grad_out", grad_out, &output), ("out", out, &output), ("logsumexp", logsumexp, &sums)]
     {
         if tensor.sizes() != spec.geometry.sizes() {
-            return Err(BadArgument::sizes(name, tensor.sizes(), format!("{:?}", spec.geometry.sizes())));
+            return Err(BadArgument::sizes(name, tensor.sizes(), spec.geometry.sizes()));
         }
         if tensor.dtype() != spec.dtype {
-            return Err(BadArgument::dtype(name, tensor.dtype(), spec.dtype.to_string()));
+            return Err(BadArgument::dtype(name, tensor.dtype(), spec.dtype));
         }
     }
     // The heads of a row next to each other, as a projection gives them.
@@ -92,30 +92,30 @@ fn attention_specs(
     check_devices([("query", query), ("key", key), ("value", value), ("attn_mask", attn_mask.unwrap_or(query))])?;
     for (name, tensor) in [("query", query), ("key", key), ("value", value)] {
         if tensor.sizes().len() != 4 {
-            return Err(BadArgument::rank(name, tensor.sizes().len(), "4"));
+            return Err(BadArgument::rank(name, tensor.sizes().len(), 4));
         }
         if !tensor.dtype().is_floating() {
-            return Err(BadArgument::dtype(name, tensor.dtype(), "floating"));
+            return Err(BadArgument::dtype(name, tensor.dtype(), DTypes::Floating));
         }
         if tensor.dtype() != query.dtype() {
-            return Err(BadArgument::dtype(name, tensor.dtype(), format!("{}, as `query` is", query.dtype())));
+            return Err(BadArgument::dtype(name, tensor.dtype(), query.dtype()).like("query"));
         }
     }
     if dropout_p != 0.0 {
-        return Err(BadArgument::value("dropout_p", dropout_p, "0"));
+        return Err(BadArgument::number("dropout_p", dropout_p, 0));
     }
-    let &[items, heads, rows, width] = query.sizes() else { return Err(BadArgument::rank("query", 0, "4")) };
+    let &[items, heads, rows, width] = query.sizes() else { return Err(BadArgument::rank("query", 0, 4)) };
     let groups = key.sizes()[1];
     if key.sizes()[0] != items || key.sizes()[3] != width || !(groups == heads || groups > 0 && heads % groups == 0) {
         let expected = format!("[{items}, a number that divides {heads}, any, {width}], as `query` has");
         return Err(BadArgument::sizes("key", key.sizes(), expected));
     }
     if value.sizes() != key.sizes() {
-        return Err(BadArgument::sizes("value", value.sizes(), format!("{:?}, as `key` has", key.sizes())));
+        return Err(BadArgument::sizes("value", value.sizes(), key.sizes()).like("key"));
     }
     if let Some(mask) = attn_mask {
         if mask.dtype() != query.dtype() && mask.dtype() != summed_in(query.dtype()) {
-            return Err(BadArgument::dtype("attn_mask", mask.dtype(), format!("{}, as `query` is", query.dtype())));
+            return Err(BadArgument::dtype("attn_mask", mask.dtype(), query.dtype()).like("query"));
         }
         check_attention_mask(mask, query, key)?;
     }
@@ -130,12 +130,12 @@ fn summed_in(dtype: DType) -> DType {
 /// Refuses a mask that does not stretch to all products of queries and keys.
 fn check_attention_mask(mask: &Tensor, query: &Tensor, key: &Tensor) -> Result<(), BadArgument> {
     let (&[items, heads, rows, _], &[_, _, keys, _]) = (query.sizes(), key.sizes()) else {
-        return Err(BadArgument::rank("query", query.sizes().len(), "4"));
+        return Err(BadArgument::rank("query", query.sizes().len(), 4));
     };
     let products = [items, heads, rows, keys];
     let own = mask.sizes();
     if own.len() != 2 && own.len() != 4 {
-        return Err(BadArgument::rank("attn_mask", own.len(), "2 or 4"));
+        return Err(BadArgument::rank("attn_mask", own.len(), &[2, 4]));
     }
     let fits = own.iter().rev().zip(products.iter().rev()).all(|(&own, &size)| own == size || own == 1);
     if fits {
@@ -200,15 +200,15 @@ fn check_attention(
 ) -> Result<(), BadArgument> {
     for (name, tensor) in [("query", query), ("key", key), ("value", value)] {
         if tensor.sizes().len() < 2 {
-            return Err(BadArgument::rank(name, tensor.sizes().len(), "at least 2"));
+            return Err(BadArgument::rank(name, tensor.sizes().len(), 2..));
         }
         if tensor.dtype() != query.dtype() {
-            return Err(BadArgument::dtype(name, tensor.dtype(), format!("{}, as `query` is", query.dtype())));
+            return Err(BadArgument::dtype(name, tensor.dtype(), query.dtype()).like("query"));
         }
     }
     let Some(mask) = attn_mask else { return Ok(()) };
     if is_causal {
-        return Err(BadArgument::value("is_causal", true, "false where there is an `attn_mask`"));
+        return Err(BadArgument::number("is_causal", true, false).because("there is an `attn_mask`"));
     }
     if ![DType::Bool, DType::F32, query.dtype()].contains(&mask.dtype()) {
         let expected = format!("bool, float32 or {}, as `query` is", query.dtype());
@@ -256,7 +256,7 @@ pub fn _scaled_dot_product_attention_math(_: ...) -> Result<(Tensor, Tensor)> {
     let mut weights = crate::_safe_softmax(&products, -1, None)?;
     if dropout_p != 0.0 {
         let Some(kept) = dropout_mask else {
-            return Err(BadArgument::value("dropout_p", dropout_p, "0 where there is no `dropout_mask`").into());
+            return Err(BadArgument::number("dropout_p", dropout_p, 0).because("there is no `dropout_mask`").into());
         };
         weights = crate::masked_fill_scalar(&weights, &crate::logical_not(kept)?, Scalar::Int(0))?;
         value = mul_scalar(&value, Scalar::Float(1.0 / (1.0 - dropout_p)))?;
@@ -282,10 +282,12 @@ fn causal(products: &Tensor) -> Result<Tensor> {
 /// The heads as often as there are heads of the query for each.
 fn repeated_heads(name: &'static str, tensor: &Tensor, query: &Tensor) -> Result<Tensor> {
     let (&[.., own, _, _], &[.., heads, _, _]) = (tensor.sizes(), query.sizes()) else {
-        return Err(BadArgument::rank(name, tensor.sizes().len(), "at least 3").into());
+        return Err(BadArgument::rank(name, tensor.sizes().len(), 3..).into());
     };
     if own < 1 || heads % own != 0 {
-        return Err(BadArgument::sizes(name, tensor.sizes(), format!("a number of heads that divides {heads}")).into());
+        return Err(BadArgument::size(name, tensor.sizes(), tensor.sizes().len() - 3, Expected::DivisorOf(heads))
+            .because("`query` has so many heads")
+            .into());
     }
     if own == heads {
         return Ok(tensor.clone());

@@ -7,7 +7,7 @@ mod margin;
 mod pointwise;
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Promotion, Spec};
+use dispatch_runtime::{BadArgument, DTypes, Promotion, Spec};
 
 pub use contrast::*;
 pub use ctc::*;
@@ -39,7 +39,7 @@ impl Reduction {
             0 => Ok(Self::None),
             1 => Ok(Self::Mean),
             2 => Ok(Self::Sum),
-            other => Err(BadArgument::value("reduction", other, "0 (none), 1 (mean) or 2 (sum)")),
+            other => Err(BadArgument::number("reduction", other, 0..=2).because("0 is none, 1 is mean and 2 is sum")),
         }
     }
 
@@ -77,7 +77,7 @@ fn loss_plan(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Plan<Redu
 fn losses(this: &Tensor, target: &Tensor) -> Result<Spec, BadArgument> {
     let dtype = Promotion::Common.of(&[this, target]);
     if !dtype.is_floating() {
-        return Err(BadArgument::dtype("self", dtype, "floating"));
+        return Err(BadArgument::dtype("self", dtype, DTypes::Floating));
     }
     Spec::pointwise(&[this, target], dtype).map_err(|error| BadArgument::new("target", error.problem))
 }

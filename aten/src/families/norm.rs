@@ -8,7 +8,7 @@ mod root;
 mod softmax;
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
+use dispatch_runtime::{BadArgument, DTypes, Spec};
 
 use crate::images_like;
 
@@ -20,13 +20,15 @@ pub use root::*;
 pub use softmax::*;
 
 fn check_floating(input: &Tensor) -> Result<(), BadArgument> {
-    if input.dtype().is_floating() { Ok(()) } else { Err(BadArgument::dtype("input", input.dtype(), "floating")) }
+    if input.dtype().is_floating() { Ok(()) } else { Err(BadArgument::dtype("input", input.dtype(), DTypes::Floating)) }
 }
 
 fn check_sizes(name: &'static str, tensor: Option<&Tensor>, sizes: &[i64]) -> Result<(), BadArgument> {
     match tensor {
-        Some(tensor) if tensor.sizes() != sizes => Err(BadArgument::sizes(name, tensor.sizes(), format!("{sizes:?}"))),
-        Some(tensor) if !tensor.dtype().is_floating() => Err(BadArgument::dtype(name, tensor.dtype(), "floating")),
+        Some(tensor) if tensor.sizes() != sizes => Err(BadArgument::sizes(name, tensor.sizes(), sizes)),
+        Some(tensor) if !tensor.dtype().is_floating() => {
+            Err(BadArgument::dtype(name, tensor.dtype(), DTypes::Floating))
+        }
         _ => Ok(()),
     }
 }
@@ -52,7 +54,7 @@ fn check_channels<const N: usize>(
     parameters: [(&'static str, Option<&Tensor>); N],
 ) -> Result<(), BadArgument> {
     let sizes = input.sizes();
-    let Some(&channels) = sizes.get(1) else { return Err(BadArgument::rank("input", sizes.len(), "at least 2")) };
+    let Some(&channels) = sizes.get(1) else { return Err(BadArgument::rank("input", sizes.len(), 2..)) };
     for (name, parameter) in parameters {
         if let Some(parameter) = parameter.filter(|parameter| parameter.sizes() != [channels]) {
             let expected = format!("[{channels}], one for each channel of `input`, which has sizes {sizes:?}");
@@ -66,7 +68,7 @@ fn check_channels<const N: usize>(
 fn check_statistics(all: [(&'static str, &Tensor); 2], count: i64) -> Result<(), BadArgument> {
     for (name, tensor) in all {
         if tensor.geometry().count() != count {
-            return Err(BadArgument::sizes(name, tensor.sizes(), format!("{count} elements")));
+            return Err(BadArgument::count(name, tensor.sizes(), count));
         }
     }
     Ok(())
@@ -86,7 +88,7 @@ fn gradient_specs(
 ) -> Result<[Spec; 3], BadArgument> {
     check_sizes("grad_out", Some(grad_out), input.sizes())?;
     let &[of_input, of_weight, of_bias] = output_mask else {
-        return Err(BadArgument::value("output_mask", output_mask.len(), "a list of 3"));
+        return Err(BadArgument::length("output_mask", output_mask.len(), 3));
     };
     let dtype = weight.map_or_else(|| input.dtype(), Tensor::dtype);
     let of = |wanted: bool| Spec::contiguous(dtype, if wanted { parameters } else { &[0] });

@@ -14,7 +14,7 @@ mod leaky;
 mod normals;
 mod shaped;
 
-use dispatch_runtime::{BadArgument, Plan, Spec, Tensor};
+use dispatch_runtime::{BadArgument, DTypes, Expected, Plan, Scalar, Spec, Tensor};
 
 pub use coin::*;
 pub use continuous::*;
@@ -34,7 +34,7 @@ fn filled<V>(this: &Tensor, value: V) -> Plan<V> {
 
 /// Makes sure that a tensor holds numbers with a fraction.
 fn check_fraction(this: &Tensor, complex: bool) -> Result<(), BadArgument> {
-    let expected = if complex { "floating or complex" } else { "floating" };
+    let expected = if complex { DTypes::FloatingOrComplex } else { DTypes::Floating };
     if this.dtype().is_floating() || complex && this.dtype().is_complex() {
         Ok(())
     } else {
@@ -43,6 +43,6 @@ fn check_fraction(this: &Tensor, complex: bool) -> Result<(), BadArgument> {
 }
 
 /// Makes sure that a number is inside of what it may be; not-a-number never is.
-fn within(argument: &'static str, value: f64, fits: bool, expected: &str) -> Result<(), BadArgument> {
-    if fits { Ok(()) } else { Err(BadArgument::value(argument, value, expected)) }
+fn within(argument: &'static str, value: f64, fits: bool, expected: Expected<Scalar>) -> Result<(), BadArgument> {
+    if fits { Ok(()) } else { Err(BadArgument::number(argument, value, expected)) }
 }

@@ -1,7 +1,7 @@
 //! Attention of several heads, with what leads into them and out of them.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Expected};
 
 use crate::prelude::*;
 use crate::{bmm, cat, constant_pad_nd, linear, scaled_dot_product_attention};
@@ -114,7 +114,9 @@ pub fn multi_head_attention_forward(
     }
     let (&[targets, items, features], &[sources, others, _]) = (query.sizes(), key.sizes()) else {
         let culprit = if query.sizes().len() == 3 { ("key", key) } else { ("query", query) };
-        return Err(BadArgument::rank(culprit.0, culprit.1.sizes().len(), "3, or 2 without items").into());
+        return Err(BadArgument::rank(culprit.0, culprit.1.sizes().len(), &[2, 3])
+            .because("items may be left out")
+            .into());
     };
     if others != items || value.sizes().get(..2) != key.sizes().get(..2) {
         let (name, odd) = if others == items { ("value", value) } else { ("key", key) };
@@ -122,7 +124,9 @@ pub fn multi_head_attention_forward(
     }
     let heads = layer.heads;
     if heads < 1 || features % heads != 0 {
-        return Err(BadArgument::value("heads", heads, format!("a number that {features} can be divided by")).into());
+        return Err(BadArgument::number("heads", heads, Expected::DivisorOf(features.into()))
+            .because("there are so many features")
+            .into());
     }
     let Some(lines) = items.checked_mul(heads) else {
         return Err(BadArgument::value("heads", heads, format!("few enough for {items} items")).into());
@@ -170,8 +174,7 @@ fn projected(lines: [&Tensor; 3], layer: &MultiHead<'_>) -> Result<[Tensor; 3]> 
     let features = lines[0].sizes()[2];
     let parts = |packed: &Tensor| -> Result<[Tensor; 3]> {
         if packed.sizes().first().copied() != features.checked_mul(3) {
-            let expected = format!("three times {features} in the first dimension");
-            return Err(BadArgument::sizes("in_projection", packed.sizes(), expected).into());
+            return Err(BadArgument::size("in_projection", packed.sizes(), 0, features.saturating_mul(3)).into());
         }
         let part = |at: i64| packed.narrow(0, at * features, features);
         Ok([part(0)?, part(1)?, part(2)?])

@@ -22,12 +22,12 @@ use crate::{avg_pool2d, avg_pool3d, constant_pad_nd};
 /// Where the input has fewer than three dimensions.
 pub fn local_response_norm(input: &Tensor, size: i64, alpha: f64, beta: f64, k: f64) -> Result<Tensor> {
     if size < 1 {
-        return Err(BadArgument::value("size", size, "one or more").into());
+        return Err(BadArgument::number("size", size, 1..).into());
     }
     let (before, behind) = (size / 2, (size - 1) / 2);
     let squares = (input * input)?;
     let means = match *input.sizes() {
-        [] | [_] | [_, _] => return Err(BadArgument::rank("input", input.sizes().len(), "at least 3").into()),
+        [] | [_] | [_, _] => return Err(BadArgument::rank("input", input.sizes().len(), 3..).into()),
         _ if input.geometry().count() == 0 => return Ok(input.clone()),
         [_, _, _] => {
             let padded = constant_pad_nd(&squares.unsqueeze(1)?, &[0, 0, before, behind], 0.into())?;

@@ -24,7 +24,7 @@ pub fn dropout1d(input: &Tensor, p: f64, training: bool) -> Result<Tensor> {
     match input.sizes().len() {
         2 => feature_dropout(&input.unsqueeze(0)?, p, training)?.squeeze_dim(0),
         3 => feature_dropout(input, p, training),
-        rank => Err(BadArgument::rank("input", rank, "2 or 3").into()),
+        rank => Err(BadArgument::rank("input", rank, &[2, 3]).into()),
     }
 }
 
@@ -64,6 +64,6 @@ pub fn dropout3d(input: &Tensor, p: f64, training: bool) -> Result<Tensor> {
     match input.sizes().len() {
         4 => feature_dropout(&input.unsqueeze(0)?, p, training)?.squeeze_dim(0),
         5 => feature_dropout(input, p, training),
-        rank => Err(BadArgument::rank("input", rank, "4 or 5").into()),
+        rank => Err(BadArgument::rank("input", rank, &[4, 5]).into()),
     }
 }

@@ -61,7 +61,11 @@ pub enum Style {
 pub fn interpolate(input: &Tensor, size: Size<'_>, style: Style) -> Result<Tensor> {
     let rank = match input.sizes().len() {
         rank @ 3..=5 => rank - 2,
-        other => return Err(BadArgument::rank("input", other, "3 to 5: items, channels, and what is in them").into()),
+        other => {
+            return Err(BadArgument::rank("input", other, 3..=5)
+                .because("it has items, channels, and what is in them")
+                .into());
+        }
     };
     let (mut sizes, mut factors) = (None, None);
     match size {
@@ -69,7 +73,7 @@ pub fn interpolate(input: &Tensor, size: Size<'_>, style: Style) -> Result<Tenso
         Size::By(&[factor]) => factors = Some(vec![factor; rank]),
         Size::By(several) if several.len() == rank => factors = Some(several.to_vec()),
         Size::By(other) => {
-            return Err(BadArgument::value("size", format!("{other:?}"), format!("a list of {rank} numbers")).into());
+            return Err(BadArgument::length("size", other.len(), rank).into());
         }
     }
     // Averages know no scale.
@@ -91,7 +95,7 @@ pub fn interpolate(input: &Tensor, size: Size<'_>, style: Style) -> Result<Tenso
         (Style::Linear { align_corners }, _) => upsample_trilinear3d_vec(input, sizes, align_corners, factors),
         (Style::Cubic { align_corners }, 2) => upsample_bicubic2d_vec(input, sizes, align_corners, factors),
         (Style::Cubic { .. }, _) => {
-            Err(BadArgument::rank("input", rank + 2, "4, as cubic curves are for images").into())
+            Err(BadArgument::rank("input", rank + 2, 4).because("cubic curves are for images").into())
         }
         (Style::Area, 1) => adaptive_avg_pool1d(input, sizes.unwrap_or_default()),
         (Style::Area, 2) => adaptive_avg_pool2d(input, sizes.unwrap_or_default()),

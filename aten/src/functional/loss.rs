@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, guard};
+use dispatch_runtime::{BadArgument, Expected, guard};
 
 use crate::Reduction;
 use crate::prelude::*;
@@ -86,12 +86,11 @@ pub fn triplet_margin_with_distance_loss(
     reduction: Reduction,
 ) -> Result<Tensor> {
     if margin <= 0.0 {
-        return Err(BadArgument::value("margin", margin, "more than zero").into());
+        return Err(BadArgument::number("margin", margin, Expected::Above(0.0.into())).into());
     }
     for (name, other) in [("positive", positive), ("negative", negative)] {
         if other.sizes().len() != anchor.sizes().len() {
-            let expected = format!("{}, as `anchor` has", anchor.sizes().len());
-            return Err(BadArgument::rank(name, other.sizes().len(), expected).into());
+            return Err(BadArgument::rank(name, other.sizes().len(), anchor.sizes().len()).like("anchor").into());
         }
     }
     let (near, mut far) = (distance(anchor, positive)?, distance(anchor, negative)?);

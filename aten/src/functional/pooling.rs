@@ -1,7 +1,7 @@
 //! Norms under a window.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Expected};
 
 use crate::prelude::*;
 use crate::{avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d, spread};
@@ -18,7 +18,7 @@ macro_rules! norm_pools {
         ) -> Result<Tensor> {
             let largest = |input: &Tensor| $max(input, kernel_size, stride, &[0], &[1], ceil_mode);
             if norm_type == 0.0 {
-                return Err(BadArgument::value("norm_type", norm_type, "other than zero").into());
+                return Err(BadArgument::number("norm_type", norm_type, Expected::Not(0.into())).into());
             }
             if norm_type == f64::INFINITY {
                 return largest(&input.abs()?);

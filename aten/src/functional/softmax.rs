@@ -1,6 +1,7 @@
 //! Other uses of softmax.
 
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Expected};
 
 use crate::prelude::*;
 
@@ -41,7 +42,7 @@ pub fn softmin(input: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor>
 #[cfg(feature = "random")]
 pub fn gumbel_softmax(logits: &Tensor, tau: f64, hard: bool, dim: i64) -> Result<Tensor> {
     if tau == 0.0 {
-        return Err(dispatch_runtime::BadArgument::value("tau", tau, "other than zero").into());
+        return Err(BadArgument::number("tau", tau, Expected::Not(0.into())).into());
     }
     let mut noise = logits.detach()?.empty_like()?;
     noise.exponential_(1.0)?;

@@ -277,7 +277,7 @@ pub(crate) fn is_random(error: &Error) -> bool {
 fn is_blind(error: &Error) -> bool {
     matches!(cause(error), Some(VmapError::DataDependent { .. } | VmapError::NotATensor { .. }))
         || matches!(cause(error), Some(AccessError::NotOnHost { .. }))
-        || matches!(cause(error), Some(BadArgument { problem: Problem::NotOnHost { .. }, .. }))
+        || cause(error).is_some_and(|cause: &BadArgument| matches!(*cause.problem, Problem::NotOnHost { .. }))
 }
 
 /// A call that must be refused, and how.

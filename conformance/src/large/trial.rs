@@ -194,5 +194,5 @@ pub(super) fn is_about_dtype(stop: &Stop) -> bool {
     let Stop::Failed(Failure::Refused(error)) = stop else { return false };
     let cause = error.source().and_then(|source| source.downcast_ref::<BadArgument>());
     matches!(error.kind(), ErrorKind::UnsupportedDType { .. })
-        || cause.is_some_and(|cause| matches!(cause.problem, Problem::DType { .. }))
+        || cause.is_some_and(|cause| matches!(*cause.problem, Problem::DType { .. }))
 }

@@ -1,143 +1,141 @@
-//! What can be wrong with an argument's value.
+//! An argument that an operator refuses, with the reason.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::device::Device;
+use super::expected::{DTypes, Expected, Sizes};
+use super::problem::Problem;
 use crate::dtype::DType;
-use crate::scalar::{Scalar, largest};
+use crate::scalar::Scalar;
 
 /// An argument that an operator cannot compute with: its name, and what is wrong with it.
 ///
-/// The operator's name comes from the error that carries this one.
+/// The operator's name comes from the error that carries this one. A program reads the fields; the message is for people.
 ///
 /// ```
-/// use dispatch_runtime::{BadArgument, Problem};
+/// use dispatch_runtime::{BadArgument, DType, DTypes, Problem, Reason};
 /// let error = BadArgument::new("dim", Problem::Dim { dim: 5, rank: 2 });
 /// assert_eq!(error.to_string(), "argument `dim` is 5, but there are 2 dimensions; write -2 to 1");
+///
+/// let error = BadArgument::dtype("weight", DType::F64, DType::F32).like("input");
+/// assert_eq!(error.to_string(), "argument `weight` is of float64, but must be float32, as `input` is");
+/// assert_eq!(*error.problem, Problem::DType { found: DType::F64, expected: DTypes::Is(DType::F32) });
+/// assert_eq!(error.reason.as_deref(), Some(&Reason::Like("input".into())));
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct BadArgument {
     /// The argument's name in the schema.
     pub argument: Cow<'static, str>,
-    /// What is wrong with it.
-    pub problem: Problem,
+    /// What is wrong with it. It is in a box, so that results with this error stay small.
+    pub problem: Box<Problem>,
+    /// Why the operator expects something else, if the problem alone does not say it.
+    pub reason: Option<Box<Reason>>,
 }
 
-/// What is wrong with an argument.
-#[derive(Clone, PartialEq, Debug)]
+/// Why an argument must be as a [`Problem`] says.
+///
+/// ```
+/// use dispatch_runtime::{BadArgument, Reason};
+/// let error = BadArgument::size("other", &[2, 4], 0, 3).like_dim("self", 1);
+/// assert_eq!(error.reason.as_deref(), Some(&Reason::LikeDim { argument: "self".into(), dim: 1 }));
+/// assert!(error.to_string().ends_with("but must have 3 in dimension 0, as `self` has in dimension 1"));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Problem {
-    /// A dimension that the tensor does not have.
-    Dim {
-        /// The dimension.
-        dim: i64,
-        /// How many there are.
-        rank: usize,
-    },
-    /// A dimension that is named twice.
-    RepeatedDim {
-        /// The dimension.
-        dim: i64,
-    },
-    /// Sizes that cannot be stretched to each other.
-    Broadcast {
-        /// The argument's sizes.
-        sizes: Vec<i64>,
-        /// Those of the arguments before it, together.
-        with: Vec<i64>,
-    },
-    /// Sizes that the other arguments do not allow.
-    Sizes {
-        /// The argument's sizes.
-        found: Vec<i64>,
-        /// What they should be.
-        expected: String,
-    },
-    /// Another number of dimensions than the operator works on.
-    Rank {
-        /// The argument's.
-        found: usize,
-        /// What it should be.
-        expected: String,
-    },
-    /// A dtype that the other arguments or the operator do not allow.
-    DType {
-        /// The argument's.
-        found: DType,
-        /// What it should be.
-        expected: String,
-    },
-    /// A device other than that of the arguments before it.
-    Device {
-        /// The argument's.
-        found: Device,
-        /// The others'.
-        expected: Device,
-    },
-    /// A position outside the tensor.
-    Index {
-        /// The position.
-        index: i64,
-        /// How many there are.
-        size: i64,
-    },
-    /// A number outside of what it may be.
-    Value {
-        /// The number or word.
-        found: String,
-        /// What it should be.
-        expected: String,
-    },
-    /// A number that the dtype of what it becomes a part of does not have.
-    Overflow {
-        /// The number.
-        number: Scalar,
-        /// The dtype.
-        dtype: DType,
-    },
-    /// Memory that is also another argument's, but not the very same elements.
-    Overlap {
+pub enum Reason {
+    /// Another argument has it.
+    Like(Cow<'static, str>),
+    /// Another argument has this size in one of its dimensions.
+    LikeDim {
         /// The other argument.
-        with: Cow<'static, str>,
+        argument: Cow<'static, str>,
+        /// The dimension of the other argument.
+        dim: usize,
     },
-    /// Elements that share memory with each other, where each is to be written.
-    SelfOverlap,
-    /// Memory that somebody's guard holds.
-    InUse,
-    /// Memory that the CPU cannot address.
-    NotOnHost {
-        /// Where it is.
-        device: Device,
-    },
-    /// Integers divided by zero.
-    DivisionByZero,
+    /// The end of a sentence, after "as".
+    Text(Cow<'static, str>),
 }
 
 impl BadArgument {
     /// The mistake `problem` in the argument of this name.
     #[cold]
     #[must_use]
-    pub fn new(argument: impl Into<Cow<'static, str>>, problem: Problem) -> Self {
-        Self { argument: argument.into(), problem }
+    pub fn new(argument: impl Into<Cow<'static, str>>, problem: impl Into<Box<Problem>>) -> Self {
+        Self { argument: argument.into(), problem: problem.into(), reason: None }
     }
 
-    /// A value other than the operator allows.
+    /// A value that breaks a rule which only a sentence can state.
     #[cold]
     #[must_use]
     pub fn value(
         argument: impl Into<Cow<'static, str>>,
         found: impl fmt::Display,
-        expected: impl Into<String>,
+        expected: impl Into<Cow<'static, str>>,
     ) -> Self {
         Self::new(argument, Problem::Value { found: found.to_string(), expected: expected.into() })
+    }
+
+    /// A number outside of its bounds.
+    ///
+    /// ```
+    /// use dispatch_runtime::BadArgument;
+    /// let error = BadArgument::number("p", 1.5, 0.0..=1.0);
+    /// assert_eq!(error.to_string(), "argument `p` is 1.5, but must be from 0.0 to 1.0");
+    /// ```
+    #[cold]
+    #[must_use]
+    pub fn number(
+        argument: impl Into<Cow<'static, str>>,
+        found: impl Into<Scalar>,
+        expected: impl Into<Expected<Scalar>>,
+    ) -> Self {
+        Self::new(argument, Problem::Number { found: found.into(), expected: expected.into() })
+    }
+
+    /// A list with another number of entries than the operator takes.
+    #[cold]
+    #[must_use]
+    pub fn length(argument: impl Into<Cow<'static, str>>, found: usize, expected: impl Into<Expected<usize>>) -> Self {
+        Self::new(argument, Problem::Length { found, expected: expected.into() })
+    }
+
+    /// A word other than those that the operator knows.
+    ///
+    /// ```
+    /// use dispatch_runtime::BadArgument;
+    /// let error = BadArgument::word("side", "up", &["left", "right"]);
+    /// assert_eq!(error.to_string(), "argument `side` is `up`, but must be `left` or `right`");
+    /// ```
+    #[cold]
+    #[must_use]
+    pub fn word(argument: impl Into<Cow<'static, str>>, found: &str, expected: &'static [&'static str]) -> Self {
+        Self::new(argument, Problem::Word { found: found.to_owned(), expected })
     }
 
     /// Sizes other than the operator allows.
     #[cold]
     #[must_use]
-    pub fn sizes(argument: impl Into<Cow<'static, str>>, found: &[i64], expected: impl Into<String>) -> Self {
+    pub fn sizes(argument: impl Into<Cow<'static, str>>, found: &[i64], expected: impl Into<Sizes>) -> Self {
         Self::new(argument, Problem::Sizes { found: found.to_vec(), expected: expected.into() })
+    }
+
+    /// Sizes of which one, that of dimension `dim`, is not what the operator allows.
+    #[cold]
+    #[must_use]
+    pub fn size(
+        argument: impl Into<Cow<'static, str>>,
+        found: &[i64],
+        dim: usize,
+        expected: impl Into<Expected<i64>>,
+    ) -> Self {
+        Self::sizes(argument, found, Sizes::Dim { dim, size: expected.into() })
+    }
+
+    /// Sizes of another number of elements than the operator allows.
+    #[cold]
+    #[must_use]
+    pub fn count(argument: impl Into<Cow<'static, str>>, found: &[i64], expected: impl Into<Expected<i64>>) -> Self {
+        Self::sizes(argument, found, Sizes::Count(expected.into()))
     }
 
     /// A number that a dtype cannot hold.
@@ -150,65 +148,62 @@ impl BadArgument {
     /// Another number of dimensions than the operator allows.
     #[cold]
     #[must_use]
-    pub fn rank(argument: impl Into<Cow<'static, str>>, found: usize, expected: impl Into<String>) -> Self {
+    pub fn rank(argument: impl Into<Cow<'static, str>>, found: usize, expected: impl Into<Expected<usize>>) -> Self {
         Self::new(argument, Problem::Rank { found, expected: expected.into() })
     }
 
     /// A dtype other than the operator allows.
     #[cold]
     #[must_use]
-    pub fn dtype(argument: impl Into<Cow<'static, str>>, found: DType, expected: impl Into<String>) -> Self {
+    pub fn dtype(argument: impl Into<Cow<'static, str>>, found: DType, expected: impl Into<DTypes>) -> Self {
         Self::new(argument, Problem::DType { found, expected: expected.into() })
+    }
+
+    /// Names the argument that already has what this one must have.
+    #[cold]
+    #[must_use]
+    pub fn like(self, argument: impl Into<Cow<'static, str>>) -> Self {
+        self.with(Reason::Like(argument.into()))
+    }
+
+    /// Names the dimension of another argument that already has the size that this one must have.
+    #[cold]
+    #[must_use]
+    pub fn like_dim(self, argument: impl Into<Cow<'static, str>>, dim: usize) -> Self {
+        self.with(Reason::LikeDim { argument: argument.into(), dim })
+    }
+
+    /// Says why, as the end of a sentence after "as".
+    ///
+    /// ```
+    /// use dispatch_runtime::{BadArgument, DType, DTypes};
+    /// let error = BadArgument::dtype("self", DType::I64, DTypes::Floating).because("a mean has a fraction");
+    /// assert!(error.to_string().ends_with("must be floating, as a mean has a fraction"));
+    /// ```
+    #[cold]
+    #[must_use]
+    pub fn because(self, reason: impl Into<Cow<'static, str>>) -> Self {
+        self.with(Reason::Text(reason.into()))
+    }
+
+    #[cold]
+    fn with(self, reason: Reason) -> Self {
+        Self { reason: Some(Box::new(reason)), ..self }
     }
 }
 
 impl fmt::Display for BadArgument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "argument `{}` ", self.argument)?;
-        match &self.problem {
-            Problem::Dim { dim, rank: 0 } => write!(f, "is {dim}, but there are no dimensions; write 0 or -1"),
-            Problem::Dim { dim, rank } => {
-                write!(f, "is {dim}, but there are {rank} dimensions; write -{rank} to {}", rank - 1)
-            }
-            Problem::RepeatedDim { dim } => write!(f, "names dimension {dim} twice; leave one out"),
-            Problem::Broadcast { sizes, with } => write!(
-                f,
-                "has sizes {sizes:?}, which do not broadcast with {with:?}: counted from the last, sizes must be equal, or one of them 1"
-            ),
-            Problem::Sizes { found, expected } => write!(f, "has sizes {found:?}, but must have {expected}"),
-            Problem::Rank { found, expected } => write!(f, "has {found} dimensions, but must have {expected}"),
-            Problem::DType { found, expected } => write!(f, "is of {found}, but must be {expected}"),
-            Problem::Device { found, expected } => {
-                write!(f, "is on {found}, but the others are on {expected}; bring all to one device first")
-            }
-            Problem::Index { index, size } => {
-                write!(f, "has the index {index}, which is outside of a dimension of size {size}")
-            }
-            Problem::Value { found, expected } => write!(f, "is {found}, but must be {expected}"),
-            Problem::Overflow { number, dtype } => {
-                write!(f, "is {number}, which {dtype} cannot hold; give ")?;
-                match dtype.integers() {
-                    Some((least, most)) => write!(f, "a number from {least} to {most}")?,
-                    None if number.to_f64().is_none() && !dtype.is_complex() => f.write_str("a real number")?,
-                    None => write!(f, "a number up to {:?} or infinity", largest(*dtype))?,
-                }
-                f.write_str(", or take a wider dtype")
-            }
-            Problem::Overlap { with } => write!(
-                f,
-                "shares memory with `{with}`, but does not show exactly the same elements; clone one of them first"
-            ),
-            Problem::SelfOverlap => {
-                f.write_str("has elements that share memory, so it cannot be written; clone it first")
-            }
-            Problem::InUse => f.write_str("is in use by a guard, perhaps of another view of it; drop that guard first"),
-            Problem::NotOnHost { device } if *device == Device::CPU => {
-                f.write_str("stands for more than its sizes say, so only operators reach its elements")
-            }
-            Problem::NotOnHost { device } => {
-                write!(f, "is on {device}, whose memory the CPU cannot address; copy it to the CPU first")
-            }
-            Problem::DivisionByZero => f.write_str("has a zero, by which integers cannot be divided"),
+        write!(f, "argument `{}` {}", self.argument, self.problem)?;
+        let verb = match *self.problem {
+            Problem::Rank { .. } | Problem::Sizes { .. } | Problem::Length { .. } => "has",
+            _ => "is",
+        };
+        match self.reason.as_deref() {
+            None => Ok(()),
+            Some(Reason::Like(argument)) => write!(f, ", as `{argument}` {verb}"),
+            Some(Reason::LikeDim { argument, dim }) => write!(f, ", as `{argument}` has in dimension {dim}"),
+            Some(Reason::Text(text)) => write!(f, ", as {text}"),
         }
     }
 }

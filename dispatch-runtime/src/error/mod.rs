@@ -4,13 +4,17 @@
 //! own error type, which is kept whole as the source.
 
 mod argument;
+mod expected;
+mod problem;
 mod render;
 
 use std::borrow::Cow;
 use std::fmt;
 
-pub use argument::{BadArgument, Problem};
+pub use argument::{BadArgument, Reason};
 use dispatch_schema::SyntaxErrors;
+pub use expected::{DTypes, Expected, Sizes};
+pub use problem::Problem;
 pub(crate) use render::listed;
 
 use crate::device::{Device, UnknownDevice};

@@ -156,7 +156,7 @@ fn reduced(rank: usize, dims: &[i64]) -> Result<DimFlags, Problem> {
     // Without dimensions, 0 and -1 name one that is not there, and it is named once too.
     let mut gone = DimFlags::from_elem(false, rank.max(1));
     for &dim in dims {
-        let at = wrap_dim("dim", dim, rank).map_err(|error| error.problem)?;
+        let at = wrap_dim("dim", dim, rank).map_err(|error| *error.problem)?;
         if std::mem::replace(&mut gone[at], true) {
             return Err(Problem::RepeatedDim { dim });
         }

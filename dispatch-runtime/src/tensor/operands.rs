@@ -370,7 +370,7 @@ mod tests {
         let error = result.err().unwrap();
         let source = std::error::Error::source(&error).unwrap();
         let bad = source.downcast_ref::<BadArgument>().unwrap();
-        (bad.argument.to_string(), bad.problem.clone())
+        (bad.argument.to_string(), (*bad.problem).clone())
     }
 
     #[test]

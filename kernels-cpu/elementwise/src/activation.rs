@@ -1,6 +1,6 @@
 //! Activation functions.
 
-use dispatch_runtime::{BadArgument, DType, MemoryFormat, Result, Tensor, op_impl};
+use dispatch_runtime::{BadArgument, DType, DTypes, MemoryFormat, Result, Tensor, op_impl};
 
 use engine::compute::Fraction;
 use engine::elementwise::{Lanes, elementwise, fresh, loops};
@@ -66,7 +66,7 @@ pub(crate) fn softplus<T: Fraction>(x: T) -> T {
 #[op_impl(aten::log_sigmoid_forward, CPU)]
 fn log_sigmoid_forward(this: &Tensor) -> Result<(Tensor, Tensor)> {
     if !this.dtype().is_floating() {
-        return Err(BadArgument::dtype("self", this.dtype(), "floating").into());
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating).into());
     }
     let this = &aten::contiguous(this, MemoryFormat::Contiguous)?;
     let output = fresh::<aten::silu, _>([this], &loops!([f32 f64] |[x]| log_sigmoid(x)))?;

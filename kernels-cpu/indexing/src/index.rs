@@ -259,8 +259,7 @@ fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, so
     let places = masked_places(out, &mask)?;
     let size = i64::try_from(places.len()).unwrap_or(i64::MAX);
     if source.geometry().count() < size {
-        let expected = format!("{size} elements, as the mask is true so often");
-        return Err(BadArgument::sizes("source", source.sizes(), expected).into());
+        return Err(BadArgument::count("source", source.sizes(), size..).because("the mask is true so often").into());
     }
     moves::copy(out, this)?;
     let source = packed(source, source.dtype())?;

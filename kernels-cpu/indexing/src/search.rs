@@ -98,7 +98,7 @@ fn marked<T: Number>(out: &mut Tensor, elements: &Tensor, mark: impl Fn(T) -> bo
 #[op_impl(aten::_local_scalar_dense, CPU)]
 fn local_scalar_dense(this: &Tensor) -> Result<Scalar> {
     if this.geometry().count() == 0 {
-        return Err(BadArgument::sizes("self", this.sizes(), "an element").into());
+        return Err(BadArgument::count("self", this.sizes(), 1..).into());
     }
     // One place, whatever is beside it.
     let first = Geometry::strided(&[], &[], this.geometry().offset()).unwrap_or_else(|| this.geometry().clone());

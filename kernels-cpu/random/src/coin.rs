@@ -41,7 +41,7 @@ fn bernoulli_tensor(_plan: &(), out: &mut Tensor, p: &Tensor, generator: Option<
     let chances = stretched("p", p, DType::F64, out.sizes())?;
     let chances = chances.read::<f64>()?;
     if let Some(bad) = chances.iter().find(|chance| !(0.0..=1.0).contains(*chance)) {
-        return Err(BadArgument::value("p", bad, "between 0 and 1").into());
+        return Err(BadArgument::number("p", *bad, 0..=1).into());
     }
     filled::<u8, 4>(out, generator, |words, at| {
         let mut rows = [[0; GROUP]; 4];

@@ -13,7 +13,7 @@ use kernels_cpu_elementwise::special::{by_three, by_two};
 fn poisson(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
     let rates = numbers("self", this, out.sizes())?;
     if let Some(bad) = rates.iter().find(|rate| rate.is_nan() || **rate < 0.0) {
-        return Err(BadArgument::value("self", bad, "zero or more").into());
+        return Err(BadArgument::number("self", *bad, 0..).into());
     }
     drawn(out, generator, |stream, i| stream.poisson(rates[i]))
 }

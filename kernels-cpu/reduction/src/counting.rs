@@ -11,7 +11,7 @@ use engine::reduce::computed;
 fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
     let numbers = elements::<i64>(this)?;
     if let Some(&index) = numbers.iter().find(|&&number| number < 0) {
-        return Err(BadArgument::value("self", index, "zero or more in every element").into());
+        return Err(BadArgument::number("self", index, 0..).because("elements are counted by number").into());
     }
     let length = numbers.iter().max().map_or(0, |largest| largest.saturating_add(1)).max(minlength);
     match weights {

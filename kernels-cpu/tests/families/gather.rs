@@ -2,7 +2,7 @@ use dispatch_runtime::{BadArgument, Geometry, Problem, Result, Tensor};
 
 fn problem(result: Result<Tensor>) -> Problem {
     let error = result.err().unwrap();
-    std::error::Error::source(&error).unwrap().downcast_ref::<BadArgument>().unwrap().problem.clone()
+    (*std::error::Error::source(&error).unwrap().downcast_ref::<BadArgument>().unwrap().problem).clone()
 }
 
 #[test]

@@ -142,11 +142,11 @@ fn triangle(out: &mut Tensor, this: &Tensor, zeros: impl Fn(i64, i64) -> Range<i
 fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> Result<Tensor> {
     let times = packed(repeats, DType::I64)?.to_vec::<i64>()?;
     if let Some(negative) = times.iter().find(|&&times| times < 0) {
-        return Err(BadArgument::value("repeats", negative, "zero or more").into());
+        return Err(BadArgument::number("repeats", *negative, 0..).into());
     }
     let count = times.iter().fold(0, |sum: i64, &times| sum.saturating_add(times));
     if let Some(wanted) = output_size.filter(|&wanted| wanted != count) {
-        return Err(BadArgument::value("output_size", wanted, format!("{count}, the sum of `repeats`")).into());
+        return Err(BadArgument::number("output_size", wanted, count).because("the sum of `repeats` is").into());
     }
     let mut out = Spec::contiguous(DType::I64, &[count]).on(repeats.device())?;
     {

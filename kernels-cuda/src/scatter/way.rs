@@ -56,7 +56,7 @@ impl<'a> Way<'a> {
     ) -> Result<()> {
         let computed = computed_in(out.dtype());
         if computed.is_complex() {
-            return Err(BadArgument::dtype("self", this.dtype(), "real").into());
+            return Err(BadArgument::dtype("self", this.dtype(), DTypes::Real).into());
         }
         if out.dtype() != computed {
             let mut sum = Spec { dtype: computed, geometry: out.geometry().clone().at(0) }.on(out.device())?;

@@ -80,9 +80,9 @@ impl Drop for Region {
 pub fn enable(device: Device, dtype: impl Into<Option<DType>>) -> Result<Region> {
     match dtype.into().unwrap_or_else(|| default_dtype(device)) {
         dtype @ (DType::F16 | DType::BF16) => Ok(Region::enter(device, Some(dtype))),
-        other => {
-            Err(BadArgument::dtype("dtype", other, "float16 or bfloat16, which have fewer bits than float32").into())
-        }
+        other => Err(BadArgument::dtype("dtype", other, &[DType::F16, DType::BF16])
+            .because("they have fewer bits than float32")
+            .into()),
     }
 }
 

@@ -117,13 +117,12 @@ fn write_functional(
 }
 
 fn check_fits(operator: &Operator, argument: &str, target: &Tensor, result: &Tensor) -> Result<()> {
-    use dispatch_runtime::{BadArgument, Error};
+    use dispatch_runtime::{BadArgument, DTypes, Error};
     let bad = if target.sizes() != result.sizes() {
-        let expected = format!("{:?}, the sizes of the result", result.sizes());
-        BadArgument::sizes(argument.to_owned(), target.sizes(), expected)
+        BadArgument::sizes(argument.to_owned(), target.sizes(), result.sizes()).because("the result has")
     } else if !result.dtype().can_cast(target.dtype()) {
-        let expected = format!("able to hold the result, which is of {}", result.dtype());
-        BadArgument::dtype(argument.to_owned(), target.dtype(), expected)
+        BadArgument::dtype(argument.to_owned(), target.dtype(), DTypes::Holding(result.dtype()))
+            .because("the result is")
     } else {
         return Ok(());
     };

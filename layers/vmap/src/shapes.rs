@@ -19,13 +19,16 @@ fn is_about_shapes(error: &Error) -> bool {
     let bad: Option<&BadArgument> = std::error::Error::source(error).and_then(|source| source.downcast_ref());
     bad.is_some_and(|bad| {
         matches!(
-            bad.problem,
+            *bad.problem,
             Problem::Dim { .. }
                 | Problem::RepeatedDim { .. }
                 | Problem::Broadcast { .. }
                 | Problem::Sizes { .. }
                 | Problem::Rank { .. }
                 | Problem::DType { .. }
+                | Problem::Number { .. }
+                | Problem::Length { .. }
+                | Problem::Word { .. }
                 | Problem::Value { .. }
         )
     })

@@ -36,7 +36,7 @@ pub(super) fn check_products(
 fn check_heads(query: &Tensor, key: &Tensor, value: &Tensor) -> Result<(), BadArgument> {
     for (name, tensor) in [("query", query), ("key", key), ("value", value)] {
         let (&[.., own, _, _], &[.., heads, _, _]) = (tensor.sizes(), query.sizes()) else {
-            return Err(BadArgument::rank(name, tensor.sizes().len(), "at least 3, with `enable_gqa`"));
+            return Err(BadArgument::rank(name, tensor.sizes().len(), 3..).because("`enable_gqa` counts heads"));
         };
         if own < 1 || heads % own != 0 {
             let expected = format!("a number of heads that divides {heads}, as `query` has sizes {:?}", query.sizes());

@@ -51,7 +51,7 @@ convolutions! {
 fn check_rank(rank: usize, weight: &Tensor) -> Result<(), BadArgument> {
     match weight.sizes().len() {
         found if found == rank + 2 => Ok(()),
-        found => Err(BadArgument::rank("weight", found, (rank + 2).to_string())),
+        found => Err(BadArgument::rank("weight", found, rank + 2)),
     }
 }
 
@@ -65,11 +65,11 @@ fn check_convolution(
 ) -> Result<(), BadArgument> {
     let (sizes, kernel) = (input.sizes(), weight.sizes());
     let &[first, second, _, ..] = kernel else {
-        return Err(BadArgument::rank("weight", kernel.len(), "3 to 5"));
+        return Err(BadArgument::rank("weight", kernel.len(), 3..=5));
     };
     let Some(dim) = (sizes.len() + 1).checked_sub(kernel.len()).filter(|&dim| dim < 2) else {
-        let expected = format!("{}, as `weight` has, or one less without a batch", kernel.len());
-        return Err(BadArgument::rank("input", sizes.len(), expected));
+        let expected = kernel.len() - 1..=kernel.len();
+        return Err(BadArgument::rank("input", sizes.len(), expected).because(format!("`weight` has {}", kernel.len())));
     };
     if groups < 1 {
         return Err(BadArgument::value("groups", groups, "1 or more"));
@@ -109,12 +109,14 @@ fn check_window(
         batch = crate::restrided(input, &sizes, &strides, geometry.offset())?;
     }
     let fits = convolved(&batch, weight, bias, stride, padding, dilation, transposed, output_padding, groups);
-    fits.map(drop).map_err(|error| match error {
-        BadArgument { argument, problem: Problem::Sizes { expected, .. } } if argument == "input" => {
-            let expected = format!("{expected}, as `weight` has sizes {:?}", weight.sizes());
-            BadArgument::sizes(argument, input.sizes(), expected).into()
+    fits.map(drop).map_err(|mut error| {
+        if let Problem::Sizes { found, .. } = &mut *error.problem
+            && error.argument == "input"
+        {
+            *found = input.sizes().to_vec();
+            error = error.because(format!("`weight` has sizes {:?}", weight.sizes()));
         }
-        other => other.into(),
+        error.into()
     })
 }
 
@@ -148,12 +150,12 @@ fn padded_by_name(
         return plain(&[0]);
     }
     if padding != "same" {
-        return Err(BadArgument::value("padding", format!("{padding:?}"), "\"valid\" or \"same\"").into());
+        return Err(BadArgument::word("padding", padding, &["valid", "same"]).into());
     }
     let rank = weight.sizes().len() - 2;
     let window = Window::new(rank, ("weight", &weight.sizes()[2..]), stride, &[0], dilation)?;
-    if window.stride.iter().any(|&stride| stride != 1) {
-        return Err(BadArgument::value("stride", format!("{stride:?}"), "1 where `padding` is \"same\"").into());
+    if let Some(&stride) = window.stride.iter().find(|&&stride| stride != 1) {
+        return Err(BadArgument::number("stride", stride, 1).because("`padding` is \"same\"").into());
     }
     let reach = |dim: usize| window.dilation[dim].saturating_mul(window.kernel[dim] - 1);
     let after: Dims = (0..rank).map(|dim| reach(dim) / 2 + reach(dim) % 2).collect();

@@ -1,7 +1,7 @@
 //! Convolutions, and the patches that they are made of.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, MemoryFormat, Spec};
+use dispatch_runtime::{BadArgument, Dims, Expected, MemoryFormat, Spec};
 
 use crate::{Window, check_devices, check_gradient_of, images_like, spread};
 
@@ -52,17 +52,17 @@ pub(super) fn convolved(
 ) -> Result<(Window, Dims), BadArgument> {
     let (rank, own, kernel) = (weight.sizes().len(), input.sizes(), weight.sizes());
     if !(3..=5).contains(&rank) {
-        return Err(BadArgument::rank("weight", rank, "3 to 5"));
+        return Err(BadArgument::rank("weight", rank, 3..=5));
     }
     if own.len() != rank {
-        return Err(BadArgument::rank("input", own.len(), format!("{rank}, as `weight` has")));
+        return Err(BadArgument::rank("input", own.len(), rank).like("weight"));
     }
     if weight.dtype() != input.dtype() {
-        return Err(BadArgument::dtype("weight", weight.dtype(), format!("{}, as `input` is", input.dtype())));
+        return Err(BadArgument::dtype("weight", weight.dtype(), input.dtype()).like("input"));
     }
     check_devices([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])?;
     if groups < 1 {
-        return Err(BadArgument::value("groups", groups, "1 or more"));
+        return Err(BadArgument::number("groups", groups, 1..));
     }
     let window = Window::new(rank - 2, ("weight", &kernel[2..]), stride, padding, dilation)?;
     let more = spread("output_padding", output_padding, rank - 2, 0)?;
@@ -72,26 +72,29 @@ pub(super) fn convolved(
         (kernel[1].saturating_mul(groups), Some(kernel[0]))
     };
     let Some(into) = into.filter(|_| kernel[0] % groups == 0) else {
-        return Err(BadArgument::sizes("weight", kernel, format!("a first size that {groups} groups divide")));
+        return Err(
+            BadArgument::size("weight", kernel, 0, Expected::MultipleOf(groups)).because("there are so many groups")
+        );
     };
     if own[1] != from {
-        return Err(BadArgument::sizes("input", own, format!("{from} channels, as `weight` has")));
+        return Err(BadArgument::size("input", own, 1, from).because("`weight` has so many channels"));
     }
     if let Some(bias) = bias {
         if bias.sizes() != [into] {
-            return Err(BadArgument::sizes("bias", bias.sizes(), format!("[{into}], a number for each channel")));
+            return Err(BadArgument::sizes("bias", bias.sizes(), &[into][..]).because("each channel has a number"));
         }
         if bias.dtype() != input.dtype() {
-            return Err(BadArgument::dtype("bias", bias.dtype(), format!("{}, as `input` is", input.dtype())));
+            return Err(BadArgument::dtype("bias", bias.dtype(), input.dtype()).like("input"));
         }
     }
     let mut sizes = Dims::from_slice(&[own[0], into]);
     for dim in 0..rank - 2 {
         let size = own[dim + 2];
         let found = if transposed {
-            if more[dim] >= window.stride[dim].max(window.dilation[dim]) {
-                let expected = "less than the stride or the dilation";
-                return Err(BadArgument::value("output_padding", more[dim], expected));
+            let most = window.stride[dim].max(window.dilation[dim]);
+            if more[dim] >= most {
+                let bad = BadArgument::number("output_padding", more[dim], Expected::Below(most.into()));
+                return Err(bad.because("the stride and the dilation are no larger"));
             }
             window.spans(dim, size, more[dim]).filter(|&size| size > 0)
         } else {
@@ -120,7 +123,7 @@ fn convolution_backward_plan(_: ...) -> Result<Plan<Window, 3>, BadArgument> {
         convolved(input, weight, None, stride, padding, dilation, transposed, output_padding, groups)?;
     check_gradient_of(grad_output, ("input", input), &sizes)?;
     let Ok([of_input, of_weight, of_bias]) = <[bool; 3]>::try_from(output_mask) else {
-        return Err(BadArgument::value("output_mask", format!("{output_mask:?}"), "a list of 3"));
+        return Err(BadArgument::length("output_mask", output_mask.len(), 3));
     };
     let gradient = |wanted: bool, sizes: &[i64]| {
         if wanted { convolved_like(input, weight, sizes) } else { Spec::contiguous(input.dtype(), &[0]) }
@@ -133,7 +136,7 @@ fn convolution_backward_plan(_: ...) -> Result<Plan<Window, 3>, BadArgument> {
 fn im2col_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
     let sizes = this.sizes();
     let ([channels, height, width] | [_, channels, height, width]) = sizes else {
-        return Err(BadArgument::rank("self", sizes.len(), "3 or 4"));
+        return Err(BadArgument::rank("self", sizes.len(), &[3, 4]));
     };
     let window = Window::new(2, ("kernel_size", kernel_size), stride, padding, dilation)?;
     let counts = window.fits(0, *height).zip(window.fits(1, *width));
@@ -150,7 +153,7 @@ fn im2col_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
 fn col2im_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
     let sizes = this.sizes();
     let ([rows, count] | [_, rows, count]) = sizes else {
-        return Err(BadArgument::rank("self", sizes.len(), "2 or 3"));
+        return Err(BadArgument::rank("self", sizes.len(), &[2, 3]));
     };
     let window = Window::new(2, ("kernel_size", kernel_size), stride, padding, dilation)?;
     let output_size = spread("output_size", output_size, 2, 0)?;

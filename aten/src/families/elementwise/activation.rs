@@ -134,6 +134,6 @@ fn log_sigmoid_forward_meta(this: &Tensor) -> Result<(Tensor, Tensor)> {
 pub(crate) fn check_approximate(approximate: &str) -> Result<(), BadArgument> {
     match approximate {
         "none" | "tanh" => Ok(()),
-        other => Err(BadArgument::value("approximate", format!("{other:?}"), "\"none\" or \"tanh\"")),
+        other => Err(BadArgument::word("approximate", other, &["none", "tanh"])),
     }
 }

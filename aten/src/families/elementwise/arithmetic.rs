@@ -1,7 +1,7 @@
 //! Elementwise arithmetic of several operands.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, result_dtype};
+use dispatch_runtime::{BadArgument, DTypes, result_dtype};
 
 /// `self + alpha * other`
 #[op_def("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", operator = Add, shape = pointwise(this, other), dtypes(all), check = check_alpha(this, other, alpha), inplace, out = "out")]
@@ -131,7 +131,7 @@ pub fn check_alpha(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
 /// Makes sure that not both are booleans.
 fn check_whole(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
     match result_dtype([this, other]) {
-        DType::Bool => Err(BadArgument::dtype("self", DType::Bool, "an integer, if `other` is bool")),
+        DType::Bool => Err(BadArgument::dtype("self", DType::Bool, DTypes::Integral).because("`other` is bool")),
         _ => Ok(()),
     }
 }
@@ -140,7 +140,12 @@ fn check_whole(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
 fn check_add_relu(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
     let is_known = |dtype| matches!(dtype, DType::I8 | DType::I16 | DType::I32 | DType::I64 | DType::F32 | DType::F64);
     if !is_known(this.dtype()) {
-        return Err(BadArgument::dtype("self", this.dtype(), "int8, int16, int32, int64, float32 or float64").into());
+        return Err(BadArgument::dtype(
+            "self",
+            this.dtype(),
+            &[DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64],
+        )
+        .into());
     }
     if !is_known(result_dtype([this, other])) {
         let expected = "of a dtype whose sum with `self` is int8, int16, int32, int64, float32 or float64";
@@ -157,7 +162,9 @@ fn check_add_relu(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
 pub fn check_subtraction(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
     for (name, tensor) in [("self", this), ("other", other)] {
         if tensor.dtype() == DType::Bool {
-            return Err(BadArgument::dtype(name, DType::Bool, "a number; for booleans use `logical_xor`").into());
+            return Err(BadArgument::dtype(name, DType::Bool, DTypes::Numbers)
+                .because("booleans have `logical_xor`")
+                .into());
         }
     }
     if matches!(alpha, Scalar::Int(1)) {
@@ -199,7 +206,7 @@ fn weight_of(this: &Tensor, weight: Scalar) -> Result<Tensor, BadArgument> {
 pub fn check_lerp(this: &Tensor, end: &Tensor, weight: &Tensor) -> Result<()> {
     for (name, tensor) in [("end", end), ("weight", weight)] {
         if tensor.dtype() != this.dtype() && !tensor.is_number() {
-            return Err(BadArgument::dtype(name, tensor.dtype(), format!("{}, as `self` is", this.dtype())).into());
+            return Err(BadArgument::dtype(name, tensor.dtype(), this.dtype()).like("self").into());
         }
     }
     Ok(())

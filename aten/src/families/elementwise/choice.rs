@@ -79,7 +79,7 @@ pub fn heaviside(_: ...) -> Result<Tensor>;
 fn is_truth(name: &'static str, tensor: &Tensor) -> Result<()> {
     match tensor.dtype() {
         DType::Bool => Ok(()),
-        other => Err(BadArgument::dtype(name, other, "bool").into()),
+        other => Err(BadArgument::dtype(name, other, DType::Bool).into()),
     }
 }
 

@@ -29,11 +29,11 @@ fn check_close(this: &Tensor, other: &Tensor, equal_nan: bool) -> Result<(), Bad
 )]
 pub fn isclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor> {
     if this.dtype() != other.dtype() {
-        return Err(BadArgument::dtype("other", other.dtype(), format!("{}, as `self` is", this.dtype())).into());
+        return Err(BadArgument::dtype("other", other.dtype(), this.dtype()).like("self").into());
     }
     for (name, tolerance) in [("rtol", rtol), ("atol", atol)] {
         if tolerance < 0.0 || tolerance.is_nan() {
-            return Err(BadArgument::value(name, tolerance, "zero or more").into());
+            return Err(BadArgument::number(name, tolerance, 0..).into());
         }
     }
     let mut close = eq(this, other)?;

@@ -3,7 +3,7 @@
 //! A complex number lies in memory as its real and its imaginary part, so both are views.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Geometry};
+use dispatch_runtime::{BadArgument, DTypes, Dims, Geometry};
 
 use crate::{add_scalar, atan2, broadcast_tensors, cos, mul, select_int, sin, stack};
 
@@ -54,7 +54,7 @@ pub fn imag(this: &Tensor) -> Result<Tensor> {
 #[op_def("view_as_real(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn view_as_real(this: &Tensor) -> Result<Tensor> {
     if !this.dtype().is_complex() {
-        return Err(BadArgument::dtype("self", this.dtype(), "complex").into());
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Complex).into());
     }
     let geometry = this.geometry();
     let mut sizes = Dims::from_slice(geometry.sizes());
@@ -70,7 +70,7 @@ pub fn view_as_complex(this: &Tensor) -> Result<Tensor> {
     let whole = match this.dtype() {
         DType::F32 => DType::C64,
         DType::F64 => DType::C128,
-        other => return Err(BadArgument::dtype("self", other, "float32 or float64").into()),
+        other => return Err(BadArgument::dtype("self", other, &[DType::F32, DType::F64]).into()),
     };
     let geometry = this.geometry();
     let (Some((&2, sizes)), Some((&1, strides))) = (geometry.sizes().split_last(), geometry.strides().split_last())
@@ -114,10 +114,10 @@ pub fn polar(abs: &Tensor, angle: &Tensor) -> Result<Tensor> {
 fn check_parts(one: (&'static str, &Tensor), other: (&'static str, &Tensor)) -> Result<(), BadArgument> {
     let dtype = one.1.dtype();
     if !matches!(dtype, DType::F32 | DType::F64) {
-        return Err(BadArgument::dtype(one.0, dtype, "float32 or float64"));
+        return Err(BadArgument::dtype(one.0, dtype, &[DType::F32, DType::F64]));
     }
     if other.1.dtype() != dtype {
-        return Err(BadArgument::dtype(other.0, other.1.dtype(), format!("{dtype}, as `{}` is", one.0)));
+        return Err(BadArgument::dtype(other.0, other.1.dtype(), dtype).like(one.0));
     }
     Ok(())
 }

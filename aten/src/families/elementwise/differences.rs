@@ -1,7 +1,7 @@
 //! Differences of neighbours, and the areas under curves that are known at points.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, reduced_dims, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, Dims, Expected, reduced_dims, wrap_dim};
 
 use crate::cat;
 use crate::check_calls;
@@ -12,10 +12,10 @@ use crate::prelude::*;
 pub fn diff(this: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&Tensor>) -> Result<Tensor> {
     let rank = this.sizes().len();
     if rank == 0 {
-        return Err(BadArgument::rank("self", 0, "at least 1").into());
+        return Err(BadArgument::rank("self", 0, 1..).into());
     }
     if n < 0 {
-        return Err(BadArgument::value("n", n, "zero or more").into());
+        return Err(BadArgument::number("n", n, 0..).into());
     }
     let at = wrap_dim("dim", dim, rank)?;
     for (name, beside) in [("prepend", prepend), ("append", append)] {
@@ -54,14 +54,14 @@ fn neighbours(y: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
 fn check_curve(y: &Tensor, x: Option<&Tensor>, dim: i64) -> Result<(), BadArgument> {
     for (name, tensor) in [("y", Some(y)), ("x", x)] {
         if tensor.is_some_and(|tensor| tensor.dtype() == DType::Bool) {
-            return Err(BadArgument::dtype(name, DType::Bool, "numbers"));
+            return Err(BadArgument::dtype(name, DType::Bool, DTypes::Numbers));
         }
     }
     let at = wrap_dim("dim", dim, y.sizes().len())?;
     match (y.sizes().get(at), x.map(Tensor::sizes)) {
-        (None, _) => Err(BadArgument::rank("y", 0, "at least 1")),
+        (None, _) => Err(BadArgument::rank("y", 0, 1..)),
         (Some(points), Some(&[places])) if *points != places => {
-            Err(BadArgument::sizes("x", &[places], format!("{points} places, one for each point of `y`")))
+            Err(BadArgument::size("x", &[places], 0, *points).like_dim("y", at))
         }
         _ => Ok(()),
     }
@@ -206,14 +206,13 @@ fn one_or_all(this: &Tensor, dim: Option<i64>) -> Vec<i64> {
 
 fn slopes(this: &Tensor, spacing: Vec<Spacing<'_>>, dims: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
     if !matches!(edge_order, 1 | 2) {
-        return Err(BadArgument::value("edge_order", edge_order, "1 or 2").into());
+        return Err(BadArgument::number("edge_order", edge_order, 1..=2).into());
     }
     if matches!(this.dtype(), DType::U8 | DType::Bool) {
         return Err(BadArgument::dtype("self", this.dtype(), "numbers with a sign").into());
     }
     if spacing.len() != dims.len() {
-        let found = format!("{} spacings", spacing.len());
-        return Err(BadArgument::value("spacing", found, format!("{}, one for each dimension", dims.len())).into());
+        return Err(BadArgument::length("spacing", spacing.len(), dims.len()).because("each dimension has one").into());
     }
     reduced_dims(this.sizes().len(), dims, "dim")?;
     dims.iter().zip(spacing).map(|(&dim, spacing)| slope(this, &spacing, dim, edge_order)).collect()
@@ -225,8 +224,7 @@ fn slope(this: &Tensor, spacing: &Spacing<'_>, dim: i64, edge_order: i64) -> Res
     let at = wrap_dim("dim", dim, rank)?;
     let length = this.sizes().get(at).copied().unwrap_or(1);
     if length <= edge_order {
-        let expected = format!("more than {edge_order} elements along dimension {at}");
-        return Err(BadArgument::sizes("self", this.sizes(), expected).into());
+        return Err(BadArgument::size("self", this.sizes(), at, Expected::Above(edge_order)).into());
     }
     let run = |start, count| this.narrow(dim, start, count);
     let (inside, last) = (length - 2, length - 1);
@@ -247,10 +245,10 @@ fn slope(this: &Tensor, spacing: &Spacing<'_>, dim: i64, edge_order: i64) -> Res
         }
         Spacing::At(places) => {
             let &[count] = places.sizes() else {
-                return Err(BadArgument::rank("spacing", places.sizes().len(), "1").into());
+                return Err(BadArgument::rank("spacing", places.sizes().len(), 1).into());
             };
             if count != length {
-                return Err(BadArgument::sizes("spacing", &[count], format!("{length} places")).into());
+                return Err(BadArgument::size("spacing", &[count], 0, length).like_dim("self", at).into());
             }
             let mut sizes = Dims::from_elem(1, rank);
             sizes[at] = -1;

@@ -214,7 +214,7 @@ fn converted(this: &Tensor, dtype: DType) -> Result<Tensor> {
 /// What is written in place stays of its dtype.
 fn check_doubled(this: &Tensor, is_complex: bool) -> Result<DType, BadArgument> {
     let dtype = doubled(is_complex || this.dtype().is_complex());
-    if this.dtype() == dtype { Ok(dtype) } else { Err(BadArgument::dtype("self", this.dtype(), dtype.to_string())) }
+    if this.dtype() == dtype { Ok(dtype) } else { Err(BadArgument::dtype("self", this.dtype(), dtype)) }
 }
 
 /// Squares are products, which every layer knows better.
@@ -226,7 +226,7 @@ fn is_two(exponent: Scalar) -> bool {
 fn check_exponent(this: &Tensor, exponent: Scalar) -> Result<()> {
     match exponent {
         Scalar::Int(..0) if this.dtype().is_integral() => {
-            Err(BadArgument::value("exponent", exponent, "zero or more, as `self` is integral").into())
+            Err(BadArgument::number("exponent", exponent, 0..).because("`self` is integral").into())
         }
         Scalar::Int(_) if this.dtype().is_integral() => Ok(exponent.check_fits("exponent", this.dtype())?),
         _ if matches!(this.dtype(), DType::F16 | DType::BF16) => Ok(exponent.check_fits("exponent", this.dtype())?),
@@ -257,9 +257,7 @@ impl Rounding {
             None => Ok(None),
             Some("floor") => Ok(Some(Self::Floor)),
             Some("trunc") => Ok(Some(Self::Trunc)),
-            Some(other) => {
-                Err(BadArgument::value("rounding_mode", format!("{other:?}"), "\"floor\", \"trunc\" or None"))
-            }
+            Some(other) => Err(BadArgument::word("rounding_mode", other, &["floor", "trunc"])),
         }
     }
 }

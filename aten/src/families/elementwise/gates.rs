@@ -1,7 +1,7 @@
 //! Activations that are gated or weighted.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Spec, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, Dims, Expected, Spec, wrap_dim};
 
 use crate::{_prelu_kernel, check_devices, narrow, reshape};
 
@@ -33,13 +33,12 @@ fn glu_backward_plan(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Pl
     check_devices([("self", this), ("grad_output", grad_output)])?;
     let halves = halves("self", this, dim)?;
     if grad_output.dtype() != this.dtype() {
-        return Err(
-            BadArgument::dtype("grad_output", grad_output.dtype(), format!("{}, as `self` is", this.dtype())).into()
-        );
+        return Err(BadArgument::dtype("grad_output", grad_output.dtype(), this.dtype()).like("self").into());
     }
     if grad_output.sizes() != halves.gated.sizes() {
-        let expected = format!("{:?}, the sizes of the result", halves.gated.sizes());
-        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected).into());
+        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), halves.gated.sizes())
+            .because("the result has")
+            .into());
     }
     Ok(Plan::new(halves, [Spec::contiguous(this.dtype(), this.sizes())]))
 }
@@ -60,13 +59,13 @@ pub struct Change {
 fn glu_jvp_plan(glu: &Tensor, x: &Tensor, dx: &Tensor, dim: i64) -> Result<Plan<Change>> {
     check_devices([("x", x), ("glu", glu), ("dx", dx)])?;
     let Halves { gated, gate } = halves("x", x, dim)?;
-    let fitting = [("glu", glu, gated.sizes(), "half of the sizes of `x`"), ("dx", dx, x.sizes(), "the sizes of `x`")];
+    let fitting = [("glu", glu, gated.sizes(), "a half of `x` has"), ("dx", dx, x.sizes(), "`x` has")];
     for (name, tensor, sizes, whose) in fitting {
         if tensor.dtype() != x.dtype() {
-            return Err(BadArgument::dtype(name, tensor.dtype(), format!("{}, as `x` is", x.dtype())).into());
+            return Err(BadArgument::dtype(name, tensor.dtype(), x.dtype()).like("x").into());
         }
         if tensor.sizes() != sizes {
-            return Err(BadArgument::sizes(name, tensor.sizes(), format!("{sizes:?}, {whose}")).into());
+            return Err(BadArgument::sizes(name, tensor.sizes(), sizes).because(whose).into());
         }
     }
     Ok(Plan::new(Change { gate, by: halves("dx", dx, dim)? }, [Spec::like(glu, glu.dtype())]))
@@ -74,14 +73,14 @@ fn glu_jvp_plan(glu: &Tensor, x: &Tensor, dx: &Tensor, dim: i64) -> Result<Plan<
 
 fn halves(name: &'static str, this: &Tensor, dim: i64) -> Result<Halves> {
     if !this.dtype().is_floating() {
-        return Err(BadArgument::dtype(name, this.dtype(), "floating").into());
+        return Err(BadArgument::dtype(name, this.dtype(), DTypes::Floating).into());
     }
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     let Some(&size) = this.sizes().get(at) else {
-        return Err(BadArgument::rank(name, 0, "at least 1").into());
+        return Err(BadArgument::rank(name, 0, 1..).into());
     };
     if size % 2 != 0 {
-        return Err(BadArgument::sizes(name, this.sizes(), format!("an even size in dimension {at}")).into());
+        return Err(BadArgument::size(name, this.sizes(), at, Expected::MultipleOf(2)).into());
     }
     Ok(Halves { gated: narrow(this, dim, 0, size / 2)?, gate: narrow(this, dim, size / 2, size / 2)? })
 }
@@ -90,10 +89,10 @@ fn halves(name: &'static str, this: &Tensor, dim: i64) -> Result<Halves> {
 #[op_def("prelu(Tensor self, Tensor weight) -> Tensor")]
 pub fn prelu(this: &Tensor, weight: &Tensor) -> Result<Tensor> {
     if weight.dtype() != this.dtype() {
-        return Err(BadArgument::dtype("weight", weight.dtype(), format!("{}, as `self` is", this.dtype())).into());
+        return Err(BadArgument::dtype("weight", weight.dtype(), this.dtype()).like("self").into());
     }
     if weight.sizes().len() > 1 {
-        return Err(BadArgument::rank("weight", weight.sizes().len(), "0 or 1").into());
+        return Err(BadArgument::rank("weight", weight.sizes().len(), &[0, 1]).into());
     }
     let (rank, count) = (this.sizes().len(), weight.geometry().count());
     let channels = this.sizes().get(1).copied().unwrap_or(1);

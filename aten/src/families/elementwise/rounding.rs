@@ -1,7 +1,7 @@
 //! Signs, magnitudes, and integer parts.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
+use dispatch_runtime::{BadArgument, DTypes, Spec};
 
 /// `-self`
 #[op_def("neg(Tensor self) -> Tensor", operator = Neg, shape = pointwise, dtypes(all), check = check_negation(this), inplace, out = "out")]
@@ -11,7 +11,7 @@ pub fn neg(_: ...) -> Result<Tensor>;
 #[op_def("positive(Tensor(a) self) -> Tensor(a)")]
 pub fn positive(this: &Tensor) -> Result<Tensor> {
     if this.dtype() == DType::Bool {
-        return Err(BadArgument::dtype("self", DType::Bool, "a number").into());
+        return Err(BadArgument::dtype("self", DType::Bool, DTypes::Numbers).into());
     }
     Ok(this.clone())
 }
@@ -63,7 +63,7 @@ pub fn frexp(_: ...) -> Result<(Tensor, Tensor)>;
 #[op_plan(frexp)]
 fn frexp_plan(this: &Tensor) -> Result<Plan<(), 2>, BadArgument> {
     if !this.dtype().is_floating() {
-        return Err(BadArgument::dtype("self", this.dtype(), "floating"));
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating));
     }
     Ok(Plan::new((), [Spec::like(this, this.dtype()), Spec::like(this, DType::I32)]))
 }
@@ -75,7 +75,9 @@ fn frexp_plan(this: &Tensor) -> Result<Plan<(), 2>, BadArgument> {
 /// Where `this` is.
 pub fn check_negation(this: &Tensor) -> Result<()> {
     if this.dtype() == DType::Bool {
-        return Err(BadArgument::dtype("self", DType::Bool, "a number; for booleans use `logical_not`").into());
+        return Err(BadArgument::dtype("self", DType::Bool, DTypes::Numbers)
+            .because("booleans have `logical_not`")
+            .into());
     }
     Ok(())
 }

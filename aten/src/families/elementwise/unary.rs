@@ -1,7 +1,7 @@
 //! Elementwise functions of one operand that give numbers with a fraction.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DTypes};
 
 use crate::check_calls;
 use crate::{add, add_scalar, arange_start_step, copy_, sum_dim_intlist, unsqueeze};
@@ -120,7 +120,7 @@ pub fn polygamma(_: ...) -> Result<Tensor>;
 
 /// There are no derivatives of an order below zero.
 fn check_order(n: i64) -> Result<(), BadArgument> {
-    if n < 0 { Err(BadArgument::value("n", n, "zero or more")) } else { Ok(()) }
+    if n < 0 { Err(BadArgument::number("n", n, 0..)) } else { Ok(()) }
 }
 
 /// [`polygamma`], in place
@@ -136,7 +136,7 @@ pub fn mvlgamma(this: &Tensor, p: i64) -> Result<Tensor> {
     // There is a term for each of them.
     check_calls("p", p)?;
     #[expect(clippy::cast_precision_loss, reason = "so few are exact")]
-    let count = if p < 1 { return Err(BadArgument::value("p", p, "one or more").into()) } else { p as f64 };
+    let count = if p < 1 { return Err(BadArgument::number("p", p, 1..).into()) } else { p as f64 };
     let (first, half, dtype) =
         ((0.5 - 0.5 * count).into(), 0.5.into(), this.dtype().is_floating().then(|| this.dtype()));
     let shifts = arange_start_step(first, half, half, dtype, None, Some(this.device()), None)?;
@@ -149,7 +149,7 @@ pub fn mvlgamma(this: &Tensor, p: i64) -> Result<Tensor> {
 #[op_def("mvlgamma_(Tensor(a!) self, int p) -> Tensor(a!)")]
 pub fn mvlgamma_(this: &mut Tensor, p: i64) -> Result<()> {
     if !this.dtype().is_floating() {
-        return Err(BadArgument::dtype("self", this.dtype(), "a floating dtype".to_owned()).into());
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating).into());
     }
     let logarithms = mvlgamma(this, p)?;
     copy_(this, &logarithms, false)

@@ -9,10 +9,10 @@ use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Spec};
 /// Refuses memory that no backend here has.
 pub(crate) fn check_plain(layout: Option<Layout>, pin_memory: Option<bool>) -> Result<(), BadArgument> {
     if let Some(layout @ (Layout::Sparse | Layout::SparseCsr)) = layout {
-        return Err(BadArgument::value("layout", layout, Layout::Strided.to_string()));
+        return Err(BadArgument::word("layout", &layout.to_string(), &["torch.strided"]));
     }
     match pin_memory {
-        Some(true) => Err(BadArgument::value("pin_memory", true, "left out: no backend here has such memory")),
+        Some(true) => Err(BadArgument::number("pin_memory", true, false).because("no backend here has such memory")),
         _ => Ok(()),
     }
 }
@@ -64,7 +64,7 @@ fn empty_strided_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     check_plain(layout, pin_memory)?;
     whole("size", size)?;
     whole("stride", stride)?;
-    let expected = || BadArgument::sizes("stride", stride, format!("one stride for each of the {} sizes", size.len()));
+    let expected = || BadArgument::length("stride", stride.len(), size.len()).like("size");
     let geometry = Geometry::strided(size, stride, 0).ok_or_else(expected)?;
     Ok(Plan::new((), [Spec { dtype: dtype.unwrap_or(DType::F32), geometry }]))
 }

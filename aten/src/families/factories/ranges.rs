@@ -1,7 +1,7 @@
 //! Numbers up to and with the last.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Expected};
 
 use super::counted_in;
 use crate::prelude::*;
@@ -29,7 +29,7 @@ pub fn range_step(_: ...) -> Result<Tensor> {
         _ => (rounded(to, counted) - rounded(from, counted), rounded(by, counted)),
     };
     if by_real == 0.0 {
-        return Err(BadArgument::value("step", step, "other than zero").into());
+        return Err(BadArgument::number("step", step, Expected::Not(0.into())).into());
     }
     if span * by_real.signum() < 0.0 {
         return Err(BadArgument::value("end", end, format!("on the side of {start} to which {step} leads")).into());

@@ -1,7 +1,7 @@
 //! Tensors that count.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
+use dispatch_runtime::{BadArgument, DTypes, Expected, Spec};
 
 /// The numbers from `start` up to but not `end`, `step` apart.
 #[op_def(
@@ -22,7 +22,7 @@ fn arange_plan(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -
     let (from, to, by) = (real("start", start)?, real("end", end)?, real("step", step)?);
     crate::check_numbers(counted_in(dtype), [("start", start), ("end", end), ("step", step)])?;
     if by == 0.0 {
-        return Err(BadArgument::value("step", step, "other than zero").into());
+        return Err(BadArgument::number("step", step, Expected::Not(0.into())).into());
     }
     if by > 0.0 && from > to || by < 0.0 && from < to {
         return Err(BadArgument::value("end", end, format!("on the side of {start} to which {step} leads")).into());
@@ -188,7 +188,7 @@ pub(crate) const fn is_complex_number(number: Scalar) -> bool {
 pub fn one(argument: &'static str, number: &Tensor) -> Result<bool, BadArgument> {
     match number.sizes().len() {
         0 => Ok(number.dtype().is_complex()),
-        rank => Err(BadArgument::rank(argument, rank, "0: one number")),
+        rank => Err(BadArgument::rank(argument, rank, 0)),
     }
 }
 
@@ -208,12 +208,12 @@ fn spaced_between(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) 
 /// The plan of [`linspace`] and [`logspace`], given which of the two numbers are complex.
 fn spaced(complex: [bool; 2], steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
     if steps < 0 {
-        return Err(BadArgument::value("steps", steps, "zero or more"));
+        return Err(BadArgument::number("steps", steps, 0..));
     }
     let complex = complex.contains(&true);
     let dtype = dtype.unwrap_or(if complex { DType::C64 } else { DType::F32 });
     if complex && !dtype.is_complex() {
-        return Err(BadArgument::dtype("dtype", dtype, "complex, as `start` or `end` is"));
+        return Err(BadArgument::dtype("dtype", dtype, DTypes::Complex).because("`start` or `end` is"));
     }
     Ok(Plan::new((), [Spec::contiguous(dtype, &[steps])]))
 }
@@ -230,7 +230,7 @@ pub fn eye_m(_: ...) -> Result<Tensor>;
 fn eye_plan(n: i64, m: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
     for (argument, size) in [("n", n), ("m", m)] {
         if size < 0 {
-            return Err(BadArgument::value(argument, size, "zero or more"));
+            return Err(BadArgument::number(argument, size, 0..));
         }
     }
     Ok(Plan::new((), [Spec::contiguous(dtype.unwrap_or(DType::F32), &[n, m])]))
@@ -275,7 +275,7 @@ fn triu_indices_plan(row: i64, col: i64, offset: i64, dtype: Option<DType>) -> R
 fn triangle(row: i64, col: i64, offset: i64, lower: bool, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
     for (argument, size) in [("row", row), ("col", col)] {
         if size < 0 {
-            return Err(BadArgument::value(argument, size, "zero or more"));
+            return Err(BadArgument::number(argument, size, 0..));
         }
     }
     let below = count_below(row.into(), col.into(), i128::from(offset) - i128::from(!lower));

@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Layout};
+use dispatch_runtime::{BadArgument, DTypes, Layout};
 
 use crate::arange_start_step;
 use crate::prelude::*;
@@ -20,10 +20,10 @@ struct Wanted {
 fn window(length: i64, periodic: bool, wanted: &Wanted, weights: impl Fn(Tensor) -> Result<Tensor>) -> Result<Tensor> {
     let Wanted { dtype, layout, device, pin_memory } = *wanted;
     if length < 0 {
-        return Err(BadArgument::value("window_length", length, "zero or more").into());
+        return Err(BadArgument::number("window_length", length, 0..).into());
     }
     if !dtype.is_floating() {
-        return Err(BadArgument::dtype("dtype", dtype, "floating, for a window has fractions").into());
+        return Err(BadArgument::dtype("dtype", dtype, DTypes::Floating).because("a window has fractions").into());
     }
     if length < 2 {
         return crate::full(&[length], Scalar::Int(1), Some(dtype), layout, device, pin_memory);

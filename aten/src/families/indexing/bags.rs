@@ -3,7 +3,7 @@
 //! A bag is a run of `indices`; `offsets` says where each begins.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
+use dispatch_runtime::{BadArgument, DTypes, Sizes, Spec};
 
 use crate::{arange, bucketize, check_index, sub_scalar};
 
@@ -24,7 +24,7 @@ impl Bagging {
             0 => Ok(Self::Sum),
             1 => Ok(Self::Mean),
             2 => Ok(Self::Most),
-            other => Err(BadArgument::value("mode", other, "0 (sum), 1 (mean) or 2 (max)")),
+            other => Err(BadArgument::number("mode", other, 0..=2).because("0 is sum, 1 is mean and 2 is max")),
         }
     }
 }
@@ -70,7 +70,7 @@ pub fn embedding_bag_padding_idx(_: ...) -> Result<(Tensor, Tensor, Tensor, Tens
     let padding = match padding_idx {
         Some(index) if (-rows..rows).contains(&index) => index.rem_euclid(rows),
         Some(index) => {
-            return Err(BadArgument::value("padding_idx", index, format!("from -{rows} to below {rows}")).into());
+            return Err(BadArgument::number("padding_idx", index, -rows..=rows - 1).into());
         }
         None => -1,
     };
@@ -84,7 +84,7 @@ pub fn embedding_bag_padding_idx(_: ...) -> Result<(Tensor, Tensor, Tensor, Tens
 )]
 pub fn _embedding_bag_backward(_: ...) -> Result<Tensor> {
     if sparse {
-        return Err(BadArgument::value("sparse", true, "false, as there are no sparse gradients").into());
+        return Err(BadArgument::number("sparse", true, false).because("there are no sparse gradients").into());
     }
     let bags = bags_of(indices, offsets, offset2bag)?;
     _embedding_bag_dense_backward(
@@ -123,23 +123,21 @@ pub fn _embedding_bag_dense_backward(_: ...) -> Result<Tensor>;
 fn _embedding_bag_dense_backward_plan(_: ...) -> Result<Plan<Bagging>, BadArgument> {
     let mode = Bagging::of(mode)?;
     let &[bags, width] = grad.sizes() else {
-        return Err(BadArgument::rank("grad", grad.sizes().len(), "2"));
+        return Err(BadArgument::rank("grad", grad.sizes().len(), 2));
     };
     if num_weights < 0 {
-        return Err(BadArgument::value("num_weights", num_weights, "zero or more"));
+        return Err(BadArgument::number("num_weights", num_weights, 0..));
     }
     check_list("indices", indices)?;
     check_list("offset2bag", offset2bag)?;
     if mode != Bagging::Most && offset2bag.sizes() != indices.sizes() {
-        let expected = format!("{:?}, as `indices` has", indices.sizes());
-        return Err(BadArgument::sizes("offset2bag", offset2bag.sizes(), expected));
+        return Err(BadArgument::sizes("offset2bag", offset2bag.sizes(), indices.sizes()).like("indices"));
     }
     if mode != Bagging::Sum && check_list("bag_size", bag_size)? != bags {
-        return Err(BadArgument::sizes("bag_size", bag_size.sizes(), format!("[{bags}], one for each bag")));
+        return Err(BadArgument::sizes("bag_size", bag_size.sizes(), &[bags][..]).because("each bag has one"));
     }
     if mode == Bagging::Most && maximum_indices.sizes() != grad.sizes() {
-        let expected = format!("{:?}, as `grad` has", grad.sizes());
-        return Err(BadArgument::sizes("maximum_indices", maximum_indices.sizes(), expected));
+        return Err(BadArgument::sizes("maximum_indices", maximum_indices.sizes(), grad.sizes()).like("grad"));
     }
     if let Some(weights) = per_sample_weights {
         check_sample_weights(weights, grad.dtype(), indices, mode)?;
@@ -158,12 +156,17 @@ pub fn _embedding_bag_per_sample_weights_backward(_: ...) -> Result<Tensor>;
 #[op_plan(_embedding_bag_per_sample_weights_backward)]
 fn per_sample_weights_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     if Bagging::of(mode)? != Bagging::Sum {
-        return Err(BadArgument::value("mode", mode, "0 (sum), as only sums are weighted"));
+        return Err(BadArgument::number("mode", mode, 0).because("only sums are weighted"));
     }
     let count = check_list("indices", indices)?;
     match (grad.sizes(), weight.sizes()) {
         (&[_, width], &[_, other]) if width == other => Ok(Plan::new((), [Spec::contiguous(grad.dtype(), &[count])])),
-        (_, wanted) => Err(BadArgument::sizes("grad", grad.sizes(), format!("rows as those of `weight`, {wanted:?}"))),
+        (_, wanted) => Err(BadArgument::sizes(
+            "grad",
+            grad.sizes(),
+            Sizes::Dim { dim: 1, size: wanted.last().copied().unwrap_or(0).into() },
+        )
+        .like("weight")),
     }
 }
 
@@ -186,15 +189,15 @@ fn bagged(
 ) -> Result<Plan<Bagging, 4>, BadArgument> {
     let mode = Bagging::of(mode)?;
     let &[_, width] = weight.sizes() else {
-        return Err(BadArgument::rank("weight", weight.sizes().len(), "2"));
+        return Err(BadArgument::rank("weight", weight.sizes().len(), 2));
     };
     if !weight.dtype().is_floating() {
-        return Err(BadArgument::dtype("weight", weight.dtype(), "floating"));
+        return Err(BadArgument::dtype("weight", weight.dtype(), DTypes::Floating));
     }
     let places = check_list("indices", indices)?;
     let count = check_list("offsets", offsets)?;
     if include_last_offset && count < 1 {
-        return Err(BadArgument::sizes("offsets", offsets.sizes(), "at least one offset, the last"));
+        return Err(BadArgument::count("offsets", offsets.sizes(), 1..).because("it has the last offset"));
     }
     if let Some(weights) = per_sample_weights {
         check_sample_weights(weights, weight.dtype(), indices, mode)?;
@@ -215,7 +218,7 @@ fn check_list(argument: &'static str, list: &Tensor) -> Result<i64, BadArgument>
     check_index(argument, list)?;
     match list.sizes() {
         &[count] => Ok(count),
-        more => Err(BadArgument::rank(argument, more.len(), "1")),
+        more => Err(BadArgument::rank(argument, more.len(), 1)),
     }
 }
 
@@ -224,11 +227,10 @@ fn check_sample_weights(weights: &Tensor, dtype: DType, indices: &Tensor, mode: 
         return Err(BadArgument::value("per_sample_weights", "a tensor", "none, as only sums are weighted"));
     }
     if weights.sizes() != indices.sizes() {
-        let expected = format!("{:?}, as `indices` has", indices.sizes());
-        return Err(BadArgument::sizes("per_sample_weights", weights.sizes(), expected));
+        return Err(BadArgument::sizes("per_sample_weights", weights.sizes(), indices.sizes()).like("indices"));
     }
     if weights.dtype() != dtype {
-        return Err(BadArgument::dtype("per_sample_weights", weights.dtype(), format!("{dtype}, as the rows are")));
+        return Err(BadArgument::dtype("per_sample_weights", weights.dtype(), dtype).because("the rows are"));
     }
     Ok(())
 }

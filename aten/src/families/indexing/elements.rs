@@ -1,7 +1,7 @@
 //! Elements picked by their positions, and put there.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, ErrorKind, Problem, Spec, broadcast, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, Dims, ErrorKind, Problem, Spec, broadcast, wrap_dim};
 
 use crate::{Reduce, ReduceAt, is_complex_number};
 
@@ -9,7 +9,7 @@ use crate::{Reduce, ReduceAt, is_complex_number};
 pub(crate) fn check_index(argument: &'static str, index: &Tensor) -> Result<(), BadArgument> {
     match index.dtype() {
         DType::I64 | DType::I32 => Ok(()),
-        other => Err(BadArgument::dtype(argument, other, "int32 or int64")),
+        other => Err(BadArgument::dtype(argument, other, &[DType::I32, DType::I64])),
     }
 }
 
@@ -45,11 +45,7 @@ pub(crate) fn check_beside(
         return Ok(());
     }
     if own.len() != others.len() {
-        return Err(BadArgument::rank(
-            argument,
-            index.sizes().len(),
-            format!("{}, as the tensor has", other.sizes().len()),
-        ));
+        return Err(BadArgument::rank(argument, index.sizes().len(), other.sizes().len()).because("the tensor has"));
     }
     let fits = (0..own.len()).all(|dim| Some(dim) == except || own[dim] <= others[dim]);
     if fits {
@@ -71,7 +67,7 @@ fn index_select_plan(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usi
     match sizes.get_mut(at) {
         Some(size) => *size = count,
         None if count != 1 => {
-            return Err(BadArgument::sizes("index", index.sizes(), "one position, as `self` has one element"));
+            return Err(BadArgument::count("index", index.sizes(), 1).like("self"));
         }
         None => {}
     }
@@ -84,7 +80,7 @@ fn index_count(index: &Tensor) -> Result<i64, BadArgument> {
     match index.sizes() {
         [] => Ok(1),
         &[count] => Ok(count),
-        more => Err(BadArgument::rank("index", more.len(), "at most 1")),
+        more => Err(BadArgument::rank("index", more.len(), ..=1)),
     }
 }
 
@@ -95,7 +91,7 @@ pub fn take(_: ...) -> Result<Tensor>;
 #[op_plan(take)]
 fn take_plan(this: &Tensor, index: &Tensor) -> Result<Plan<()>, BadArgument> {
     if index.dtype() != DType::I64 {
-        return Err(BadArgument::dtype("index", index.dtype(), "int64"));
+        return Err(BadArgument::dtype("index", index.dtype(), DType::I64));
     }
     if this.geometry().count() == 0 && index.geometry().count() != 0 {
         return Err(BadArgument::new("index", Problem::Index { index: 0, size: 0 }));
@@ -111,7 +107,7 @@ pub fn take_along_dim(this: &Tensor, indices: &Tensor, dim: Option<i64>) -> Resu
     };
     let rank = this.sizes().len();
     if indices.sizes().len() != rank {
-        return Err(BadArgument::rank("indices", indices.sizes().len(), format!("{rank}, as `self` has")).into());
+        return Err(BadArgument::rank("indices", indices.sizes().len(), rank).like("self").into());
     }
     let at = wrap_dim("dim", dim, rank)?;
     let (mut own, mut others) = (Dims::from_slice(this.sizes()), Dims::from_slice(indices.sizes()));
@@ -186,11 +182,15 @@ impl Indexed {
             }
         }
         if all.len() > rank {
-            let expected = format!("at most {rank}, one for each dimension");
-            return Err(BadArgument::value("indices", all.len(), expected).into());
+            return Err(BadArgument::length("indices", all.len(), ..=rank).because("each dimension has one").into());
         }
         if let Some(index) = all.iter().flatten().find(|index| !matches!(index.dtype(), DType::I64 | DType::I32)) {
-            return Err(BadArgument::dtype("indices", index.dtype(), "int64, int32, bool or uint8").into());
+            return Err(BadArgument::dtype(
+                "indices",
+                index.dtype(),
+                &[DType::I64, DType::I32, DType::Bool, DType::U8],
+            )
+            .into());
         }
         let index_sizes = broadcast(all.iter().flatten().map(Tensor::sizes))
             .map_err(|error| BadArgument::new("indices", error.problem))?;
@@ -215,8 +215,7 @@ pub fn index_put(_: ...) -> Result<Tensor>;
 #[op_plan(index_put)]
 fn index_put_plan(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor) -> Result<Plan<Indexed>> {
     if this.dtype() != values.dtype() {
-        let expected = format!("{}, as `self` is", this.dtype());
-        return Err(BadArgument::dtype("values", values.dtype(), expected).into());
+        return Err(BadArgument::dtype("values", values.dtype(), this.dtype()).like("self").into());
     }
     let mut indexed = Indexed::default();
     if !has_meta_mask(indices) {
@@ -260,17 +259,13 @@ pub fn put(_: ...) -> Result<Tensor>;
 #[op_plan(put)]
 fn put_plan(this: &Tensor, index: &Tensor, source: &Tensor) -> Result<Plan<()>, BadArgument> {
     if index.dtype() != DType::I64 {
-        return Err(BadArgument::dtype("index", index.dtype(), "int64"));
+        return Err(BadArgument::dtype("index", index.dtype(), DType::I64));
     }
     if source.dtype() != this.dtype() {
-        return Err(BadArgument::dtype("source", source.dtype(), format!("{}, as `self` is", this.dtype())));
+        return Err(BadArgument::dtype("source", source.dtype(), this.dtype()).like("self"));
     }
     if source.geometry().count() != index.geometry().count() {
-        return Err(BadArgument::sizes(
-            "source",
-            source.sizes(),
-            format!("{} elements, as `index` has", index.geometry().count()),
-        ));
+        return Err(BadArgument::count("source", source.sizes(), index.geometry().count()).like("index"));
     }
     Ok(Plan::new((), [Spec::like(this, this.dtype())]))
 }
@@ -375,16 +370,13 @@ fn with_source(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Resu
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     let count = index_count(index)?;
     if source.dtype() != this.dtype() {
-        return Err(BadArgument::dtype("source", source.dtype(), format!("{}, as `self` is", this.dtype())));
+        return Err(BadArgument::dtype("source", source.dtype(), this.dtype()).like("self"));
     }
     let mut expected = Dims::from_slice(sizes_or_one(this));
     expected[at] = count;
     if *sizes_or_one(source) != expected[..] {
-        return Err(BadArgument::sizes(
-            "source",
-            source.sizes(),
-            format!("{expected:?}: those of `self`, and a position for each of `index`"),
-        ));
+        return Err(BadArgument::sizes("source", source.sizes(), &expected[..])
+            .because("`self` has, with a position for each of `index`"));
     }
     Ok(Plan::new(at, [Spec::contiguous(this.dtype(), this.sizes())]))
 }
@@ -402,7 +394,7 @@ fn masked_select_plan(this: &Tensor, mask: &Tensor) -> Result<Plan<Dims, 0>, Bad
 /// The sizes to which a tensor and its mask broadcast.
 fn masked(this: &Tensor, mask: &Tensor) -> Result<Dims, BadArgument> {
     if mask.dtype() != DType::Bool {
-        return Err(BadArgument::dtype("mask", mask.dtype(), "bool"));
+        return Err(BadArgument::dtype("mask", mask.dtype(), DType::Bool));
     }
     broadcast([this.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))
 }
@@ -415,7 +407,7 @@ pub fn masked_scatter(_: ...) -> Result<Tensor>;
 fn masked_scatter_plan(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Plan<()>, BadArgument> {
     let both = masked(this, mask)?;
     if source.dtype() != this.dtype() {
-        return Err(BadArgument::dtype("source", source.dtype(), format!("{}, as `self` is", this.dtype())));
+        return Err(BadArgument::dtype("source", source.dtype(), this.dtype()).like("self"));
     }
     let is_whole = this.sizes() == mask.sizes();
     let spec = if is_whole { Spec::like(this, this.dtype()) } else { Spec::contiguous(this.dtype(), &both) };
@@ -433,7 +425,7 @@ pub fn nonzero_static(_: ...) -> Result<Tensor>;
 #[op_plan(nonzero_static)]
 fn nonzero_static_plan(this: &Tensor, size: i64) -> Result<Plan<()>, BadArgument> {
     if size < 0 {
-        return Err(BadArgument::value("size", size, "zero or more"));
+        return Err(BadArgument::number("size", size, 0..));
     }
     let rank = i64::try_from(this.sizes().len()).unwrap_or(0);
     Ok(Plan::new((), [Spec::contiguous(DType::I64, &[size, rank])]))
@@ -452,7 +444,7 @@ pub fn argwhere(this: &Tensor) -> Result<Tensor> {
 )]
 pub fn embedding(_: ...) -> Result<Tensor> {
     if weight.sizes().len() != 2 {
-        return Err(BadArgument::rank("weight", weight.sizes().len(), "2").into());
+        return Err(BadArgument::rank("weight", weight.sizes().len(), 2).into());
     }
     check_index("indices", indices)?;
     let rows = index_select(weight, 0, &crate::reshape(indices, &[-1])?).map_err(|error| renamed(error, "indices"))?;
@@ -473,10 +465,10 @@ pub fn embedding_dense_backward(_: ...) -> Result<Tensor>;
 fn embedding_dense_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     check_index("indices", indices)?;
     if !grad_output.dtype().is_floating() {
-        return Err(BadArgument::dtype("grad_output", grad_output.dtype(), "floating"));
+        return Err(BadArgument::dtype("grad_output", grad_output.dtype(), DTypes::Floating));
     }
     if num_weights < 0 {
-        return Err(BadArgument::value("num_weights", num_weights, "zero or more"));
+        return Err(BadArgument::number("num_weights", num_weights, 0..));
     }
     match grad_output.sizes().split_last() {
         Some((&width, rows)) if rows == indices.sizes() => {
@@ -497,7 +489,7 @@ pub fn one_hot(_: ...) -> Result<Tensor>;
 #[op_plan(one_hot)]
 fn one_hot_plan(this: &Tensor, num_classes: i64) -> Result<Plan<(), 0>, BadArgument> {
     if this.dtype() != DType::I64 {
-        return Err(BadArgument::dtype("self", this.dtype(), "int64"));
+        return Err(BadArgument::dtype("self", this.dtype(), DType::I64));
     }
     if num_classes < 1 && (num_classes != -1 || this.geometry().count() == 0) {
         let expected = "one or more, or -1 where `self` has elements";
@@ -510,7 +502,7 @@ fn one_hot_plan(this: &Tensor, num_classes: i64) -> Result<Plan<(), 0>, BadArgum
 pub(crate) fn renamed(error: Error, argument: &'static str) -> Error {
     let bad = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BadArgument>());
     match bad {
-        Some(bad) => BadArgument::new(argument, bad.problem.clone()).into(),
+        Some(bad) => BadArgument { argument: argument.into(), ..bad.clone() }.into(),
         None => error,
     }
 }

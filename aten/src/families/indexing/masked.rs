@@ -82,9 +82,5 @@ pub fn is_nonzero(this: &Tensor) -> Result<bool> {
 }
 
 fn only(this: &Tensor) -> Result<(), BadArgument> {
-    if this.geometry().count() == 1 {
-        Ok(())
-    } else {
-        Err(BadArgument::sizes("self", this.sizes(), "a single element"))
-    }
+    if this.geometry().count() == 1 { Ok(()) } else { Err(BadArgument::count("self", this.sizes(), 1)) }
 }

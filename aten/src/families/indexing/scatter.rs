@@ -1,7 +1,7 @@
 //! Elements put where another tensor, or a view, says.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Geometry, Spec, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, Geometry, Spec, wrap_dim};
 
 use crate::{as_strided, check_beside, check_index, copy_, diagonal, select_int, slice};
 
@@ -41,7 +41,7 @@ impl ReduceAt {
             return Err(BadArgument::value("reduce", reduce, format!("one of {}", words.join(", "))));
         };
         if this.dtype().is_complex() && matches!(reduce, Reduce::Greatest | Reduce::Least) {
-            return Err(BadArgument::dtype("self", this.dtype(), "real, as complex numbers have no order"));
+            return Err(BadArgument::dtype("self", this.dtype(), DTypes::Real).because("complex numbers have no order"));
         }
         Ok(Plan { value: Self { dim, reduce }, outputs })
     }
@@ -135,7 +135,7 @@ fn scattered(this: &Tensor, dim: i64, index: &Tensor, src: Option<&Tensor>) -> R
     check_beside("index", index, this, Some(at))?;
     if let Some(src) = src {
         if src.dtype() != this.dtype() {
-            return Err(BadArgument::dtype("src", src.dtype(), format!("{}, as `self` is", this.dtype())));
+            return Err(BadArgument::dtype("src", src.dtype(), this.dtype()).like("self"));
         }
         check_beside("index", index, src, None)?;
     }
@@ -223,8 +223,9 @@ fn as_strided_scatter_any(plan: &Geometry, out: &mut Tensor, this: &Tensor, src:
 /// The plan of an operator that replaces `part`, a view of `this`: the same strides, unless elements share memory.
 fn replaced(this: &Tensor, part: &Tensor, src: &Tensor) -> Result<Plan<()>> {
     if src.sizes() != part.sizes() {
-        let expected = format!("{:?}, as what it replaces", part.sizes());
-        return Err(BadArgument::sizes("src", src.sizes(), expected).into());
+        return Err(BadArgument::sizes("src", src.sizes(), part.sizes())
+            .because("the part that it replaces has")
+            .into());
     }
     let own = this.geometry();
     let shared = own.sizes().iter().zip(own.strides()).any(|(&size, &stride)| size > 1 && stride == 0);

@@ -1,7 +1,7 @@
 //! Where numbers are among others.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
+use dispatch_runtime::{BadArgument, DTypes, Spec};
 
 /// Where in a sorted row each number belongs: before equal ones, or behind them on the `right`.
 #[op_def(
@@ -25,13 +25,13 @@ fn searchsorted_plan(
         None => right,
         Some("right") => true,
         Some("left") if !right => false,
-        Some("left") => return Err(BadArgument::value("side", "left", "`right`, as the argument `right` says")),
-        Some(other) => return Err(BadArgument::value("side", other, "`left` or `right`")),
+        Some("left") => return Err(BadArgument::word("side", "left", &["right"]).because("the argument `right` says")),
+        Some(other) => return Err(BadArgument::word("side", other, &["left", "right"])),
     };
     comparable("sorted_sequence", sorted_sequence)?;
     comparable("self", this)?;
     match (sorted_sequence.sizes(), this.sizes()) {
-        ([], _) => return Err(BadArgument::rank("sorted_sequence", 0, "1 or more")),
+        ([], _) => return Err(BadArgument::rank("sorted_sequence", 0, 1..)),
         ([_], _) => {}
         ([outer @ .., _], [others @ .., _]) if outer == others => {}
         ([outer @ .., _], other) => {
@@ -44,16 +44,15 @@ fn searchsorted_plan(
     }
     if let Some(sorter) = sorter {
         if sorter.sizes() != sorted_sequence.sizes() {
-            let expected = format!("{:?}, as `sorted_sequence` has", sorted_sequence.sizes());
-            return Err(BadArgument::sizes("sorter", sorter.sizes(), expected));
+            return Err(BadArgument::sizes("sorter", sorter.sizes(), sorted_sequence.sizes()).like("sorted_sequence"));
         }
         if sorter.dtype() != DType::I64 {
-            return Err(BadArgument::dtype("sorter", sorter.dtype(), "int64"));
+            return Err(BadArgument::dtype("sorter", sorter.dtype(), DType::I64));
         }
     }
     let count = sorted_sequence.sizes().last().copied().unwrap_or(0);
     if out_int32 && count >= i64::from(i32::MAX) {
-        return Err(BadArgument::value("out_int32", true, "false, as positions go beyond int32"));
+        return Err(BadArgument::number("out_int32", true, false).because("positions go beyond int32"));
     }
     let dtype = if out_int32 { DType::I32 } else { DType::I64 };
     Ok(Plan::new(right, [Spec::contiguous(dtype, this.sizes())]))
@@ -64,7 +63,7 @@ fn comparable(argument: &'static str, tensor: &Tensor) -> Result<(), BadArgument
     if tensor.dtype().is_floating() || tensor.dtype().is_integral() {
         Ok(())
     } else {
-        Err(BadArgument::dtype(argument, tensor.dtype(), "floating or integral"))
+        Err(BadArgument::dtype(argument, tensor.dtype(), DTypes::FloatingOrIntegral))
     }
 }
 
@@ -85,7 +84,7 @@ pub fn bucketize(_: ...) -> Result<Tensor>;
 #[op_plan(bucketize)]
 fn bucketize_plan(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Plan<bool>, BadArgument> {
     if boundaries.sizes().len() != 1 {
-        return Err(BadArgument::rank("boundaries", boundaries.sizes().len(), "1"));
+        return Err(BadArgument::rank("boundaries", boundaries.sizes().len(), 1));
     }
     comparable("boundaries", boundaries)?;
     searchsorted_plan(boundaries, this, out_int32, right, None, None)

@@ -1,7 +1,7 @@
 //! Segments of a dimension, each reduced to one element.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Spec, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, Dims, Spec, wrap_dim};
 
 use crate::Reduce;
 
@@ -49,10 +49,10 @@ fn segment_reduce_backward_plan<'a>(
     let Plan { value, outputs: [spec] } = segments(data, reduce, lengths, offsets, axis)?;
     for (name, tensor) in [("grad", grad), ("output", output)] {
         if tensor.sizes() != spec.geometry.sizes() {
-            return Err(BadArgument::sizes(name, tensor.sizes(), format!("{:?}", spec.geometry.sizes())));
+            return Err(BadArgument::sizes(name, tensor.sizes(), spec.geometry.sizes()));
         }
         if tensor.dtype() != data.dtype() {
-            return Err(BadArgument::dtype(name, tensor.dtype(), data.dtype().to_string()));
+            return Err(BadArgument::dtype(name, tensor.dtype(), data.dtype()));
         }
     }
     Ok(Plan::new(value, [Spec::contiguous(data.dtype(), data.sizes())]))
@@ -85,13 +85,13 @@ fn segments<'a>(
         "prod" => Reduce::Product,
         "max" | "amax" => Reduce::Greatest,
         "min" | "amin" => Reduce::Least,
-        other => return Err(BadArgument::value("reduce", other, "`sum`, `mean`, `prod`, `max` or `min`")),
+        other => return Err(BadArgument::word("reduce", other, &["sum", "mean", "prod", "max", "min"])),
     };
     if data.sizes().is_empty() {
-        return Err(BadArgument::rank("data", 0, "at least 1"));
+        return Err(BadArgument::rank("data", 0, 1..));
     }
     if !data.dtype().is_floating() {
-        return Err(BadArgument::dtype("data", data.dtype(), "floating"));
+        return Err(BadArgument::dtype("data", data.dtype(), DTypes::Floating));
     }
     let axis = wrap_dim("axis", axis, data.sizes().len())?;
     let (name, told, by_ends) = match (lengths, offsets) {

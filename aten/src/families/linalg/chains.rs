@@ -10,13 +10,15 @@ use crate::{cat, mm, mul};
 #[op_def("linalg_multi_dot(Tensor[] tensors) -> Tensor", out = "out", check = check_chain("tensors", tensors))]
 pub fn linalg_multi_dot(tensors: &[Tensor]) -> Result<Tensor> {
     let [first, middle @ .., last] = tensors else {
-        return Err(BadArgument::value("tensors", format!("{} tensors", tensors.len()), "two or more").into());
+        return Err(BadArgument::length("tensors", tensors.len(), 2..).into());
     };
     if let Some(odd) = middle.iter().find(|tensor| tensor.sizes().len() != 2) {
-        return Err(BadArgument::rank("tensors", odd.sizes().len(), "2 between the first and the last").into());
+        return Err(BadArgument::rank("tensors", odd.sizes().len(), 2)
+            .because("only the first and the last may be vectors")
+            .into());
     }
     if let Some(odd) = [first, last].into_iter().find(|tensor| !matches!(tensor.sizes().len(), 1 | 2)) {
-        return Err(BadArgument::rank("tensors", odd.sizes().len(), "1 or 2").into());
+        return Err(BadArgument::rank("tensors", odd.sizes().len(), &[1, 2]).into());
     }
     let mut sizes = Dims::new();
     let mut matrices = tensors.to_vec();
@@ -84,10 +86,10 @@ fn product(matrices: &[Tensor], splits: &[Vec<usize>]) -> Result<Tensor> {
 #[op_def("chain_matmul(Tensor[] matrices) -> Tensor", out = "out", check = check_chain("matrices", matrices))]
 pub fn chain_matmul(matrices: &[Tensor]) -> Result<Tensor> {
     if let Some(odd) = matrices.iter().find(|matrix| matrix.sizes().len() != 2) {
-        return Err(BadArgument::rank("matrices", odd.sizes().len(), "2").into());
+        return Err(BadArgument::rank("matrices", odd.sizes().len(), 2).into());
     }
     match matrices {
-        [] => Err(BadArgument::value("matrices", "empty", "one or more").into()),
+        [] => Err(BadArgument::length("matrices", 0, 1..).into()),
         [one] => Ok(one.clone()),
         several => linalg_multi_dot(several),
     }
@@ -97,13 +99,13 @@ pub fn chain_matmul(matrices: &[Tensor]) -> Result<Tensor> {
 #[op_def("linalg_matrix_power(Tensor self, int n) -> Tensor", out = "out")]
 pub fn linalg_matrix_power(this: &Tensor, n: i64) -> Result<Tensor> {
     let [.., rows, columns] = *this.sizes() else {
-        return Err(BadArgument::rank("self", this.sizes().len(), "at least 2").into());
+        return Err(BadArgument::rank("self", this.sizes().len(), 2..).into());
     };
     if rows != columns {
         return Err(BadArgument::sizes("self", this.sizes(), "square matrices").into());
     }
     let Ok(mut left) = u64::try_from(n) else {
-        return Err(BadArgument::value("n", n, "zero or more, as nothing here inverts matrices").into());
+        return Err(BadArgument::number("n", n, 0..).because("nothing here inverts matrices").into());
     };
     if left == 0 {
         let one = crate::eye(rows, Some(this.dtype()), None, Some(this.device()), None)?;
@@ -138,16 +140,15 @@ pub fn matrix_power(this: &Tensor, n: i64) -> Result<Tensor> {
 #[op_def("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out = "out", check = check_cross(this, other, dim))]
 pub fn linalg_cross(this: &Tensor, other: &Tensor, dim: i64) -> Result<Tensor> {
     if this.sizes().len() != other.sizes().len() {
-        let expected = format!("{}, as `self` has", this.sizes().len());
-        return Err(BadArgument::rank("other", other.sizes().len(), expected).into());
+        return Err(BadArgument::rank("other", other.sizes().len(), this.sizes().len()).like("self").into());
     }
     if this.dtype() != other.dtype() {
-        return Err(BadArgument::dtype("other", other.dtype(), format!("{}, as `self` is", this.dtype())).into());
+        return Err(BadArgument::dtype("other", other.dtype(), this.dtype()).like("self").into());
     }
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     for (name, tensor) in [("self", this), ("other", other)] {
         if tensor.sizes().get(at) != Some(&3) {
-            return Err(BadArgument::sizes(name, tensor.sizes(), format!("3 in dimension {at}")).into());
+            return Err(BadArgument::size(name, tensor.sizes(), at, 3).into());
         }
     }
     let turned = |tensor: &Tensor, by| tensor.roll(&[by], &[dim]);
@@ -159,7 +160,7 @@ fn check_cross(this: &Tensor, other: &Tensor, dim: i64) -> Result<(), BadArgumen
     let rank = this.sizes().len();
     wrap_dim("dim", dim, rank)?;
     if other.sizes().len() != rank {
-        return Err(BadArgument::rank("other", other.sizes().len(), format!("{rank}, as `self` has")));
+        return Err(BadArgument::rank("other", other.sizes().len(), rank).like("self"));
     }
     crate::check_broadcast([("self", this), ("other", other)])?;
     crate::check_dtypes([("self", Some(this)), ("other", Some(other))])
@@ -192,9 +193,9 @@ pub fn kron(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 /// The powers of each element along a new dimension, from 0 up to but not `N`; without it, as many as there are elements.
 #[op_def("linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor")]
 pub fn linalg_vander(x: &Tensor, n: Option<i64>) -> Result<Tensor> {
-    let Some(&length) = x.sizes().last() else { return Err(BadArgument::rank("x", 0, "at least 1").into()) };
+    let Some(&length) = x.sizes().last() else { return Err(BadArgument::rank("x", 0, 1..).into()) };
     match n.unwrap_or(length) {
-        few @ ..=1 => Err(BadArgument::value("N", few, "more than one").into()),
+        few @ ..=1 => Err(BadArgument::number("N", few, 2..).into()),
         count => powers(x, count),
     }
 }
@@ -202,9 +203,9 @@ pub fn linalg_vander(x: &Tensor, n: Option<i64>) -> Result<Tensor> {
 /// The powers of each element of a vector, from the highest on unless they are to increase.
 #[op_def("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor")]
 pub fn vander(x: &Tensor, n: Option<i64>, increasing: bool) -> Result<Tensor> {
-    let &[length] = x.sizes() else { return Err(BadArgument::rank("x", x.sizes().len(), "1").into()) };
+    let &[length] = x.sizes() else { return Err(BadArgument::rank("x", x.sizes().len(), 1).into()) };
     let powers = match n.unwrap_or(length) {
-        less @ ..0 => return Err(BadArgument::value("N", less, "zero or more").into()),
+        less @ ..0 => return Err(BadArgument::number("N", less, 0..).into()),
         count => powers(x, count)?,
     };
     if increasing { Ok(powers) } else { powers.flip(&[1]) }

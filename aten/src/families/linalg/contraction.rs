@@ -14,8 +14,8 @@ use crate::{bmm, dot, expand, mm, mv, permute, reshape, sum_dim_intlist, unsquee
 )]
 pub fn matmul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     match (this.sizes(), other.sizes()) {
-        ([], _) => Err(BadArgument::rank("self", 0, "at least 1").into()),
-        (_, []) => Err(BadArgument::rank("other", 0, "at least 1").into()),
+        ([], _) => Err(BadArgument::rank("self", 0, 1..).into()),
+        (_, []) => Err(BadArgument::rank("other", 0, 1..).into()),
         ([_], [_]) => dot(this, other),
         ([_, _], [_]) => mv(this, other),
         ([_], [_, _]) => {
@@ -45,11 +45,11 @@ fn batches(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     let rows = if this.sizes().len() == 1 { unsqueeze(this, 0)? } else { this.clone() };
     let columns = if other.sizes().len() == 1 { unsqueeze(other, 1)? } else { other.clone() };
     let ([first @ .., height, inner], [second @ .., others, width]) = (rows.sizes(), columns.sizes()) else {
-        return Err(BadArgument::rank("self", this.sizes().len(), "at least 1").into());
+        return Err(BadArgument::rank("self", this.sizes().len(), 1..).into());
     };
     if inner != others {
-        let expected = format!("{inner} where they meet `self`");
-        return Err(BadArgument::sizes("other", other.sizes(), expected).into());
+        let [at, own] = [other.sizes().len().saturating_sub(2), this.sizes().len() - 1];
+        return Err(BadArgument::size("other", other.sizes(), at, *inner).like_dim("self", own).into());
     }
     let mut sizes = broadcast([first, second])?;
     let items = element_count(&sizes);
@@ -117,15 +117,21 @@ fn check_linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Resul
     ]))]
 pub fn bilinear(input1: &Tensor, input2: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
     let &[out, rows, columns] = weight.sizes() else {
-        return Err(BadArgument::rank("weight", weight.sizes().len(), "3").into());
+        return Err(BadArgument::rank("weight", weight.sizes().len(), 3).into());
     };
     let outer = match input1.sizes() {
         [outer @ .., last] if *last == rows => outer,
-        sizes => return Err(BadArgument::sizes("input1", sizes, format!("{rows} last, as `weight` has rows")).into()),
+        sizes => {
+            return Err(BadArgument::size("input1", sizes, sizes.len().saturating_sub(1), rows)
+                .like_dim("weight", 1)
+                .into());
+        }
     };
     if input2.sizes() != [outer, &[columns]].concat() {
-        let expected = format!("{outer:?} and {columns}, as `weight` has columns");
-        return Err(BadArgument::sizes("input2", input2.sizes(), expected).into());
+        let expected = [outer, &[columns]].concat();
+        return Err(BadArgument::sizes("input2", input2.sizes(), &expected[..])
+            .because("`input1` and `weight` have")
+            .into());
     }
     let across = reshape(&permute(weight, &[1, 0, 2])?, &[rows, out.saturating_mul(columns)])?;
     let halfway = reshape(&matmul(input1, &across)?, &[&[-1], &[out, columns][..]].concat())?;
@@ -134,9 +140,7 @@ pub fn bilinear(input1: &Tensor, input2: &Tensor, weight: &Tensor, bias: Option<
     match bias {
         None => Ok(result),
         Some(bias) if bias.sizes() == [out] => crate::add(&result, bias, Scalar::Int(1)),
-        Some(bias) => {
-            Err(BadArgument::sizes("bias", bias.sizes(), format!("[{out}], as `weight` has matrices")).into())
-        }
+        Some(bias) => Err(BadArgument::sizes("bias", bias.sizes(), &[out][..]).like_dim("weight", 0).into()),
     }
 }
 
@@ -162,7 +166,7 @@ pub fn _trilinear(_: ...) -> Result<Tensor> {
 pub fn outer(this: &Tensor, vec2: &Tensor) -> Result<Tensor> {
     for (name, vector) in [("self", this), ("vec2", vec2)] {
         if vector.sizes().len() != 1 {
-            return Err(BadArgument::rank(name, vector.sizes().len(), "1").into());
+            return Err(BadArgument::rank(name, vector.sizes().len(), 1).into());
         }
     }
     crate::mul(&unsqueeze(this, 1)?, vec2)
@@ -179,8 +183,8 @@ pub fn inner(this: &Tensor, other: &Tensor) -> Result<Tensor> {
         ([], _) | (_, []) => crate::mul(this, other),
         ([.., own], [.., met]) if own == met => tensordot(this, other, &[-1], &[-1]),
         ([.., own], _) => {
-            let expected = format!("{own} in the last dimension, as `self` has");
-            Err(BadArgument::sizes("other", other.sizes(), expected).into())
+            let [at, met] = [this, other].map(|side| side.sizes().len() - 1);
+            Err(BadArgument::size("other", other.sizes(), met, *own).like_dim("self", at).into())
         }
     }
 }
@@ -189,8 +193,7 @@ pub fn inner(this: &Tensor, other: &Tensor) -> Result<Tensor> {
 #[op_def("tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor", out = "out")]
 pub fn tensordot(this: &Tensor, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor> {
     if dims_self.len() != dims_other.len() {
-        let expected = format!("{} dimensions, as `dims_self` has", dims_self.len());
-        return Err(BadArgument::value("dims_other", format!("{dims_other:?}"), expected).into());
+        return Err(BadArgument::length("dims_other", dims_other.len(), dims_self.len()).like("dims_self").into());
     }
     let (first, second) = (summed("dims_self", this, dims_self)?, summed("dims_other", other, dims_other)?);
     let (mut left, mut right) = (this.clone(), other.clone());
@@ -201,8 +204,7 @@ pub fn tensordot(this: &Tensor, other: &Tensor, dims_self: &[i64], dims_other: &
             (_, 1) => left = sum_dim_intlist(&left, Some(&[position(own)]), true, None)?,
             (1, _) => right = sum_dim_intlist(&right, Some(&[position(met)]), true, None)?,
             (size, _) => {
-                let expected = format!("{size} in dimension {met}, as `self` has in dimension {own}");
-                return Err(BadArgument::sizes("other", other.sizes(), expected).into());
+                return Err(BadArgument::size("other", other.sizes(), met, size).like_dim("self", own).into());
             }
         }
     }

@@ -1,7 +1,7 @@
 //! How variables vary together.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DTypes};
 
 use crate::Fetch;
 use crate::prelude::*;
@@ -12,8 +12,8 @@ pub fn cov(this: &Tensor, correction: i64, fweights: Option<&Tensor>, aweights: 
     check_variables(this)?;
     let rows = if this.sizes().len() < 2 { this.reshape(&[1, -1])? } else { this.clone() };
     let count = rows.sizes()[1];
-    check_weights("fweights", fweights, count, DType::is_integral, "whole numbers")?;
-    check_weights("aweights", aweights, count, DType::is_floating, "floating")?;
+    check_weights("fweights", fweights, count, DType::is_integral, DTypes::Integral)?;
+    check_weights("aweights", aweights, count, DType::is_floating, DTypes::Floating)?;
     let weights = match (fweights, aweights) {
         (Some(often), Some(much)) => Some((often * much)?),
         (one, other) => one.or(other).cloned(),
@@ -37,10 +37,10 @@ pub fn cov(this: &Tensor, correction: i64, fweights: Option<&Tensor>, aweights: 
 
 fn check_variables(this: &Tensor) -> Result<(), BadArgument> {
     if this.sizes().len() > 2 {
-        return Err(BadArgument::rank("self", this.sizes().len(), "at most 2"));
+        return Err(BadArgument::rank("self", this.sizes().len(), ..=2));
     }
     if this.dtype() == DType::Bool {
-        return Err(BadArgument::dtype("self", DType::Bool, "numbers"));
+        return Err(BadArgument::dtype("self", DType::Bool, DTypes::Numbers));
     }
     Ok(())
 }
@@ -50,17 +50,17 @@ fn check_weights(
     weights: Option<&Tensor>,
     count: i64,
     fits: impl Fn(DType) -> bool,
-    kind: &str,
+    kind: DTypes,
 ) -> Result<()> {
     let Some(weights) = weights else { return Ok(()) };
     if weights.sizes().len() > 1 {
-        return Err(BadArgument::rank(name, weights.sizes().len(), "at most 1").into());
+        return Err(BadArgument::rank(name, weights.sizes().len(), ..=1).into());
     }
     if !fits(weights.dtype()) {
         return Err(BadArgument::dtype(name, weights.dtype(), kind).into());
     }
     if weights.geometry().count() != count {
-        return Err(BadArgument::sizes(name, weights.sizes(), format!("{count} weights, one for each column")).into());
+        return Err(BadArgument::count(name, weights.sizes(), count).because("each column has a weight").into());
     }
     if count > 0 && weights.device() != Device::META {
         if weights.lt_scalar(0)?.any()?.item()? {

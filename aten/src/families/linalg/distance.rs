@@ -1,7 +1,7 @@
 //! How far vectors are from each other.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Spec, broadcast, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, Dims, Spec, broadcast, wrap_dim};
 
 use crate::{
     add_scalar, cat, check_devices, clamp_min, div, linalg_vector_norm, matmul, mul, mul_scalar, ones_like,
@@ -36,8 +36,9 @@ pub fn pairwise_distance(x1: &Tensor, x2: &Tensor, p: f64, eps: f64, keepdim: bo
 pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result<Tensor> {
     let dtype = x1.dtype().promote(x2.dtype());
     if !dtype.is_floating() {
-        let expected = format!("floating, as {dtype} in common is not");
-        return Err(BadArgument::dtype("x1", x1.dtype(), expected).into());
+        return Err(BadArgument::dtype("x1", x1.dtype(), DTypes::Floating)
+            .because(format!("{dtype} in common is not"))
+            .into());
     }
     let sizes = broadcast([x1.sizes(), x2.sizes()]).map_err(|error| BadArgument::new("x2", error.problem))?;
     check_devices([("x1", x1), ("x2", x2)])?;
@@ -77,7 +78,7 @@ pub struct Distances {
 fn cdist_plan(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Plan<Distances>, BadArgument> {
     const MANY: i64 = 25;
     if let Some(mode) = compute_mode.filter(|mode| !(0..=2).contains(mode)) {
-        return Err(BadArgument::value("compute_mode", mode, "0, 1 or 2"));
+        return Err(BadArgument::number("compute_mode", mode, 0..=2));
     }
     let spec = distances(x1, x2, p)?;
     let is_wanted = match compute_mode {
@@ -150,11 +151,11 @@ fn pdist_backward_plan(grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> 
 
 /// Refuses what has no lengths.
 fn check_vectors(argument: &'static str, x: &Tensor) -> Result<(), BadArgument> {
-    if x.dtype().is_floating() { Ok(()) } else { Err(BadArgument::dtype(argument, x.dtype(), "floating")) }
+    if x.dtype().is_floating() { Ok(()) } else { Err(BadArgument::dtype(argument, x.dtype(), DTypes::Floating)) }
 }
 
 fn check_power(p: f64) -> Result<(), BadArgument> {
-    if p >= 0.0 { Ok(()) } else { Err(BadArgument::value("p", p, "no negative number")) }
+    if p >= 0.0 { Ok(()) } else { Err(BadArgument::number("p", p, 0..)) }
 }
 
 /// The distance of every row of one matrix from every row of another.
@@ -163,16 +164,16 @@ fn distances(x1: &Tensor, x2: &Tensor, p: f64) -> Result<Spec, BadArgument> {
     check_vectors("x1", x1)?;
     check_power(p)?;
     if x2.dtype() != x1.dtype() {
-        return Err(BadArgument::dtype("x2", x2.dtype(), format!("{}, as `x1` is", x1.dtype())));
+        return Err(BadArgument::dtype("x2", x2.dtype(), x1.dtype()).like("x1"));
     }
     let [outer1 @ .., rows, width] = x1.sizes() else {
-        return Err(BadArgument::rank("x1", x1.sizes().len(), "at least 2"));
+        return Err(BadArgument::rank("x1", x1.sizes().len(), 2..));
     };
     let [outer2 @ .., columns, other] = x2.sizes() else {
-        return Err(BadArgument::rank("x2", x2.sizes().len(), "at least 2"));
+        return Err(BadArgument::rank("x2", x2.sizes().len(), 2..));
     };
     if width != other {
-        return Err(BadArgument::sizes("x2", x2.sizes(), format!("rows of {width}, as `x1` has")));
+        return Err(BadArgument::size("x2", x2.sizes(), outer2.len() + 1, *width).like_dim("x1", outer1.len() + 1));
     }
     let mut sizes = broadcast([outer1, outer2]).map_err(|error| BadArgument::new("x2", error.problem))?;
     sizes.extend([*rows, *columns]);
@@ -182,11 +183,10 @@ fn distances(x1: &Tensor, x2: &Tensor, p: f64) -> Result<Spec, BadArgument> {
 fn check_result(tensors: [(&'static str, &Tensor); 2], spec: &Spec) -> Result<(), BadArgument> {
     for (name, tensor) in tensors {
         if tensor.sizes() != spec.geometry.sizes() {
-            let expected = format!("{:?}, the sizes of the result", spec.geometry.sizes());
-            return Err(BadArgument::sizes(name, tensor.sizes(), expected));
+            return Err(BadArgument::sizes(name, tensor.sizes(), spec.geometry.sizes()).because("the result has"));
         }
         if tensor.dtype() != spec.dtype {
-            return Err(BadArgument::dtype(name, tensor.dtype(), spec.dtype.to_string()));
+            return Err(BadArgument::dtype(name, tensor.dtype(), spec.dtype));
         }
     }
     Ok(())
@@ -195,7 +195,7 @@ fn check_result(tensors: [(&'static str, &Tensor); 2], spec: &Spec) -> Result<()
 /// The distance of every row from those behind it.
 fn pair_distances(this: &Tensor, p: f64) -> Result<Spec, BadArgument> {
     let &[rows, _] = this.sizes() else {
-        return Err(BadArgument::rank("self", this.sizes().len(), "2"));
+        return Err(BadArgument::rank("self", this.sizes().len(), 2));
     };
     check_vectors("self", this)?;
     check_power(p)?;

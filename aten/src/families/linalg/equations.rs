@@ -26,7 +26,7 @@ pub fn einsum(equation: &str, tensors: &[Tensor], path: Option<&[i64]>) -> Resul
         // In the order of the equation where no path says otherwise.
         operands.insert(if path.is_some() { operands.len() } else { 0 }, met);
     }
-    let Some(last) = operands.pop() else { return Err(BadArgument::value("tensors", "empty", "one or more").into()) };
+    let Some(last) = operands.pop() else { return Err(BadArgument::length("tensors", 0, 1..).into()) };
     last.summed(|label| output.contains(label))?.in_order(&output)
 }
 
@@ -178,7 +178,7 @@ fn read(equation: &str, tensors: &[Tensor]) -> Result<(Vec<Operand>, Vec<Label>)
         equation.split_once("->").map_or((equation, None), |(inputs, output)| (inputs, Some(output)));
     let words: Vec<&str> = inputs.split(',').collect();
     if tensors.is_empty() {
-        return Err(BadArgument::value("tensors", "empty", "one or more").into());
+        return Err(BadArgument::length("tensors", 0, 1..).into());
     }
     if words.len() != tensors.len() {
         return Err(refuse(format!("letters for each of the {} tensors, with commas between", tensors.len())).into());

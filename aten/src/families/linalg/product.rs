@@ -95,7 +95,7 @@ fn addr_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     check_devices([("self", this), ("vec1", vec1), ("vec2", vec2)])?;
     for (name, tensor) in [("vec1", vec1), ("vec2", vec2)] {
         if tensor.geometry().rank() != 1 {
-            return Err(BadArgument::rank(name, tensor.geometry().rank(), "1"));
+            return Err(BadArgument::rank(name, tensor.geometry().rank(), 1));
         }
     }
     let sizes = [vec1.sizes()[0], vec2.sizes()[0]];
@@ -113,10 +113,10 @@ fn sum_plan(this: &Tensor, operands: [Lettered<'_>; 2], out: &str, factors: [Sca
     check_devices([("self", this), (operands[0].0, operands[0].1), (operands[1].0, operands[1].1)])?;
     for (name, tensor, letters) in operands {
         if tensor.geometry().rank() != letters.len() {
-            return Err(BadArgument::rank(name, tensor.geometry().rank(), letters.len().to_string()).into());
+            return Err(BadArgument::rank(name, tensor.geometry().rank(), letters.len()).into());
         }
         if tensor.dtype() != this.dtype() {
-            return Err(BadArgument::dtype(name, tensor.dtype(), format!("{}, as `self` is", this.dtype())).into());
+            return Err(BadArgument::dtype(name, tensor.dtype(), this.dtype()).like("self").into());
         }
     }
     let [first, second] = operands;
@@ -124,10 +124,10 @@ fn sum_plan(this: &Tensor, operands: [Lettered<'_>; 2], out: &str, factors: [Sca
         let among = |(_, tensor, letters): Lettered<'_>| letters.find(letter).map(|at| tensor.sizes()[at]);
         among(first).or_else(|| among(second)).unwrap_or(1)
     };
-    for (letter, &found) in second.2.chars().zip(second.1.sizes()) {
+    for (at, (letter, &found)) in second.2.chars().zip(second.1.sizes()).enumerate() {
         if size(letter) != found {
-            let expected = format!("{} where they meet `{}`", size(letter), first.0);
-            return Err(BadArgument::sizes(second.0, second.1.sizes(), expected).into());
+            let bad = BadArgument::size(second.0, second.1.sizes(), at, size(letter));
+            return Err(bad.like_dim(first.0, first.2.find(letter).unwrap_or(0)).into());
         }
     }
     let sizes: Dims = out.chars().map(size).collect();

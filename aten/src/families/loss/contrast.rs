@@ -2,8 +2,8 @@
 
 use std::f64::consts::PI;
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Expected};
 
 use super::reduced;
 use crate::{
@@ -23,13 +23,13 @@ pub fn cosine_embedding_loss(_: ...) -> Result<Tensor> {
     const TINY: Scalar = Scalar::Float(1e-12);
     let rank = target.sizes().len();
     if rank > 1 {
-        return Err(BadArgument::rank("target", rank, "0 or 1").into());
+        return Err(BadArgument::rank("target", rank, &[0, 1]).into());
     }
     for (name, input) in [("input1", input1), ("input2", input2)] {
         if input.sizes().len() != rank + 1 {
-            return Err(
-                BadArgument::rank(name, input.sizes().len(), format!("{}, one more than `target`", rank + 1)).into()
-            );
+            return Err(BadArgument::rank(name, input.sizes().len(), rank + 1)
+                .because("it has one dimension more than `target`")
+                .into());
         }
     }
     let product = |a: &Tensor, b: &Tensor| sum_dim_intlist(&mul(a, b)?, Some(&[-1]), false, None);
@@ -85,11 +85,11 @@ pub fn triplet_margin_loss(_: ...) -> Result<Tensor> {
     let rank = anchor.sizes().len();
     for (name, tensor) in [("positive", positive), ("negative", negative)] {
         if tensor.sizes().len() != rank {
-            return Err(BadArgument::rank(name, tensor.sizes().len(), format!("{rank}, as `anchor` has")).into());
+            return Err(BadArgument::rank(name, tensor.sizes().len(), rank).like("anchor").into());
         }
     }
     if margin <= 0.0 {
-        return Err(BadArgument::value("margin", margin, "positive").into());
+        return Err(BadArgument::number("margin", margin, Expected::Above(0.0.into())).into());
     }
     let near = pairwise_distance(anchor, positive, p, eps, false)?;
     let mut far = pairwise_distance(anchor, negative, p, eps, false)?;

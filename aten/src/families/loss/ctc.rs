@@ -1,7 +1,7 @@
 //! How unlikely a sequence of labels is found, whenever each of its labels comes: connectionist temporal classification.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, ErrorKind, Spec};
+use dispatch_runtime::{BadArgument, DTypes, ErrorKind, Spec};
 
 use super::Reduction;
 use crate::{clamp_min, div, eq_scalar, masked_fill_scalar, mean, squeeze_dim, sum, to_device, total, unsqueeze};
@@ -53,7 +53,7 @@ fn _ctc_loss_backward_plan(_: ...) -> Result<Plan<Labelling>, BadArgument> {
     ];
     for (name, tensor, spec) in results {
         if tensor.sizes() != spec.geometry.sizes() {
-            return Err(BadArgument::sizes(name, tensor.sizes(), format!("{:?}", spec.geometry.sizes())));
+            return Err(BadArgument::sizes(name, tensor.sizes(), spec.geometry.sizes()));
         }
     }
     Ok(Plan::new(labelling, [Spec::contiguous(log_probs.dtype(), log_probs.sizes())]))
@@ -131,7 +131,7 @@ pub fn ctc_loss(_: ...) -> Result<Tensor> {
 /// The lengths that a tensor holds.
 fn lengths(argument: &'static str, tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
     if !tensor.dtype().is_integral() {
-        return Err(BadArgument::dtype(argument, tensor.dtype(), "integral").into());
+        return Err(BadArgument::dtype(argument, tensor.dtype(), DTypes::Integral).into());
     }
     if tensor.device() == Device::META {
         return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
@@ -159,16 +159,16 @@ impl Labelling {
         blank: i64,
     ) -> Result<Self, BadArgument> {
         let &[steps, batch, classes] = log_probs.sizes() else {
-            return Err(BadArgument::rank("log_probs", log_probs.sizes().len(), "3"));
+            return Err(BadArgument::rank("log_probs", log_probs.sizes().len(), 3));
         };
         if !log_probs.dtype().is_floating() {
-            return Err(BadArgument::dtype("log_probs", log_probs.dtype(), "floating"));
+            return Err(BadArgument::dtype("log_probs", log_probs.dtype(), DTypes::Floating));
         }
         if !matches!(targets.dtype(), DType::I64 | DType::I32) {
-            return Err(BadArgument::dtype("targets", targets.dtype(), "int32 or int64"));
+            return Err(BadArgument::dtype("targets", targets.dtype(), &[DType::I32, DType::I64]));
         }
         if !(0..classes).contains(&blank) {
-            return Err(BadArgument::value("blank", blank, format!("a class, from 0 to below {classes}")));
+            return Err(BadArgument::number("blank", blank, 0..=classes - 1).because("it is a class"));
         }
         let of = |argument: &'static str, list: &[i64], most: i64| -> Result<Vec<usize>, BadArgument> {
             let fits = i64::try_from(list.len()) == Ok(batch) && list.iter().all(|length| (0..=most).contains(length));

@@ -1,7 +1,7 @@
 //! Losses of classes: the negative logarithm of how likely the true one was found.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Spec};
+use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 
 use super::{Reduction, reduced};
 use crate::{
@@ -34,10 +34,10 @@ macro_rules! likelihoods {
                 _ => grad_output.geometry().count() == 1,
             };
             if !fits {
-                return Err(BadArgument::sizes("grad_output", grad_output.sizes(), format!("{sizes:?}")));
+                return Err(BadArgument::sizes("grad_output", grad_output.sizes(), &sizes[..]));
             }
             if total_weight.geometry().count() != 1 {
-                return Err(BadArgument::sizes("total_weight", total_weight.sizes(), "one element"));
+                return Err(BadArgument::count("total_weight", total_weight.sizes(), 1));
             }
             Ok(Plan::new(likelihood, [Spec::contiguous(this.dtype(), this.sizes())]))
         }
@@ -87,30 +87,26 @@ fn likelihood(
     let (sizes, rank) = (this.sizes(), this.sizes().len());
     let fits = if kind == 2 { rank == 4 } else { rank == 1 || rank == 2 };
     if !fits {
-        return Err(BadArgument::rank("self", rank, if kind == 2 { "4" } else { "1 or 2" }));
+        return Err(BadArgument::rank("self", rank, if kind == 2 { 4..=4 } else { 1..=2 }));
     }
     if !this.dtype().is_floating() {
-        return Err(BadArgument::dtype("self", this.dtype(), "floating"));
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating));
     }
     if !matches!(target.dtype(), DType::I64 | DType::U8) {
-        return Err(BadArgument::dtype("target", target.dtype(), "int64 or uint8"));
+        return Err(BadArgument::dtype("target", target.dtype(), &[DType::I64, DType::U8]));
     }
     let dim = usize::from(rank > 1);
     let beside: Dims = sizes.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect();
     if target.sizes() != &beside[..] && !(rank == 1 && target.sizes() == [1]) {
-        return Err(BadArgument::sizes(
-            "target",
-            target.sizes(),
-            format!("{beside:?}, as `self` has beside its classes"),
-        ));
+        return Err(BadArgument::sizes("target", target.sizes(), &beside[..]).because("`self` has beside its classes"));
     }
     let classes = sizes[dim];
     if let Some(weight) = weight {
         if weight.sizes() != [classes] {
-            return Err(BadArgument::sizes("weight", weight.sizes(), format!("[{classes}], one for each class")));
+            return Err(BadArgument::sizes("weight", weight.sizes(), &[classes][..]).because("each class has one"));
         }
         if weight.dtype() != this.dtype() {
-            return Err(BadArgument::dtype("weight", weight.dtype(), format!("{}, as `self` is", this.dtype())));
+            return Err(BadArgument::dtype("weight", weight.dtype(), this.dtype()).like("self"));
         }
     }
     let reduction = match Reduction::of(reduction)? {
@@ -130,14 +126,14 @@ pub fn nll_loss_nd(_: ...) -> Result<Tensor> {
     let sizes = this.sizes();
     let (&[n, c, ref rest @ ..], false) = (sizes, sizes.len() == 4 || sizes.len() == 2) else {
         return match sizes.len() {
-            0 => Err(BadArgument::rank("self", 0, "at least 1").into()),
+            0 => Err(BadArgument::rank("self", 0, 1..).into()),
             4 => nll_loss2d(this, target, weight, reduction, ignore_index),
             _ => nll_loss(this, target, weight, reduction, ignore_index),
         };
     };
     let beside = [&[n], rest].concat();
     if target.sizes() != beside {
-        return Err(BadArgument::sizes("target", target.sizes(), format!("{beside:?}")).into());
+        return Err(BadArgument::sizes("target", target.sizes(), &beside[..]).into());
     }
     let inner = rest.iter().fold(1, |count: i64, &size| count.saturating_mul(size));
     let (this, target) = (reshape(this, &[n, c, 1, inner])?, reshape(target, &[n, 1, inner])?);
@@ -149,7 +145,7 @@ pub fn nll_loss_nd(_: ...) -> Result<Tensor> {
 /// may have the sizes of `self`.
 fn check_target(this: &Tensor, target: &Tensor, weight: Option<&Tensor>, probable: bool) -> Result<(), BadArgument> {
     let (sizes, dim) = (this.sizes(), usize::from(this.sizes().len() > 1));
-    let Some(&classes) = sizes.get(dim) else { return Err(BadArgument::rank("self", 0, "at least 1")) };
+    let Some(&classes) = sizes.get(dim) else { return Err(BadArgument::rank("self", 0, 1..)) };
     let mut lines = Dims::from_slice(sizes);
     lines.remove(dim);
     let is_probable = probable && target.sizes() == sizes;
@@ -176,7 +172,7 @@ fn check_target(this: &Tensor, target: &Tensor, weight: Option<&Tensor>, probabl
 )]
 pub fn cross_entropy_loss(_: ...) -> Result<Tensor> {
     if !(0.0..=1.0).contains(&label_smoothing) {
-        return Err(BadArgument::value("label_smoothing", label_smoothing, "0 to 1").into());
+        return Err(BadArgument::number("label_smoothing", label_smoothing, 0..=1).into());
     }
     let dim = i64::from(this.sizes().len() > 1);
     let logs = log_softmax_int(this, dim, None)?;
@@ -230,7 +226,9 @@ fn probable(
     label_smoothing: f64,
 ) -> Result<Tensor> {
     if !target.dtype().is_floating() {
-        return Err(BadArgument::dtype("target", target.dtype(), "floating, as it has probabilities").into());
+        return Err(BadArgument::dtype("target", target.dtype(), DTypes::Floating)
+            .because("it has probabilities")
+            .into());
     }
     let mut product = if label_smoothing > 0.0 {
         let kept = mul_scalar(target, Scalar::Float(1.0 - label_smoothing))?;

@@ -1,7 +1,7 @@
 //! Losses of classes: how far the true ones stand out from the others.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Spec};
+use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 
 use super::Reduction;
 
@@ -91,13 +91,14 @@ impl Margins {
             [] => (1, 1),
             &[classes] => (1, classes),
             &[lines, classes] => (lines, classes),
-            more => return Err(BadArgument::rank("self", more.len(), "0, 1 or 2")),
+            more => return Err(BadArgument::rank("self", more.len(), ..=2)),
         };
         if !this.dtype().is_floating() {
-            return Err(BadArgument::dtype("self", this.dtype(), "floating"));
+            return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating));
         }
         if classes == 0 {
-            return Err(BadArgument::sizes("self", this.sizes(), "at least one class"));
+            return Err(BadArgument::size("self", this.sizes(), this.sizes().len() - 1, 1..)
+                .because("the last dimension has the classes"));
         }
         let reduction = Reduction::of(reduction)?;
         let each = reduction == Reduction::None && !single;
@@ -116,21 +117,25 @@ impl Margins {
     ) -> Result<(Self, Dims), BadArgument> {
         let (margins, sizes) = Self::new(this, reduction, target.sizes().is_empty())?;
         if !matches!(p.to_f64(), Some(1.0 | 2.0)) {
-            return Err(BadArgument::value("p", p, "1 or 2"));
+            return Err(BadArgument::number("p", p, 1..=2));
         }
         crate::check_factors(this.dtype(), [("margin", margin)])?;
         check_classes(target)?;
         if target.sizes().len() > 1 || usize::try_from(target.geometry().count()) != Ok(margins.lines) {
-            let expected = format!("[{}], one class for each line", margins.lines);
-            return Err(BadArgument::sizes("target", target.sizes(), expected));
+            return Err(BadArgument::sizes("target", target.sizes(), &[i64::try_from(margins.lines).unwrap_or(0)][..])
+                .because("each line has a class"));
         }
         if let Some(weight) = weight {
             if usize::try_from(weight.geometry().count()) != Ok(margins.classes) || weight.sizes().len() > 1 {
-                let expected = format!("[{}], one for each class", margins.classes);
-                return Err(BadArgument::sizes("weight", weight.sizes(), expected));
+                return Err(BadArgument::sizes(
+                    "weight",
+                    weight.sizes(),
+                    &[i64::try_from(margins.classes).unwrap_or(0)][..],
+                )
+                .because("each class has one"));
             }
             if weight.dtype() != this.dtype() {
-                return Err(BadArgument::dtype("weight", weight.dtype(), format!("{}, as `self` is", this.dtype())));
+                return Err(BadArgument::dtype("weight", weight.dtype(), this.dtype()).like("self"));
             }
         }
         Ok((margins, sizes))
@@ -150,14 +155,14 @@ fn check_gradient(grad_output: &Tensor, sizes: &[i64]) -> Result<(), BadArgument
     if grad_output.sizes() == sizes || (sizes.is_empty() && grad_output.geometry().count() == 1) {
         return Ok(());
     }
-    Err(BadArgument::sizes("grad_output", grad_output.sizes(), format!("{sizes:?}, as the result has")))
+    Err(BadArgument::sizes("grad_output", grad_output.sizes(), sizes).because("the result has"))
 }
 
 fn check_classes(target: &Tensor) -> Result<(), BadArgument> {
     if target.dtype() == DType::I64 {
         return Ok(());
     }
-    Err(BadArgument::dtype("target", target.dtype(), "int64"))
+    Err(BadArgument::dtype("target", target.dtype(), DType::I64))
 }
 
 /// Refuses a tensor that does not have one element for each class.
@@ -165,5 +170,5 @@ fn check_true(argument: &'static str, tensor: &Tensor, other: &Tensor) -> Result
     if tensor.sizes() == other.sizes() {
         return Ok(());
     }
-    Err(BadArgument::sizes(argument, tensor.sizes(), format!("{:?}, one for each class", other.sizes())))
+    Err(BadArgument::sizes(argument, tensor.sizes(), other.sizes()).because("each class has one"))
 }

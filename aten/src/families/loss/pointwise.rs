@@ -1,7 +1,7 @@
 //! Losses of elements by themselves.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Promotion};
+use dispatch_runtime::{BadArgument, DTypes, Promotion};
 
 use super::{Reduction, loss_plan, losses, reduced};
 use crate::{abs, check_width, exp, exp_, log1p_, mul, mul_, neg, sub, xlogy};
@@ -114,8 +114,7 @@ fn huber_loss_plan(this: &Tensor, target: &Tensor, reduction: i64, delta: f64) -
     check_width("delta", delta, f64::MIN_POSITIVE)?;
     let computed = Promotion::Common.of(&[this, target]);
     if !computed.can_cast(this.dtype()) {
-        let expected = format!("able to hold the loss, which is of {computed}");
-        return Err(BadArgument::dtype("self", this.dtype(), expected));
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Holding(computed)).because("the loss is"));
     }
     let mut plan = loss_plan(this, target, reduction)?;
     plan.outputs[0].dtype = this.dtype();
@@ -148,7 +147,7 @@ fn check_entropy<const N: usize>(
     weights: [(&'static str, Option<&Tensor>); N],
 ) -> Result<(), BadArgument> {
     if target.sizes() != this.sizes() {
-        return Err(BadArgument::sizes("target", target.sizes(), format!("{:?}, as `self` has", this.sizes())));
+        return Err(BadArgument::sizes("target", target.sizes(), this.sizes()).like("self"));
     }
     for (name, weight) in weights {
         let Some(weight) = weight else { continue };

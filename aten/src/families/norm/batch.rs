@@ -108,7 +108,7 @@ fn check_batch_norm(input: &Tensor, all: [Option<&Tensor>; 4], training: bool) -
 fn planned(input: &Tensor, all: [Option<&Tensor>; 4], training: bool) -> Result<Plan<(), 3>, BadArgument> {
     check_floating(input)?;
     let Some(&channels) = input.sizes().get(1) else {
-        return Err(BadArgument::rank("input", input.sizes().len(), "at least 2"));
+        return Err(BadArgument::rank("input", input.sizes().len(), 2..));
     };
     for (name, tensor) in ["weight", "bias", "running_mean", "running_var"].into_iter().zip(all) {
         check_sizes(name, tensor, &[channels])?;

@@ -1,7 +1,7 @@
 //! Normalisation over groups of channels.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec, element_count};
+use dispatch_runtime::{BadArgument, Expected, Spec, element_count};
 
 use super::{check_channels, check_floating, check_sizes, check_statistics, gradient_specs};
 use crate::images_like;
@@ -34,12 +34,12 @@ fn group_norm_plan(_: ...) -> Result<Plan<GroupNorm, 3>, BadArgument> {
 )]
 pub fn group_norm(_: ...) -> Result<Tensor> {
     let [n, c, inner @ ..] = input.sizes() else {
-        return Err(BadArgument::rank("input", input.sizes().len(), "at least 2").into());
+        return Err(BadArgument::rank("input", input.sizes().len(), 2..).into());
     };
     if num_groups < 1 || c % num_groups != 0 {
-        return Err(
-            BadArgument::value("num_groups", num_groups, format!("a divisor of {c}, the number of channels")).into()
-        );
+        return Err(BadArgument::number("num_groups", num_groups, Expected::DivisorOf((*c).into()))
+            .because("there are so many channels")
+            .into());
     }
     Ok(native_group_norm(input, weight, bias, *n, *c, element_count(inner), num_groups, eps)?.0)
 }
@@ -76,7 +76,9 @@ fn groups_of(
         ));
     }
     if group < 1 || c % group != 0 {
-        return Err(BadArgument::value("group", group, format!("a divisor of {c}, the number of channels")));
+        return Err(
+            BadArgument::number("group", group, Expected::DivisorOf(c.into())).because("there are so many channels")
+        );
     }
     check_sizes("weight", weight, &[c])?;
     check_sizes("bias", bias, &[c])?;

@@ -12,7 +12,7 @@ use crate::{batch_norm, contiguous, copy_, mean_dim, repeat, view};
 )]
 pub fn instance_norm(_: ...) -> Result<Tensor> {
     let [pictures, channels, inner @ ..] = input.sizes() else {
-        return Err(BadArgument::rank("input", input.sizes().len(), "at least 2").into());
+        return Err(BadArgument::rank("input", input.sizes().len(), 2..).into());
     };
     for (name, running) in [("running_mean", running_mean), ("running_var", running_var)] {
         if running.is_none() && !use_input_stats {

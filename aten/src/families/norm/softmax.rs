@@ -1,7 +1,7 @@
 //! Softmax, its logarithm, and what backward needs of both.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, Spec, wrap_dim};
 
 /// `exp(self) / sum(exp(self))` along a dimension.
 #[op_def("_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", plan, out = "out")]
@@ -84,7 +84,7 @@ fn softened(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<usize>
     let dim = wrap_dim("dim", dim, this.sizes().len())?;
     let dtype = dtype.unwrap_or_else(|| this.dtype());
     if !dtype.is_floating() {
-        return Err(BadArgument::dtype("self", dtype, "floating"));
+        return Err(BadArgument::dtype("self", dtype, DTypes::Floating));
     }
     Ok(Plan::new(dim, [Spec::contiguous(dtype, this.sizes())]))
 }
@@ -97,13 +97,12 @@ fn softened_back(
     input_dtype: DType,
 ) -> Result<Plan<usize>, BadArgument> {
     if grad_output.sizes() != output.sizes() {
-        let expected = format!("{:?}, as `output` has", output.sizes());
-        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected));
+        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), output.sizes()).like("output"));
     }
     let dim = wrap_dim("dim", dim, output.sizes().len())?;
     for (name, dtype) in [("output", output.dtype()), ("input_dtype", input_dtype)] {
         if !dtype.is_floating() {
-            return Err(BadArgument::dtype(name, dtype, "floating"));
+            return Err(BadArgument::dtype(name, dtype, DTypes::Floating));
         }
     }
     Ok(Plan::new(dim, [Spec::contiguous(input_dtype, output.sizes())]))

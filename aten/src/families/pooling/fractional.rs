@@ -62,11 +62,11 @@ fn pooled(
 ) -> Result<(RandomWindows, Dims), BadArgument> {
     let sizes = this.sizes();
     if sizes.len() != rank + 1 && sizes.len() != rank + 2 {
-        return Err(BadArgument::rank("self", sizes.len(), format!("{} or {}", rank + 1, rank + 2)));
+        return Err(BadArgument::rank("self", sizes.len(), rank + 1..=rank + 2));
     }
     let (outer, image) = sizes.split_at(sizes.len() - rank);
     if outer.last() == Some(&0) {
-        return Err(BadArgument::sizes("self", sizes, "at least one channel"));
+        return Err(BadArgument::size("self", sizes, outer.len() - 1, 1..));
     }
     let (kernel, output) = (spread("kernel_size", kernel_size, rank, 1)?, spread("output_size", output_size, rank, 0)?);
     for dim in 0..rank {
@@ -84,8 +84,7 @@ fn pooled(
 /// Refuses random numbers that are not one for each dimension of each image.
 fn check_samples(rank: usize, this: &Tensor, random_samples: &Tensor) -> Result<(), BadArgument> {
     if random_samples.dtype() != this.dtype() {
-        let expected = format!("{}, as `self` is", this.dtype());
-        return Err(BadArgument::dtype("random_samples", random_samples.dtype(), expected));
+        return Err(BadArgument::dtype("random_samples", random_samples.dtype(), this.dtype()).like("self"));
     }
     let outer = &this.sizes()[..this.sizes().len() - rank];
     let mut wanted = if outer.len() == 1 { Dims::from_slice(&[1]) } else { Dims::new() };
@@ -93,6 +92,6 @@ fn check_samples(rank: usize, this: &Tensor, random_samples: &Tensor) -> Result<
     if random_samples.sizes() == &wanted[..] {
         return Ok(());
     }
-    let expected = format!("{wanted:?}, one for each dimension of each image");
-    Err(BadArgument::sizes("random_samples", random_samples.sizes(), expected))
+    Err(BadArgument::sizes("random_samples", random_samples.sizes(), &wanted[..])
+        .because("each dimension of each image has one"))
 }

@@ -54,7 +54,7 @@ pub fn adaptive_max_pool1d(this: &Tensor, output_size: &[i64]) -> Result<(Tensor
 fn row(this: &Tensor) -> Result<Tensor> {
     match this.sizes().len() {
         2 | 3 => unsqueeze(this, -2),
-        rank => Err(BadArgument::rank("self", rank, "2 or 3").into()),
+        rank => Err(BadArgument::rank("self", rank, &[2, 3]).into()),
     }
 }
 
@@ -62,7 +62,7 @@ fn row(this: &Tensor) -> Result<Tensor> {
 fn as_row(argument: &'static str, list: &[i64], across: i64) -> Result<Dims, BadArgument> {
     match list {
         [one] => Ok(Dims::from_slice(&[across, *one])),
-        _ => Err(BadArgument::value(argument, format!("{list:?}"), "a single number")),
+        _ => Err(BadArgument::length(argument, list.len(), 1)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Maxima and averages under a window.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, DType, Dims, Spec};
+use dispatch_runtime::{BadArgument, DType, Dims, Expected, Spec};
 
 use crate::{Window, check_devices, check_gradient_of, images_like, spread};
 
@@ -187,8 +187,9 @@ fn pooled(
         let [padding, stride] = [window.padding[dim], window.stride[dim]].map(i128::from);
         let covered = (kernel - 1) * dilation + 1;
         if padding > covered / 2 {
-            let expected = format!("at most half of the {covered} elements that the window covers");
-            return Err(BadArgument::value("padding", padding, expected));
+            let most = i64::try_from(covered / 2).unwrap_or(i64::MAX);
+            return Err(BadArgument::number("padding", window.padding[dim], ..=most)
+                .because(format!("the window covers {covered} elements")));
         }
         let room = own + 2 * padding - covered;
         let more = if ceil_mode { stride - 1 } else { 0 };
@@ -224,7 +225,7 @@ pub(crate) fn with_indices(found: Spec) -> [Spec; 2] {
 fn check_image(rank: usize, this: &Tensor) -> Result<(), BadArgument> {
     let sizes = this.sizes();
     if sizes.len() != rank + 1 && sizes.len() != rank + 2 {
-        return Err(BadArgument::rank("self", sizes.len(), format!("{} or {}", rank + 1, rank + 2)));
+        return Err(BadArgument::rank("self", sizes.len(), rank + 1..=rank + 2));
     }
     if sizes[sizes.len() - rank..].contains(&0) {
         return Err(BadArgument::sizes("self", sizes, "elements in every dimension of an image"));
@@ -246,7 +247,7 @@ fn check_adaptive_gradient(rank: usize, grad_output: &Tensor, this: &Tensor) -> 
     let mut sizes = Dims::from_slice(&this.sizes()[..this.sizes().len() - rank]);
     sizes.extend(grad_output.sizes().iter().skip(sizes.len()).copied());
     if sizes.len() != this.sizes().len() {
-        return Err(BadArgument::rank("grad_output", grad_output.sizes().len(), this.sizes().len().to_string()));
+        return Err(BadArgument::rank("grad_output", grad_output.sizes().len(), this.sizes().len()));
     }
     check_gradient(grad_output, this, &sizes)
 }
@@ -260,17 +261,17 @@ pub(crate) fn check_gradient(grad_output: &Tensor, this: &Tensor, sizes: &[i64])
 pub(crate) fn check_indices(this: &Tensor, indices: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
     check_devices([("self", this), ("indices", indices)])?;
     if indices.dtype() != DType::I64 {
-        return Err(BadArgument::dtype("indices", indices.dtype(), "int64"));
+        return Err(BadArgument::dtype("indices", indices.dtype(), DType::I64));
     }
     if indices.sizes() != sizes {
-        return Err(BadArgument::sizes("indices", indices.sizes(), format!("{sizes:?}, the sizes of the result")));
+        return Err(BadArgument::sizes("indices", indices.sizes(), sizes).because("the result has"));
     }
     Ok(())
 }
 
 fn check_divisor(divisor_override: Option<i64>) -> Result<(), BadArgument> {
     if divisor_override == Some(0) {
-        return Err(BadArgument::value("divisor_override", 0, "a number other than zero"));
+        return Err(BadArgument::number("divisor_override", 0, Expected::Not(0.into())));
     }
     Ok(())
 }

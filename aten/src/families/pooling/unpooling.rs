@@ -49,7 +49,7 @@ fn unpooled(
 ) -> Result<Dims, BadArgument> {
     let sizes = this.sizes();
     if sizes.len() != rank + 1 && sizes.len() != rank + 2 {
-        return Err(BadArgument::rank("self", sizes.len(), format!("{} or {}", rank + 1, rank + 2)));
+        return Err(BadArgument::rank("self", sizes.len(), rank + 1..=rank + 2));
     }
     let outer = sizes.len() - rank;
     if sizes[outer - 1..].contains(&0) {
@@ -60,7 +60,7 @@ fn unpooled(
         spread(name, steps, rank, i64::from(name == "stride"))?;
     }
     if output_size.len() != rank {
-        return Err(BadArgument::value("output_size", format!("{output_size:?}"), format!("{rank} sizes")));
+        return Err(BadArgument::length("output_size", output_size.len(), rank));
     }
     let mut result = Dims::from_slice(&sizes[..outer]);
     result.extend(spread("output_size", output_size, rank, 0)?);

@@ -1,7 +1,7 @@
 //! Ones and zeros at random.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DTypes};
 
 use super::filled;
 
@@ -28,7 +28,7 @@ fn bernoulli_tensor_plan(this: &Tensor, p: &Tensor) -> Result<Plan<()>, BadArgum
     countable(this)?;
     crate::check_devices([("self", this), ("p", p)])?;
     if !p.dtype().is_floating() {
-        return Err(BadArgument::dtype("p", p.dtype(), "floating"));
+        return Err(BadArgument::dtype("p", p.dtype(), DTypes::Floating));
     }
     crate::check_broadcasts("p", p, this.sizes())?;
     Ok(filled(this, ()))
@@ -55,9 +55,9 @@ fn bernoulli_float_plan(this: &Tensor, p: f64) -> Result<Plan<(), 0>, BadArgumen
 
 fn check_chance(this: &Tensor, p: f64) -> Result<(), BadArgument> {
     countable(this)?;
-    if (0.0..=1.0).contains(&p) { Ok(()) } else { Err(BadArgument::value("p", p, "between 0 and 1")) }
+    if (0.0..=1.0).contains(&p) { Ok(()) } else { Err(BadArgument::number("p", p, 0..=1)) }
 }
 
 fn countable(this: &Tensor) -> Result<(), BadArgument> {
-    if this.dtype().is_complex() { Err(BadArgument::dtype("self", this.dtype(), "real")) } else { Ok(()) }
+    if this.dtype().is_complex() { Err(BadArgument::dtype("self", this.dtype(), DTypes::Real)) } else { Ok(()) }
 }

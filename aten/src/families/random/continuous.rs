@@ -1,7 +1,7 @@
 //! Numbers of continuous distributions.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DTypes, Expected};
 
 use super::{check_fraction, filled, within};
 
@@ -18,9 +18,9 @@ pub fn uniform(_: ...) -> Result<Tensor>;
 fn uniform_plan(this: &Tensor, from: f64, to: f64) -> Result<Plan<()>, BadArgument> {
     check_fraction(this, true)?;
     let most = largest(this.dtype());
-    within("from", from, from.abs() <= most, &format!("between -{most} and {most}, which {} can hold", this.dtype()))?;
-    let expected = format!("at least `from`, which is {from}, and at most {most} above it");
-    within("to", to, from <= to && to <= most && to - from <= most, &expected)?;
+    within("from", from, from.abs() <= most, (-most..=most).into())?;
+    let highest = (from + most).min(most);
+    within("to", to, from <= to && to <= most && to - from <= most, (from..=highest).into())?;
     Ok(filled(this, ()))
 }
 
@@ -51,7 +51,7 @@ pub fn normal_(_: ...) -> Result<()>;
 #[op_plan(normal_)]
 fn normal_plan(this: &Tensor, std: f64) -> Result<Plan<(), 0>, BadArgument> {
     check_fraction(this, true)?;
-    within("std", std, std >= 0.0, "zero or more").map(Plan::checked)
+    within("std", std, std >= 0.0, (0..).into()).map(Plan::checked)
 }
 
 /// Numbers of the exponential distribution of rate `lambd`; none is zero.
@@ -66,7 +66,7 @@ pub fn exponential(_: ...) -> Result<Tensor>;
 #[op_plan(exponential)]
 fn exponential_plan(this: &Tensor, lambd: f64) -> Result<Plan<()>, BadArgument> {
     check_fraction(this, false)?;
-    within("lambd", lambd, lambd > 0.0, "above zero")?;
+    within("lambd", lambd, lambd > 0.0, Expected::Above(0.into()))?;
     Ok(filled(this, ()))
 }
 
@@ -82,7 +82,7 @@ pub fn cauchy(_: ...) -> Result<Tensor>;
 #[op_plan(cauchy)]
 fn cauchy_plan(this: &Tensor, sigma: f64) -> Result<Plan<()>, BadArgument> {
     check_fraction(this, false)?;
-    within("sigma", sigma, sigma > 0.0, "above zero")?;
+    within("sigma", sigma, sigma > 0.0, Expected::Above(0.into()))?;
     Ok(filled(this, ()))
 }
 
@@ -98,7 +98,7 @@ pub fn log_normal(_: ...) -> Result<Tensor>;
 #[op_plan(log_normal)]
 fn log_normal_plan(this: &Tensor, std: f64) -> Result<Plan<()>, BadArgument> {
     check_fraction(this, false)?;
-    within("std", std, std > 0.0, "above zero")?;
+    within("std", std, std > 0.0, Expected::Above(0.into()))?;
     Ok(filled(this, ()))
 }
 
@@ -109,8 +109,9 @@ pub fn geometric(_: ...) -> Result<Tensor>;
 #[op_plan(geometric)]
 fn geometric_plan(this: &Tensor, p: f64) -> Result<Plan<()>, BadArgument> {
     if this.dtype() == DType::Bool || this.dtype().is_complex() {
-        return Err(BadArgument::dtype("self", this.dtype(), "floating or integral"));
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::FloatingOrIntegral));
     }
-    within("p", p, 0.0 < p && p < 1.0, "above 0 and below 1")?;
+    let expected = if p < 1.0 { Expected::Above(0.into()) } else { Expected::Below(1.into()) };
+    within("p", p, 0.0 < p && p < 1.0, expected)?;
     Ok(filled(this, ()))
 }

@@ -5,7 +5,7 @@
 //! exponentially distributed numbers, one for each weight and divided by it.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Spec};
+use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 
 /// Positions of the last dimension, each as likely as its weight says; one is drawn once, or any number of times with replacement.
 #[op_def(
@@ -26,22 +26,22 @@ impl Draws {
 #[op_plan(multinomial)]
 fn multinomial_plan(this: &Tensor, num_samples: i64, replacement: bool) -> Result<Plan<Draws>, BadArgument> {
     if !this.dtype().is_floating() {
-        return Err(BadArgument::dtype("self", this.dtype(), "floating"));
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating));
     }
     let (outer, count) = match this.sizes() {
         &[count] => (&[][..], count),
         &[_, count] => (&this.sizes()[..1], count),
-        other => return Err(BadArgument::rank("self", other.len(), "1 or 2")),
+        other => return Err(BadArgument::rank("self", other.len(), &[1, 2])),
     };
     if num_samples <= 0 {
-        return Err(BadArgument::value("num_samples", num_samples, "above zero"));
+        return Err(BadArgument::number("num_samples", num_samples, 1..));
     }
     if count == 0 && outer != [0] {
         return Err(BadArgument::sizes("self", this.sizes(), "rows that are not empty"));
     }
     if !replacement && num_samples > count {
-        let expected = format!("at most {count}, as there are so many weights and none is drawn twice");
-        return Err(BadArgument::value("num_samples", num_samples, expected));
+        return Err(BadArgument::number("num_samples", num_samples, ..=count)
+            .because("there are so many weights and none is drawn twice"));
     }
     let mut sizes = Dims::from_slice(outer);
     sizes.push(num_samples);

@@ -3,7 +3,7 @@
 //! What is kept is scaled up, so that the mean stays.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Spec};
+use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 
 use crate::bernoulli__float;
 
@@ -34,13 +34,13 @@ fn native_dropout_plan(input: &Tensor, p: f64, train: Option<bool>) -> Result<Pl
 fn check_dropped(input: &Tensor, p: f64) -> Result<DType, BadArgument> {
     check_chance(p)?;
     if !(input.dtype().is_floating() || input.dtype().is_complex()) {
-        return Err(BadArgument::dtype("input", input.dtype(), "floating or complex"));
+        return Err(BadArgument::dtype("input", input.dtype(), DTypes::FloatingOrComplex));
     }
     Ok(DType::Bool)
 }
 
 fn check_chance(p: f64) -> Result<(), BadArgument> {
-    if (0.0..=1.0).contains(&p) { Ok(()) } else { Err(BadArgument::value("p", p, "between 0 and 1")) }
+    if (0.0..=1.0).contains(&p) { Ok(()) } else { Err(BadArgument::number("p", p, 0..=1)) }
 }
 
 /// What makes up for the elements that are left out.
@@ -128,7 +128,7 @@ fn kept(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<Option<
     let mut sizes = Dims::from_slice(input.sizes());
     if dropped == Dropped::Channels {
         if sizes.len() < 2 {
-            return Err(BadArgument::rank("input", sizes.len(), "at least 2").into());
+            return Err(BadArgument::rank("input", sizes.len(), 2..).into());
         }
         sizes[2..].fill(1);
     }

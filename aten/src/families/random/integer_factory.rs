@@ -1,7 +1,7 @@
 //! Tensors of whole numbers at random, out of nothing and like others.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
+use dispatch_runtime::{BadArgument, DTypes, Spec};
 
 use crate::families::factories::check_plain;
 use crate::{empty_like, empty_memory_format, random__from};
@@ -145,7 +145,7 @@ pub fn randperm_generator(_: ...) -> Result<Tensor>;
 fn randperm_generator_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     check_plain(layout, pin_memory)?;
     if n < 0 {
-        return Err(BadArgument::value("n", n, "zero or more"));
+        return Err(BadArgument::number("n", n, 0..));
     }
     let dtype = dtype.unwrap_or(DType::I64);
     // Every number must have a place in the dtype.
@@ -159,10 +159,10 @@ fn randperm_generator_plan(_: ...) -> Result<Plan<()>, BadArgument> {
         DType::F32 => (1 << 24) + 1,
         DType::F64 => (1 << 53) + 1,
         DType::I64 => i64::MAX,
-        other => return Err(BadArgument::dtype("dtype", other, "floating or integral")),
+        other => return Err(BadArgument::dtype("dtype", other, DTypes::FloatingOrIntegral)),
     };
     if n > most {
-        return Err(BadArgument::value("n", n, format!("at most {most}, as {dtype} holds no more in a row")));
+        return Err(BadArgument::number("n", n, ..=most).because(format!("{dtype} holds no more in a row")));
     }
     Ok(Plan::new((), [Spec::contiguous(dtype, &[n])]))
 }

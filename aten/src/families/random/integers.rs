@@ -1,7 +1,7 @@
 //! Whole numbers at random.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DTypes, Expected};
 
 use super::filled;
 
@@ -59,7 +59,7 @@ fn integer_limits(this: &Tensor) -> Result<(i64, i64, i64), BadArgument> {
         DType::BF16 => (i64::MIN, i64::MAX, 1 << 8),
         DType::F32 => (i64::MIN, i64::MAX, 1 << 24),
         DType::F64 => (i64::MIN, i64::MAX, 1 << 53),
-        other => return Err(BadArgument::dtype("self", other, "real")),
+        other => return Err(BadArgument::dtype("self", other, DTypes::Real)),
     })
 }
 
@@ -69,13 +69,18 @@ fn integers_between(this: &Tensor, from: i64, to: Option<i64>) -> Result<Integer
         if (lowest..=highest).contains(&bound) {
             Ok(())
         } else {
-            Err(BadArgument::value(argument, value, format!("what {} can hold, {lowest} to {highest}", this.dtype())))
+            Err(BadArgument::number(argument, value, lowest..=highest)
+                .because(format!("{} holds no others", this.dtype())))
         }
     };
     inside("from", from, from)?;
     let greatest = match to {
         Some(to) if from < to => to - 1,
-        Some(to) => return Err(BadArgument::value("to", to, format!("above `from`, which is {from}"))),
+        Some(to) => {
+            return Err(
+                BadArgument::number("to", to, Expected::Above(from.into())).because(format!("`from` is {from}"))
+            );
+        }
         None => natural.max(from),
     };
     inside("to", to.unwrap_or(greatest), greatest)?;

@@ -1,7 +1,7 @@
 //! An activation with random slopes.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DTypes};
 
 use crate::{check_devices, copy_, leaky_relu, leaky_relu_, leaky_relu_backward, mul, mul_};
 
@@ -83,17 +83,17 @@ pub fn rrelu_with_noise_backward(_: ...) -> Result<Tensor> {
 fn bounds(this: &Tensor, noise: &Tensor, [lower, upper]: [Scalar; 2], training: bool) -> Result<[f64; 2], BadArgument> {
     check_devices([("self", this), ("noise", noise)])?;
     if !this.dtype().is_floating() {
-        return Err(BadArgument::dtype("self", this.dtype(), "floating"));
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating));
     }
     if noise.sizes() != this.sizes() {
-        return Err(BadArgument::sizes("noise", noise.sizes(), format!("{:?}, as `self` has", this.sizes())));
+        return Err(BadArgument::sizes("noise", noise.sizes(), this.sizes()).like("self"));
     }
     let bounds = [lower, upper].map(|bound| bound.to_f64().unwrap_or(f64::NAN));
     crate::check_numbers(DType::F64, [("lower", lower), ("upper", upper)])?;
     if !training || bounds[0] <= bounds[1] && bounds.iter().all(|bound| bound.is_finite()) {
         return Ok(bounds);
     }
-    Err(BadArgument::value("upper", upper, format!("a number that is not below `lower`, {lower}")))
+    Err(BadArgument::number("upper", upper, lower..).like("lower"))
 }
 
 fn middle([lower, upper]: [f64; 2]) -> Scalar {

@@ -1,7 +1,7 @@
 //! Numbers of normal distributions whose mean and deviation are tensors.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec, broadcast};
+use dispatch_runtime::{BadArgument, DTypes, Spec, broadcast};
 
 use crate::{empty_memory_format, normal_};
 
@@ -54,7 +54,7 @@ pub fn normal_tensor_tensor(mean: &Tensor, std: &Tensor, generator: Option<&Gene
 /// Fills a tensor around zero.
 fn spread(made: &mut Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<()> {
     if std.dtype().is_complex() {
-        return Err(BadArgument::dtype("std", std.dtype(), "real").into());
+        return Err(BadArgument::dtype("std", std.dtype(), DTypes::Real).into());
     }
     normal_(made, 0.0, 1.0, generator).map_err(|error| called(error, "std"))?;
     crate::mul_(made, std)
@@ -64,7 +64,7 @@ fn spread(made: &mut Tensor, std: &Tensor, generator: Option<&Generator>) -> Res
 fn called(error: Error, argument: &'static str) -> Error {
     let bad = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BadArgument>());
     match bad {
-        Some(bad) if bad.argument == "self" => BadArgument::new(argument, bad.problem.clone()).into(),
+        Some(bad) if bad.argument == "self" => BadArgument { argument: argument.into(), ..bad.clone() }.into(),
         _ => error,
     }
 }

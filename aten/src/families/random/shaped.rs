@@ -3,7 +3,7 @@
 //! A number takes all words of one block. Where it needs more than those, they begin a stream of its own.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Promotion, Spec};
+use dispatch_runtime::{BadArgument, DTypes, Promotion, Spec};
 
 use super::{check_fraction, filled};
 use crate::check_devices;
@@ -55,7 +55,7 @@ fn binomial_plan(count: &Tensor, prob: &Tensor) -> Result<Plan<()>, BadArgument>
     check_devices([("count", count), ("prob", prob)])?;
     for (name, tensor) in [("count", count), ("prob", prob)] {
         if !tensor.dtype().is_floating() {
-            return Err(BadArgument::dtype(name, tensor.dtype(), "floating"));
+            return Err(BadArgument::dtype(name, tensor.dtype(), DTypes::Floating));
         }
     }
     let dtype = Promotion::Common.of(&[count, prob]);

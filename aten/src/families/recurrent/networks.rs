@@ -42,7 +42,7 @@ impl Cell {
         if state.len() == kinds {
             return Ok(());
         }
-        Err(BadArgument::value("hx", format!("{} states", state.len()), kinds.to_string()))
+        Err(BadArgument::length("hx", state.len(), kinds))
     }
 
     /// How many gates a step has.
@@ -149,12 +149,12 @@ impl Stack<'_> {
         let directions = if self.bidirectional { 2 } else { 1 };
         let wanted = usize::try_from(self.num_layers).unwrap_or(0).saturating_mul(directions);
         if wanted == 0 {
-            return Err(BadArgument::value("num_layers", self.num_layers, "at least 1"));
+            return Err(BadArgument::number("num_layers", self.num_layers, 1..));
         }
         let all = wanted.saturating_mul(each);
         if self.params.len() != all {
-            let expected = format!("{all}, {each} for each direction of each layer");
-            return Err(BadArgument::value("params", format!("{} tensors", self.params.len()), expected));
+            return Err(BadArgument::length("params", self.params.len(), all)
+                .because(format!("each direction of each layer has {each}")));
         }
         let weights = self.params.chunks(each).map(|params| Weights {
             input: &params[0],
@@ -202,7 +202,7 @@ impl Stack<'_> {
     /// The same over padded sequences.
     fn run_padded(&self, input: &Tensor, start: &[Tensor], batch_first: bool) -> Result<(Tensor, Vec<Tensor>)> {
         if input.sizes().len() != 3 {
-            return Err(BadArgument::rank("input", input.sizes().len(), "3").into());
+            return Err(BadArgument::rank("input", input.sizes().len(), 3).into());
         }
         let input = if batch_first { transpose_int(input, 0, 1)? } else { input.clone() };
         let [steps, batch] = [input.sizes()[0], input.sizes()[1]];
@@ -241,7 +241,7 @@ fn parts<const N: usize>(gates: &Tensor) -> Result<[Tensor; N]> {
 
 /// As many tensors as there are known to be.
 fn exactly<const N: usize>(all: Vec<Tensor>) -> Result<[Tensor; N]> {
-    let refused = |all: Vec<Tensor>| BadArgument::value("hx", format!("{} states", all.len()), N.to_string());
+    let refused = |all: Vec<Tensor>| BadArgument::length("hx", all.len(), N);
     Ok(all.try_into().map_err(refused)?)
 }
 

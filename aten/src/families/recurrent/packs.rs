@@ -16,15 +16,15 @@ use crate::{
 )]
 pub fn pad_sequence(sequences: &[Tensor], batch_first: bool, padding_value: f64, padding_side: &str) -> Result<Tensor> {
     let [first, ..] = sequences else {
-        return Err(BadArgument::value("sequences", "an empty list", "at least one sequence").into());
+        return Err(BadArgument::length("sequences", 0, 1..).into());
     };
     let behind = match padding_side {
         "right" => true,
         "left" => false,
-        other => return Err(BadArgument::value("padding_side", other, "`right` or `left`").into()),
+        other => return Err(BadArgument::word("padding_side", other, &["right", "left"]).into()),
     };
     let Some((_, beside)) = first.sizes().split_first() else {
-        return Err(BadArgument::rank("sequences", 0, "at least 1").into());
+        return Err(BadArgument::rank("sequences", 0, 1..).into());
     };
     let mut length = 0;
     for sequence in sequences {
@@ -75,7 +75,7 @@ pub fn _pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool
 )]
 pub fn _pack_padded_sequence_backward(_: ...) -> Result<Tensor> {
     let &[first, second, ..] = input_size else {
-        return Err(BadArgument::value("input_size", format!("{input_size:?}"), "at least 2 sizes").into());
+        return Err(BadArgument::length("input_size", input_size.len(), 2..).into());
     };
     let (steps, batch) = if batch_first { (second, first) } else { (first, second) };
     let sizes = batch_sizes_of(batch_sizes, grad, _pack_padded_sequence_backward::operator())?;
@@ -95,8 +95,9 @@ pub fn _pad_packed_sequence(_: ...) -> Result<(Tensor, Tensor)> {
     let sizes = batch_sizes_of(batch_sizes, data, _pad_packed_sequence::operator())?;
     let (longest, batch) = (count(sizes.len()), sizes.first().copied().unwrap_or(0));
     if total_length > 0 && total_length < longest {
-        let expected = format!("at least {longest}, the length of the longest sequence");
-        return Err(BadArgument::value("total_length", total_length, expected).into());
+        return Err(BadArgument::number("total_length", total_length, longest..)
+            .because("the longest sequence is")
+            .into());
     }
     let steps = if total_length > 0 { total_length } else { longest };
     let mut lengths = room_for_numbers(batch)?;
@@ -149,7 +150,7 @@ fn places(sizes: &[i64], batch: i64, device: Device) -> Result<Tensor> {
 /// With steps before sequences.
 fn steps_first(input: &Tensor, batch_first: bool) -> Result<Tensor> {
     if input.sizes().len() < 2 {
-        return Err(BadArgument::rank("input", input.sizes().len(), "at least 2").into());
+        return Err(BadArgument::rank("input", input.sizes().len(), 2..).into());
     }
     if batch_first { transpose_int(input, 0, 1) } else { Ok(input.clone()) }
 }

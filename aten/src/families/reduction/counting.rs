@@ -1,7 +1,7 @@
 //! How often numbers occur.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
+use dispatch_runtime::{BadArgument, DTypes, Spec};
 
 /// How often each number below the largest occurs, or the sums of its weights.
 #[op_def(
@@ -15,17 +15,17 @@ pub fn bincount(_: ...) -> Result<Tensor>;
 #[op_plan(bincount)]
 fn bincount_plan(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Plan<(), 0>, BadArgument> {
     if !this.dtype().is_integral() {
-        return Err(BadArgument::dtype("self", this.dtype(), "integral"));
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Integral));
     }
     if this.sizes().len() != 1 {
-        return Err(BadArgument::rank("self", this.sizes().len(), "1"));
+        return Err(BadArgument::rank("self", this.sizes().len(), 1));
     }
     if minlength < 0 {
-        return Err(BadArgument::value("minlength", minlength, "zero or more"));
+        return Err(BadArgument::number("minlength", minlength, 0..));
     }
     match weights {
         Some(weights) if weights.sizes() != this.sizes() => {
-            Err(BadArgument::sizes("weights", weights.sizes(), format!("{:?}", this.sizes())))
+            Err(BadArgument::sizes("weights", weights.sizes(), this.sizes()))
         }
         _ => Ok(Plan::checked(())),
     }
@@ -38,10 +38,10 @@ pub fn histc(_: ...) -> Result<Tensor>;
 #[op_plan(histc)]
 fn histc_plan(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Plan<()>, BadArgument> {
     if bins < 1 {
-        return Err(BadArgument::value("bins", bins, "positive"));
+        return Err(BadArgument::number("bins", bins, 1..));
     }
     if !this.dtype().is_floating() {
-        return Err(BadArgument::dtype("self", this.dtype(), "floating"));
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating));
     }
     for (name, value) in [("min", min), ("max", max)] {
         if !value.to_f64().is_some_and(f64::is_finite) {
@@ -50,7 +50,7 @@ fn histc_plan(this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Plan
     }
     crate::check_numbers(this.dtype(), [("min", min), ("max", max)])?;
     if min.to_f64() > max.to_f64() {
-        return Err(BadArgument::value("max", max, format!("no less than `min`, which is {min}")));
+        return Err(BadArgument::number("max", max, min..).like("min"));
     }
     Ok(Plan::new((), [Spec::contiguous(this.dtype(), &[bins])]))
 }

@@ -10,7 +10,7 @@ use crate::prelude::*;
 #[op_def("frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", out = "out")]
 pub fn frobenius_norm_dim(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     if dim.len() > 2 {
-        return Err(BadArgument::value("dim", format!("{dim:?}"), "two dimensions at most").into());
+        return Err(BadArgument::length("dim", dim.len(), ..=2).into());
     }
     linalg_vector_norm(this, Scalar::Int(2), Some(dim), keepdim, None)
 }

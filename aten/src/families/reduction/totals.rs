@@ -1,7 +1,7 @@
 //! Many elements become one.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, DimFlags, Promotion, Reduced, Spec, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, DimFlags, Promotion, Reduced, Spec, wrap_dim};
 
 /// The sum of all elements.
 #[op_def("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape = reduce, dtype = sum, out = "out")]
@@ -48,7 +48,7 @@ pub(crate) fn mean_dim_plan(
     let computed = dtype.unwrap_or_else(|| this.dtype());
     if !computed.is_floating() && !computed.is_complex() {
         let argument = if dtype.is_some() { "dtype" } else { "self" };
-        return Err(BadArgument::dtype(argument, computed, "floating or complex, for a mean has a fraction"));
+        return Err(BadArgument::dtype(argument, computed, DTypes::FloatingOrComplex).because("a mean has a fraction"));
     }
     Reduced::plan(this, dim.unwrap_or(&[]), keepdim, computed)
 }
@@ -117,7 +117,7 @@ fn extreme_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduce
         return Err(BadArgument::sizes("self", this.sizes(), "elements to choose from along the reduced dimensions"));
     }
     if this.dtype().is_complex() {
-        return Err(BadArgument::dtype("self", this.dtype(), "real, for complex numbers have no order"));
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Real).because("complex numbers have no order"));
     }
     Ok(plan)
 }
@@ -276,7 +276,9 @@ fn norm_plan(
 ) -> Result<Plan<Norm>, BadArgument> {
     let has_fraction = |dtype: DType| dtype.is_floating() || dtype.is_complex();
     if !has_fraction(this.dtype()) {
-        return Err(BadArgument::dtype("self", this.dtype(), "floating or complex, for a norm has a fraction"));
+        return Err(
+            BadArgument::dtype("self", this.dtype(), DTypes::FloatingOrComplex).because("a norm has a fraction")
+        );
     }
     let computed = dtype.unwrap_or_else(|| this.dtype());
     if !has_fraction(computed) || computed.is_complex() != this.dtype().is_complex() {
@@ -290,7 +292,7 @@ fn norm_plan(
     let Plan { value: Reduced { gone }, outputs } =
         Reduced::plan(this, dim.unwrap_or(&[]), keepdim, computed.to_real())?;
     if is_of_none(this, &gone) && (order < 0.0 || order == f64::INFINITY) && outputs[0].geometry.count() != 0 {
-        return Err(BadArgument::sizes("self", this.sizes(), "elements, for this norm of none is not defined"));
+        return Err(BadArgument::count("self", this.sizes(), 1..).because("this norm of none is not defined"));
     }
     let is_held = computed.to_real() == DType::F64 || order.abs() <= f64::from(f32::MAX);
     let order = if is_held { order } else { order.signum() * f64::INFINITY };
@@ -347,7 +349,7 @@ pub fn one_dim(this: &Tensor, dim: i64) -> Result<usize, BadArgument> {
 #[op_def("trace(Tensor self) -> Tensor", out = "out")]
 pub fn trace(this: &Tensor) -> Result<Tensor> {
     if this.sizes().len() != 2 {
-        return Err(BadArgument::rank("self", this.sizes().len(), "2").into());
+        return Err(BadArgument::rank("self", this.sizes().len(), 2).into());
     }
     sum(&crate::diagonal(this, 0, 0, 1)?, None)
 }

@@ -1,7 +1,7 @@
 //! Images looked at where a grid says.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Spec};
+use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 
 use crate::{bmm, cat, check_devices, expand, full, linspace, mul_scalar, pair_mask, reshape, transpose_int};
 
@@ -59,7 +59,7 @@ fn check_samples(
     match input.sizes().len() {
         4 => grid_sampler_2d::plan(input, grid, interpolation_mode, padding_mode, align_corners).map(drop),
         5 => grid_sampler_3d::plan(input, grid, interpolation_mode, padding_mode, align_corners).map(drop),
-        rank => Err(BadArgument::rank("input", rank, "4 for images, or 5 for volumes").into()),
+        rank => Err(BadArgument::rank("input", rank, 4..=5).into()),
     }
 }
 
@@ -120,28 +120,31 @@ fn sampled(
         1 => Between::Nearest,
         2 if rank == 2 => Between::Cubic,
         other => {
-            let expected =
-                if rank == 2 { "0 (bilinear), 1 (nearest) or 2 (bicubic)" } else { "0 (bilinear) or 1 (nearest)" };
-            return Err(BadArgument::value("interpolation_mode", other, expected));
+            let most = if rank == 2 { 2 } else { 1 };
+            let meaning = "0 is bilinear, 1 is nearest, and 2 is bicubic for images";
+            return Err(BadArgument::number("interpolation_mode", other, 0..=most).because(meaning));
         }
     };
     let beside = match padding_mode {
         0 => Beside::Zeros,
         1 => Beside::Border,
         2 => Beside::Mirror,
-        other => return Err(BadArgument::value("padding_mode", other, "0 (zeros), 1 (border) or 2 (reflection)")),
+        other => {
+            return Err(BadArgument::number("padding_mode", other, 0..=2)
+                .because("0 is zeros, 1 is border and 2 is reflection"));
+        }
     };
     check_devices([("input", input), ("grid", grid)])?;
     for (name, tensor) in [("input", input), ("grid", grid)] {
         if tensor.sizes().len() != rank + 2 {
-            return Err(BadArgument::rank(name, tensor.sizes().len(), (rank + 2).to_string()));
+            return Err(BadArgument::rank(name, tensor.sizes().len(), rank + 2));
         }
     }
     if !input.dtype().is_floating() {
-        return Err(BadArgument::dtype("input", input.dtype(), "floating"));
+        return Err(BadArgument::dtype("input", input.dtype(), DTypes::Floating));
     }
     if grid.dtype() != input.dtype() {
-        return Err(BadArgument::dtype("grid", grid.dtype(), format!("{}, as `input` is", input.dtype())));
+        return Err(BadArgument::dtype("grid", grid.dtype(), input.dtype()).like("input"));
     }
     if input.sizes()[2..].contains(&0) {
         return Err(BadArgument::sizes("input", input.sizes(), "elements in every image"));
@@ -163,8 +166,7 @@ pub fn affine_grid_generator(theta: &Tensor, size: &[i64], align_corners: bool) 
     let (outer, places) = (base.sizes()[0], &size[2..]);
     let rank = i64::try_from(places.len()).unwrap_or(0);
     if theta.sizes() != [outer, rank, rank + 1] {
-        let expected = format!("{:?}", [outer, rank, rank + 1]);
-        return Err(BadArgument::sizes("theta", theta.sizes(), expected).into());
+        return Err(BadArgument::sizes("theta", theta.sizes(), &[outer, rank, rank + 1][..]).into());
     }
     let seen = bmm(&base, &transpose_int(theta, 1, 2)?)?;
     reshape(&seen, &[&[outer], places, &[rank]].concat())
@@ -177,7 +179,7 @@ pub fn affine_grid_generator_backward(grad: &Tensor, size: &[i64], align_corners
     let rank = i64::try_from(size.len() - 2).unwrap_or(0);
     let wanted = [&[size[0]], &size[2..], &[rank]].concat();
     if grad.sizes() != wanted {
-        return Err(BadArgument::sizes("grad", grad.sizes(), format!("{wanted:?}, the sizes of the result")).into());
+        return Err(BadArgument::sizes("grad", grad.sizes(), &wanted[..]).because("the result has").into());
     }
     let grad = reshape(grad, &[size[0], base.sizes()[1], rank])?;
     transpose_int(&bmm(&transpose_int(&base, 1, 2)?, &grad)?, 1, 2)

@@ -136,7 +136,7 @@ upsamples! {
 fn upsampled(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Spec, BadArgument> {
     let sizes = this.sizes();
     if sizes.len() != rank + 2 {
-        return Err(BadArgument::rank("self", sizes.len(), (rank + 2).to_string()));
+        return Err(BadArgument::rank("self", sizes.len(), rank + 2));
     }
     if sizes[1..].contains(&0) {
         return Err(BadArgument::sizes("self", sizes, "elements in every image"));
@@ -163,8 +163,7 @@ fn upsampled_gradient(
     if grad_output.sizes() == &sizes[..] {
         return Ok(images_like(grad_output, input_size));
     }
-    let expected = format!("{:?}, the sizes of the result", &sizes[..]);
-    Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected))
+    Err(BadArgument::sizes("grad_output", grad_output.sizes(), &sizes[..]).because("the result has"))
 }
 
 /// The output sizes and scales that one of two arguments says.
@@ -179,11 +178,10 @@ fn scaled<'a>(
         (Some(size), None) => Ok((Dims::from_slice(size), &[])),
         (None, Some(factors)) => {
             if input.sizes().len() != rank + 2 {
-                return Err(BadArgument::rank("input", input.sizes().len(), (rank + 2).to_string()));
+                return Err(BadArgument::rank("input", input.sizes().len(), rank + 2));
             }
             if factors.len() != rank {
-                let expected = format!("a list of {rank} numbers");
-                return Err(BadArgument::value("scale_factors", format!("{factors:?}"), expected));
+                return Err(BadArgument::length("scale_factors", factors.len(), rank));
             }
             let sizes = input.sizes()[2..].iter().zip(factors).map(|(&size, &factor)| (size as f64 * factor) as i64);
             Ok((sizes.collect(), factors))

@@ -97,7 +97,7 @@ pub fn histogramdd_tensorlist_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
 /// Refuses bins that are not one list for each coordinate, and weights that are not one for each point.
 fn check_histogram(this: &Tensor, bins: Option<usize>, weight: Option<&Tensor>) -> Result<(), BadArgument> {
     let sizes = this.sizes();
-    let &[ref rows @ .., coordinates] = sizes else { return Err(BadArgument::rank("self", 0, "at least 2")) };
+    let &[ref rows @ .., coordinates] = sizes else { return Err(BadArgument::rank("self", 0, 2..)) };
     if let Some(bins) = bins.filter(|&bins| i64::try_from(bins) != Ok(coordinates)) {
         let expected = format!("bins for each of {coordinates} coordinates, as `self` has sizes {sizes:?}");
         return Err(BadArgument::value("bins", bins, expected));
@@ -122,7 +122,7 @@ fn points(this: &Tensor) -> Result<Tensor> {
 fn edges(points: &Tensor, bins: &[i64], range: Option<&[f64]>) -> Result<Vec<Tensor>> {
     check_points(points, bins.len(), "bins")?;
     if let Some(&few) = bins.iter().find(|&&count| count < 1) {
-        return Err(BadArgument::value("bins", few, "one or more").into());
+        return Err(BadArgument::number("bins", few, 1..).into());
     }
     let ends = match range {
         Some(range) if range.len() == 2 * bins.len() => range.to_vec(),
@@ -158,11 +158,11 @@ fn edges(points: &Tensor, bins: &[i64], range: Option<&[f64]>) -> Result<Vec<Ten
 
 fn check_points(points: &Tensor, coordinates: usize, bins: &'static str) -> Result<(), BadArgument> {
     if !matches!(points.dtype(), DType::F32 | DType::F64) {
-        return Err(BadArgument::dtype("self", points.dtype(), "float32 or float64"));
+        return Err(BadArgument::dtype("self", points.dtype(), &[DType::F32, DType::F64]));
     }
     if usize::try_from(points.sizes()[1]) != Ok(coordinates) {
-        let expected = format!("bins for each of {} coordinates", points.sizes()[1]);
-        return Err(BadArgument::value(bins, coordinates, expected));
+        let expected = usize::try_from(points.sizes()[1]).unwrap_or(0);
+        return Err(BadArgument::length(bins, coordinates, expected).because("each coordinate has bins"));
     }
     Ok(())
 }
@@ -172,20 +172,21 @@ fn histogram(points: &Tensor, edges: &[Tensor], weight: Option<&Tensor>, density
     check_points(points, edges.len(), "bins")?;
     for edges in edges {
         if edges.sizes().len() != 1 || edges.sizes()[0] < 2 {
-            return Err(BadArgument::sizes("bins", edges.sizes(), "two edges or more").into());
+            return Err(BadArgument::size("bins", edges.sizes(), 0, 2..).into());
         }
         if edges.dtype() != points.dtype() {
-            return Err(BadArgument::dtype("bins", edges.dtype(), format!("{}, as `self` is", points.dtype())).into());
+            return Err(BadArgument::dtype("bins", edges.dtype(), points.dtype()).like("self").into());
         }
     }
     let weight = match weight {
         None => points.new_ones(&points.sizes()[..1])?,
         Some(weight) if weight.dtype() != points.dtype() => {
-            let expected = format!("{}, as `self` is", points.dtype());
-            return Err(BadArgument::dtype("weight", weight.dtype(), expected).into());
+            return Err(BadArgument::dtype("weight", weight.dtype(), points.dtype()).like("self").into());
         }
         Some(weight) if weight.sizes() != &points.sizes()[..1] => {
-            return Err(BadArgument::sizes("weight", weight.sizes(), "one for each point").into());
+            return Err(BadArgument::sizes("weight", weight.sizes(), &points.sizes()[..1])
+                .because("each point has one")
+                .into());
         }
         Some(weight) => weight.clone(),
     };

@@ -101,7 +101,7 @@ fn sort_stable_plan(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgume
 fn topk_plan(this: &Tensor, k: i64, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
     let (dim, length) = length(this, dim)?;
     if !(0..=length).contains(&k) {
-        return Err(BadArgument::value("k", k, format!("0 to {length}, as there are elements along the dimension")));
+        return Err(BadArgument::number("k", k, 0..=length).because("there are elements along the dimension"));
     }
     let mut sizes = this.sizes().to_vec();
     if let Some(size) = sizes.get_mut(dim) {
@@ -114,7 +114,7 @@ fn topk_plan(this: &Tensor, k: i64, dim: i64) -> Result<Plan<usize, 2>, BadArgum
 fn kthvalue_plan(this: &Tensor, k: i64, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
     let (_, length) = length(this, dim)?;
     if !(1..=length).contains(&k) {
-        return Err(BadArgument::value("k", k, format!("1 to {length}, as there are elements along the dimension")));
+        return Err(BadArgument::number("k", k, 1..=length).because("there are elements along the dimension"));
     }
     selected(this, dim, keepdim)
 }

@@ -60,17 +60,17 @@ impl Quantile<'_> {
     fn at_one(&self, q: f64) -> Result<Tensor> {
         let this = self.this;
         if !(0.0..=1.0).contains(&q) {
-            return Err(BadArgument::value("q", q, "from 0 to 1").into());
+            return Err(BadArgument::number("q", q, 0..=1).into());
         }
         self.ranked(&crate::scalar_tensor(q.into(), Some(this.dtype()), None, Some(this.device()), None)?)
     }
 
     fn at(&self, q: &Tensor) -> Result<Tensor> {
         if q.sizes().len() > 1 {
-            return Err(BadArgument::rank("q", q.sizes().len(), "at most 1").into());
+            return Err(BadArgument::rank("q", q.sizes().len(), ..=1).into());
         }
         if q.dtype() != self.this.dtype() {
-            return Err(BadArgument::dtype("q", q.dtype(), format!("{}, as `self` is", self.this.dtype())).into());
+            return Err(BadArgument::dtype("q", q.dtype(), self.this.dtype()).like("self").into());
         }
         let inside = || q.ge_scalar(0)?.logical_and(&q.le_scalar(1)?)?.all()?.item();
         if q.device() != Device::META && !inside()? {
@@ -83,10 +83,10 @@ impl Quantile<'_> {
     fn ranked(&self, q: &Tensor) -> Result<Tensor> {
         let Self { this, dim, keepdim, interpolation, ignores_nan } = *self;
         if !matches!(this.dtype(), DType::F32 | DType::F64) {
-            return Err(BadArgument::dtype("self", this.dtype(), "float32 or float64").into());
+            return Err(BadArgument::dtype("self", this.dtype(), &[DType::F32, DType::F64]).into());
         }
         if this.geometry().count() == 0 {
-            return Err(BadArgument::sizes("self", this.sizes(), "elements").into());
+            return Err(BadArgument::count("self", this.sizes(), 1..).into());
         }
         let rank = this.sizes().len();
         let at = dim.map(|dim| wrap_dim("dim", dim, rank)).transpose()?;
@@ -117,8 +117,12 @@ impl Quantile<'_> {
                 values(&below)?.lerp(&values(&places.ceil()?)?, &weight)?
             }
             other => {
-                let expected = "`linear`, `lower`, `higher`, `midpoint` or `nearest`";
-                return Err(BadArgument::value("interpolation", other, expected).into());
+                return Err(BadArgument::word(
+                    "interpolation",
+                    other,
+                    &["linear", "lower", "higher", "midpoint", "nearest"],
+                )
+                .into());
             }
         };
         match at {

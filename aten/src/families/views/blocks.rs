@@ -1,7 +1,7 @@
 //! Tensors put together in blocks.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, MemoryFormat, result_dtype, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, Dims, Expected, MemoryFormat, result_dtype, wrap_dim};
 
 /// The matrices along a diagonal, and zeros.
 #[op_def("block_diag(Tensor[] tensors) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
@@ -13,7 +13,7 @@ pub fn block_diag(tensors: &[Tensor]) -> Result<Tensor> {
         [] => crate::view(tensor, &[1, 1]),
         [_] => crate::unsqueeze(tensor, 0),
         [_, _] => Ok(tensor.clone()),
-        more => Err(BadArgument::rank("tensors", more.len(), "at most 2").into()),
+        more => Err(BadArgument::rank("tensors", more.len(), ..=2).into()),
     });
     let matrices = matrices.collect::<Result<Vec<_>>>()?;
     let total = |dim: usize| matrices.iter().fold(0_i64, |sum, matrix| sum.saturating_add(matrix.sizes()[dim]));
@@ -35,28 +35,28 @@ pub fn block_diag(tensors: &[Tensor]) -> Result<Tensor> {
 )]
 pub fn _chunk_cat(tensors: &[Tensor], dim: i64, num_chunks: i64) -> Result<Tensor> {
     let Some(first) = tensors.first() else {
-        return Err(BadArgument::value("tensors", "empty", "one tensor or more").into());
+        return Err(BadArgument::length("tensors", 0, 1..).into());
     };
     if num_chunks <= 0 {
-        return Err(BadArgument::value("num_chunks", num_chunks, "above zero").into());
+        return Err(BadArgument::number("num_chunks", num_chunks, 1..).into());
     }
     let at = wrap_dim("dim", dim, first.sizes().len())?;
     let mut parts = Vec::with_capacity(tensors.len());
     for tensor in tensors {
         if tensor.dtype() != first.dtype() {
-            let expected = format!("{}, as the first is", first.dtype());
-            return Err(BadArgument::dtype("tensors", tensor.dtype(), expected).into());
+            return Err(BadArgument::dtype("tensors", tensor.dtype(), first.dtype()).because("the first is").into());
         }
         if tensor.sizes().len() <= at || tensor.sizes()[..at] != first.sizes()[..at] {
             let expected = format!("{:?} before the dimension, as the first has", &first.sizes()[..at]);
             return Err(BadArgument::sizes("tensors", tensor.sizes(), expected).into());
         }
         if dim < 0 && wrap_dim("dim", dim, tensor.sizes().len())? != at {
-            let expected = format!("{} dimensions, as the first has", first.sizes().len());
-            return Err(BadArgument::sizes("tensors", tensor.sizes(), expected).into());
+            return Err(BadArgument::rank("tensors", tensor.sizes().len(), first.sizes().len())
+                .because("the first has")
+                .into());
         }
         if tensor.geometry().count() == 0 {
-            return Err(BadArgument::sizes("tensors", tensor.sizes(), "elements").into());
+            return Err(BadArgument::count("tensors", tensor.sizes(), 1..).into());
         }
         parts.push(in_chunks(tensor, at, num_chunks)?);
     }
@@ -82,17 +82,17 @@ fn in_chunks(tensor: &Tensor, at: usize, chunks: i64) -> Result<Tensor> {
 )]
 pub fn renorm(_: ...) -> Result<Tensor> {
     let rank = this.sizes().len();
-    let real = |argument, number: Scalar, fits: fn(f64) -> bool, expected: &str| match number.to_f64() {
+    let real = |argument, number: Scalar, fits: fn(f64) -> bool, expected: Expected<Scalar>| match number.to_f64() {
         Some(value) if fits(value) => Ok(value),
-        _ => Err(BadArgument::value(argument, number, expected)),
+        _ => Err(BadArgument::number(argument, number, expected)),
     };
-    let p = real("p", p, |p| p > 0.0, "above zero")?;
-    let most = real("maxnorm", maxnorm, |most| most >= 0.0, "zero or more")?;
+    let p = real("p", p, |p| p > 0.0, Expected::Above(0.into()))?;
+    let most = real("maxnorm", maxnorm, |most| most >= 0.0, (0..).into())?;
     if rank < 2 {
-        return Err(BadArgument::rank("self", rank, "at least 2").into());
+        return Err(BadArgument::rank("self", rank, 2..).into());
     }
     if !this.dtype().is_floating() && !this.dtype().is_complex() {
-        return Err(BadArgument::dtype("self", this.dtype(), "floating or complex").into());
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::FloatingOrComplex).into());
     }
     let at = wrap_dim("dim", dim, rank)?;
     let others: Vec<i64> =
@@ -120,7 +120,7 @@ fn scale_to(this: &Tensor, p: f64, dims: &[i64], most: f64) -> Result<Tensor> {
 )]
 pub fn embedding_renorm(this: &Tensor, indices: &Tensor, max_norm: f64, norm_type: f64) -> Result<Tensor> {
     if this.sizes().len() != 2 {
-        return Err(BadArgument::rank("self", this.sizes().len(), "2").into());
+        return Err(BadArgument::rank("self", this.sizes().len(), 2).into());
     }
     crate::check_index("indices", indices)?;
     let positions = crate::reshape(indices, &[-1])?;

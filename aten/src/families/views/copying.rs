@@ -171,7 +171,7 @@ fn copy_plan(this: &Tensor, src: &Tensor) -> Result<Plan<(), 0>, BadArgument> {
 pub(crate) fn check_single(value: &Tensor) -> Result<(), BadArgument> {
     match value.geometry().rank() {
         0 => Ok(()),
-        rank => Err(BadArgument::rank("value", rank, "none, as it fills every place")),
+        rank => Err(BadArgument::rank("value", rank, 0).because("it fills every place")),
     }
 }
 
@@ -220,7 +220,7 @@ fn filled(this: &Tensor, value: &Tensor) -> Result<Tensor> {
 fn check_strided(layout: Option<Layout>) -> Result<(), BadArgument> {
     match layout {
         None | Some(Layout::Strided) => Ok(()),
-        Some(other) => Err(BadArgument::value("layout", other, "strided")),
+        Some(other) => Err(BadArgument::word("layout", &other.to_string(), &["torch.strided"])),
     }
 }
 

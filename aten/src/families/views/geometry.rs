@@ -96,7 +96,7 @@ fn expanded(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> 
 pub fn permute(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
     let (geometry, rank) = (this.geometry(), this.sizes().len());
     if dims.len() != rank {
-        return Err(BadArgument::sizes("dims", dims, format!("each of the {rank} dimensions")).into());
+        return Err(BadArgument::length("dims", dims.len(), rank).because("`self` has dimensions").into());
     }
     let (mut sizes, mut strides, mut seen) = (Dims::new(), Dims::new(), vec![false; rank]);
     for &dim in dims {
@@ -137,7 +137,7 @@ fn matrix_transposed(this: &Tensor) -> Result<Tensor> {
     match this.sizes().len() {
         0 | 1 => transposed(this, ("self", 0), ("self", 0)),
         2 => transposed(this, ("self", 0), ("self", 1)),
-        rank => Err(BadArgument::rank("self", rank, "at most 2").into()),
+        rank => Err(BadArgument::rank("self", rank, ..=2).into()),
     }
 }
 
@@ -154,8 +154,9 @@ fn reinterpreted(this: &Tensor, dtype: DType) -> Result<Geometry, BadArgument> {
     if from == to {
         return Ok(geometry.clone());
     }
-    let refuse =
-        |expected: &str| BadArgument::dtype("dtype", dtype, format!("{expected}, as `self` is of {}", this.dtype()));
+    let refuse = |expected: &'static str| {
+        BadArgument::dtype("dtype", dtype, expected).because(format!("`self` is of {}", this.dtype()))
+    };
     let (Some(&last), Some(&1)) = (geometry.sizes().last(), geometry.strides().last()) else {
         return Err(refuse("of the same size where the last dimension is not side by side"));
     };
@@ -230,9 +231,7 @@ pub fn flatten_using_ints(this: &Tensor, start_dim: i64, end_dim: i64) -> Result
     let rank = this.sizes().len();
     let (start, end) = (wrap_dim("start_dim", start_dim, rank)?, wrap_dim("end_dim", end_dim, rank)?);
     if start > end {
-        return Err(
-            BadArgument::value("start_dim", start_dim, format!("no later than `end_dim`, which is {end_dim}")).into()
-        );
+        return Err(BadArgument::number("start_dim", start_dim, ..=end_dim).like("end_dim").into());
     }
     if rank == 0 {
         return reshape(this, &[1]);
@@ -250,9 +249,9 @@ pub fn flatten_using_ints(this: &Tensor, start_dim: i64, end_dim: i64) -> Result
 #[op_def("unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)")]
 pub fn unflatten_int(this: &Tensor, dim: i64, sizes: &[i64]) -> Result<Tensor> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
-    let own = this.sizes().get(at).copied().ok_or_else(|| BadArgument::rank("self", 0, "at least 1"))?;
+    let own = this.sizes().get(at).copied().ok_or_else(|| BadArgument::rank("self", 0, 1..))?;
     if sizes.is_empty() {
-        return Err(BadArgument::sizes("sizes", sizes, "at least one size").into());
+        return Err(BadArgument::length("sizes", sizes.len(), 1..).into());
     }
     let inner = infer_size("sizes", sizes, own)?;
     let mut all = Dims::from_slice(&this.sizes()[..at]);
@@ -266,12 +265,7 @@ pub fn unflatten_int(this: &Tensor, dim: i64, sizes: &[i64]) -> Result<Tensor> {
 pub fn movedim_intlist(this: &Tensor, source: &[i64], destination: &[i64]) -> Result<Tensor> {
     let rank = this.sizes().len();
     if source.len() != destination.len() {
-        return Err(BadArgument::sizes(
-            "destination",
-            destination,
-            format!("a place for each of `source`, which has {}", source.len()),
-        )
-        .into());
+        return Err(BadArgument::length("destination", destination.len(), source.len()).like("source").into());
     }
     let mut order = vec![None; rank];
     let mut moved = vec![false; rank];

@@ -50,8 +50,7 @@ pub fn unfold_backward(grad_in: &Tensor, input_sizes: &[i64], dim: i64, size: i6
     let grad = nothing(grad_in, input_sizes)?;
     let windows = crate::unfold(&grad, dim, size, step)?;
     if windows.sizes() != grad_in.sizes() {
-        let expected = format!("{:?}, those of the windows", windows.sizes());
-        return Err(BadArgument::sizes("grad_in", grad_in.sizes(), expected).into());
+        return Err(BadArgument::sizes("grad_in", grad_in.sizes(), windows.sizes()).because("the windows have").into());
     }
     if input_sizes.is_empty() {
         crate::add_(&mut windows.clone(), grad_in, 1.into())?;
@@ -84,7 +83,7 @@ pub fn masked_select_backward(grad: &Tensor, input: &Tensor, mask: &Tensor) -> R
 )]
 pub fn embedding_backward(_: ...) -> Result<Tensor> {
     if sparse {
-        return Err(BadArgument::value("sparse", true, "false, as there are no sparse tensors here").into());
+        return Err(BadArgument::number("sparse", true, false).because("there are no sparse tensors here").into());
     }
     crate::embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
 }

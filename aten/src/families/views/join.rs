@@ -1,7 +1,7 @@
 //! Tensors joined, repeated and turned.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, result_dtype, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, Dims, Geometry, Problem, Spec, result_dtype, wrap_dim};
 
 use crate::{check_devices, images_like, to_dtype};
 
@@ -21,11 +21,11 @@ pub struct Joined<'a> {
 fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<Joined<'_>>, BadArgument> {
     let parts: Vec<&Tensor> = tensors.iter().filter(|tensor| tensor.sizes() != [0]).collect();
     let Some(first) = parts.first().copied().or_else(|| tensors.first()) else {
-        return Err(BadArgument::value("tensors", "empty", "one tensor or more"));
+        return Err(BadArgument::length("tensors", 0, 1..));
     };
     let rank = first.sizes().len();
     if rank == 0 {
-        return Err(BadArgument::rank("tensors", 0, "at least 1"));
+        return Err(BadArgument::rank("tensors", 0, 1..));
     }
     let at = wrap_dim("dim", dim, rank)?;
     let mut sizes = Dims::from_slice(first.sizes());
@@ -58,13 +58,11 @@ pub fn concatenate(_: ...) -> Result<Tensor>;
 #[op_def("stack(Tensor[] tensors, int dim=0) -> Tensor", out = "out")]
 pub fn stack(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
     let Some(first) = tensors.first() else {
-        return Err(BadArgument::value("tensors", "empty", "one tensor or more").into());
+        return Err(BadArgument::length("tensors", 0, 1..).into());
     };
     wrap_dim("dim", dim, first.sizes().len() + 1)?;
     if let Some(other) = tensors.iter().find(|tensor| tensor.sizes() != first.sizes()) {
-        return Err(
-            BadArgument::sizes("tensors", other.sizes(), format!("{:?}, as the first has", first.sizes())).into()
-        );
+        return Err(BadArgument::sizes("tensors", other.sizes(), first.sizes()).because("the first has").into());
     }
     let parts: Vec<Tensor> = tensors.iter().map(|tensor| crate::unsqueeze(tensor, dim)).collect::<Result<_>>()?;
     cat(&parts, dim)
@@ -122,10 +120,11 @@ pub fn repeat(_: ...) -> Result<Tensor>;
 #[op_plan(repeat)]
 fn repeat_plan(this: &Tensor, repeats: &[i64]) -> Result<Plan<usize>, BadArgument> {
     let new = repeats.len().checked_sub(this.sizes().len());
-    let refuse = |expected: String| BadArgument::sizes("repeats", repeats, expected);
-    let new = new.ok_or_else(|| refuse(format!("{} numbers or more, one for each dimension", this.sizes().len())))?;
-    if repeats.iter().any(|&times| times < 0) {
-        return Err(refuse("numbers of zero or more".to_owned()));
+    let rank = this.sizes().len();
+    let new =
+        new.ok_or_else(|| BadArgument::length("repeats", repeats.len(), rank..).because("`self` has dimensions"))?;
+    if let Some(&times) = repeats.iter().find(|&&times| times < 0) {
+        return Err(BadArgument::number("repeats", times, 0..));
     }
     let own = std::iter::repeat_n(1, new).chain(this.sizes().iter().copied());
     let sizes: Dims = own.zip(repeats).map(|(size, &times)| size.saturating_mul(times)).collect();
@@ -162,7 +161,7 @@ fn flip_plan(this: &Tensor, dims: &[i64]) -> Result<Plan<Vec<bool>>, BadArgument
 #[op_def("fliplr(Tensor self) -> Tensor")]
 pub fn fliplr(this: &Tensor) -> Result<Tensor> {
     if this.sizes().len() < 2 {
-        return Err(BadArgument::rank("self", this.sizes().len(), "at least 2").into());
+        return Err(BadArgument::rank("self", this.sizes().len(), 2..).into());
     }
     flip(this, &[1])
 }
@@ -171,7 +170,7 @@ pub fn fliplr(this: &Tensor) -> Result<Tensor> {
 #[op_def("flipud(Tensor self) -> Tensor")]
 pub fn flipud(this: &Tensor) -> Result<Tensor> {
     if this.sizes().is_empty() {
-        return Err(BadArgument::rank("self", 0, "at least 1").into());
+        return Err(BadArgument::rank("self", 0, 1..).into());
     }
     flip(this, &[0])
 }
@@ -195,7 +194,7 @@ fn roll_plan(this: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Plan<Roll>, 
         return Ok(Plan::new(Roll::Flat(shift.rem_euclid(this.geometry().count().max(1))), [spec]));
     }
     if shifts.is_empty() || shifts.len() != dims.len() {
-        return Err(BadArgument::sizes("shifts", shifts, format!("one for each of `dims`, which has {}", dims.len())));
+        return Err(BadArgument::length("shifts", shifts.len(), dims.len()).like("dims"));
     }
     let rank = this.sizes().len();
     let mut by = vec![0_i64; rank];
@@ -214,11 +213,11 @@ fn roll_plan(this: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Plan<Roll>, 
 #[op_def("rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", out = "out")]
 pub fn rot90(this: &Tensor, k: i64, dims: &[i64]) -> Result<Tensor> {
     let &[a, b] = dims else {
-        return Err(BadArgument::sizes("dims", dims, "two dimensions").into());
+        return Err(BadArgument::length("dims", dims.len(), 2).into());
     };
     let rank = this.sizes().len();
     if rank < 2 {
-        return Err(BadArgument::rank("self", rank, "at least 2").into());
+        return Err(BadArgument::rank("self", rank, 2..).into());
     }
     if wrap_dim("dims", a, rank)? == wrap_dim("dims", b, rank)? {
         return Err(BadArgument::new("dims", Problem::RepeatedDim { dim: b }).into());
@@ -251,7 +250,7 @@ fn triu_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
 
 fn triangle(this: &Tensor) -> Result<Plan<()>, BadArgument> {
     match this.sizes().len() {
-        rank @ (0 | 1) => Err(BadArgument::rank("self", rank, "at least 2")),
+        rank @ (0 | 1) => Err(BadArgument::rank("self", rank, 2..)),
         _ => Ok(Plan::new((), [Spec::contiguous(this.dtype(), this.sizes())])),
     }
 }
@@ -263,7 +262,7 @@ pub fn diag_embed(_: ...) -> Result<Tensor>;
 #[op_plan(diag_embed)]
 fn diag_embed_plan(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Plan<()>, BadArgument> {
     let Some((&length, outer)) = this.sizes().split_last() else {
-        return Err(BadArgument::rank("self", 0, "at least 1"));
+        return Err(BadArgument::rank("self", 0, 1..));
     };
     let rank = this.sizes().len() + 1;
     let (a, b) = (wrap_dim("dim1", dim1, rank)?, wrap_dim("dim2", dim2, rank)?);
@@ -289,7 +288,7 @@ pub fn diag(this: &Tensor, diagonal: i64) -> Result<Tensor> {
     match this.sizes().len() {
         1 => diag_embed(this, diagonal, 0, 1),
         2 => crate::diagonal_copy(this, diagonal, 0, 1),
-        rank => Err(BadArgument::rank("self", rank, "1 or 2").into()),
+        rank => Err(BadArgument::rank("self", rank, &[1, 2]).into()),
     }
 }
 
@@ -299,22 +298,20 @@ pub fn meshgrid_indexing(tensors: &[Tensor], indexing: &str) -> Result<Vec<Tenso
     let turned = match indexing {
         "ij" => false,
         "xy" => true,
-        other => return Err(BadArgument::value("indexing", other, "`ij` or `xy`").into()),
+        other => return Err(BadArgument::word("indexing", other, &["ij", "xy"]).into()),
     };
     let Some(first) = tensors.first() else {
-        return Err(BadArgument::value("tensors", "empty", "one tensor or more").into());
+        return Err(BadArgument::length("tensors", 0, 1..).into());
     };
     let mut sizes = Dims::new();
     for tensor in tensors {
         match tensor.sizes() {
             [] => sizes.push(1),
             &[size] => sizes.push(size),
-            more => return Err(BadArgument::rank("tensors", more.len(), "at most 1").into()),
+            more => return Err(BadArgument::rank("tensors", more.len(), ..=1).into()),
         }
         if tensor.dtype() != first.dtype() {
-            return Err(
-                BadArgument::dtype("tensors", tensor.dtype(), format!("{}, as the first is", first.dtype())).into()
-            );
+            return Err(BadArgument::dtype("tensors", tensor.dtype(), first.dtype()).because("the first is").into());
         }
     }
     let swap = turned && tensors.len() > 1;
@@ -346,10 +343,10 @@ pub fn repeat_interleave(_: ...) -> Result<Tensor>;
 #[op_plan(repeat_interleave)]
 fn repeat_interleave_plan(repeats: &Tensor) -> Result<Plan<(), 0>, BadArgument> {
     if repeats.sizes().len() != 1 {
-        return Err(BadArgument::rank("repeats", repeats.sizes().len(), "1"));
+        return Err(BadArgument::rank("repeats", repeats.sizes().len(), 1));
     }
     if !repeats.dtype().is_integral() {
-        return Err(BadArgument::dtype("repeats", repeats.dtype(), "integral"));
+        return Err(BadArgument::dtype("repeats", repeats.dtype(), DTypes::Integral));
     }
     Ok(Plan::checked(()))
 }
@@ -397,16 +394,11 @@ pub fn repeat_interleave_self_int(_: ...) -> Result<Tensor> {
     };
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     if repeats < 0 {
-        return Err(BadArgument::value("repeats", repeats, "zero or more").into());
+        return Err(BadArgument::number("repeats", repeats, 0..).into());
     }
-    let size = this.sizes().get(at).copied().ok_or_else(|| BadArgument::rank("self", 0, "at least 1"))?;
+    let size = this.sizes().get(at).copied().ok_or_else(|| BadArgument::rank("self", 0, 1..))?;
     if output_size.is_some_and(|wanted| wanted != size.saturating_mul(repeats)) {
-        return Err(BadArgument::value(
-            "output_size",
-            output_size.unwrap_or(0),
-            size.saturating_mul(repeats).to_string(),
-        )
-        .into());
+        return Err(BadArgument::number("output_size", output_size.unwrap_or(0), size.saturating_mul(repeats)).into());
     }
     let mut sizes = Dims::from_slice(this.sizes());
     sizes.insert(at + 1, repeats);

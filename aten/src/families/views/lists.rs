@@ -39,7 +39,7 @@ pub fn unflatten_dense_tensors(flat: &Tensor, tensors: &[Tensor]) -> Result<Vec<
 #[op_def("cartesian_prod(Tensor[] tensors) -> Tensor")]
 pub fn cartesian_prod(tensors: &[Tensor]) -> Result<Tensor> {
     if let Some(odd) = tensors.iter().find(|tensor| tensor.sizes().len() != 1) {
-        return Err(BadArgument::rank("tensors", odd.sizes().len(), "1").into());
+        return Err(BadArgument::rank("tensors", odd.sizes().len(), 1).into());
     }
     if let [only] = tensors {
         return Ok(only.clone());
@@ -51,9 +51,9 @@ pub fn cartesian_prod(tensors: &[Tensor]) -> Result<Tensor> {
 /// Every choice of `r` elements of a vector, in their order, a row for each.
 #[op_def("combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor")]
 pub fn combinations(this: &Tensor, r: i64, with_replacement: bool) -> Result<Tensor> {
-    let &[length] = this.sizes() else { return Err(BadArgument::rank("self", this.sizes().len(), "1").into()) };
+    let &[length] = this.sizes() else { return Err(BadArgument::rank("self", this.sizes().len(), 1).into()) };
     if r < 0 {
-        return Err(BadArgument::value("r", r, "zero or more").into());
+        return Err(BadArgument::number("r", r, 0..).into());
     }
     if r == 0 {
         return this.new_empty(&[0]);

@@ -3,7 +3,7 @@
 //! Paddings come in pairs, that of the last dimension first; a negative one cuts off.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims};
+use dispatch_runtime::{BadArgument, Dims, Expected};
 
 use crate::images_like;
 
@@ -102,10 +102,10 @@ pub(crate) fn bordered(
 ) -> Result<Plan<Bordered>, BadArgument> {
     let rank = this.sizes().len();
     if padding.len() != 2 * count {
-        return Err(BadArgument::sizes("padding", padding, format!("{} numbers", 2 * count)));
+        return Err(BadArgument::length("padding", padding.len(), 2 * count));
     }
     if rank != count + 1 && rank != count + 2 {
-        return Err(BadArgument::rank("self", rank, format!("{} or {}", count + 1, count + 2)));
+        return Err(BadArgument::rank("self", rank, count + 1..=count + 2));
     }
     let batched = usize::from(rank == count + 2);
     if this.sizes()[batched..].contains(&0) {
@@ -115,7 +115,8 @@ pub(crate) fn bordered(
     for (dim, before, after) in pairs(padding, rank) {
         let size = sizes[dim];
         if border == Border::Mirrored && (before >= size || after >= size) {
-            return Err(BadArgument::sizes("padding", padding, format!("less than {size}, which a dimension has")));
+            return Err(BadArgument::number("padding", before.max(after), Expected::Below(size.into()))
+                .because("a dimension has so many positions"));
         }
         sizes[dim] = match size.checked_add(before).and_then(|sum| sum.checked_add(after)) {
             Some(padded) if padded > 0 => padded,
@@ -135,12 +136,11 @@ pub(crate) fn unbordered(
 ) -> Result<Plan<Bordered>, BadArgument> {
     let Plan { value, outputs: [padded] } = bordered(this, padding, count, border)?;
     if grad_output.sizes() != padded.geometry.sizes() {
-        let expected = format!("{:?}, those of the padded tensor", padded.geometry.sizes());
-        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), expected));
+        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), padded.geometry.sizes())
+            .because("the padded tensor has"));
     }
     if grad_output.dtype() != this.dtype() {
-        let expected = format!("{}, as `self` is", this.dtype());
-        return Err(BadArgument::dtype("grad_output", grad_output.dtype(), expected));
+        return Err(BadArgument::dtype("grad_output", grad_output.dtype(), this.dtype()).like("self"));
     }
     Ok(Plan::new(value, [images_like(this, this.sizes())]))
 }
@@ -151,7 +151,7 @@ pub fn pad(this: &Tensor, pad: &[i64], mode: &str, value: Option<f64>) -> Result
     let number = MODES.iter().position(|known| *known == mode);
     match number {
         Some(number) => padded(this, pad, number, value),
-        None => Err(BadArgument::value("mode", mode, "`constant`, `reflect`, `replicate` or `circular`").into()),
+        None => Err(BadArgument::word("mode", mode, &["constant", "reflect", "replicate", "circular"]).into()),
     }
 }
 
@@ -160,7 +160,7 @@ pub fn pad(this: &Tensor, pad: &[i64], mode: &str, value: Option<f64>) -> Result
 pub fn _pad_enum(this: &Tensor, pad: &[i64], mode: i64, value: Option<f64>) -> Result<Tensor> {
     match usize::try_from(mode) {
         Ok(mode) if mode < MODES.len() => padded(this, pad, mode, value),
-        _ => Err(BadArgument::value("mode", mode, "0 to 3").into()),
+        _ => Err(BadArgument::number("mode", mode, 0..=3).into()),
     }
 }
 
@@ -172,7 +172,7 @@ fn padded(this: &Tensor, pad: &[i64], mode: usize, value: Option<f64>) -> Result
         return constant_pad_nd(this, pad, value.unwrap_or(0.0).into());
     }
     if value.is_some_and(|value| value != 0.0) {
-        return Err(BadArgument::value("value", value.unwrap_or(0.0), "left out, as the mode takes none").into());
+        return Err(BadArgument::number("value", value.unwrap_or(0.0), 0).because("the mode takes none").into());
     }
     match (MODES[mode], pad.len()) {
         ("reflect", 2) => crate::reflection_pad1d(this, pad),
@@ -182,7 +182,9 @@ fn padded(this: &Tensor, pad: &[i64], mode: usize, value: Option<f64>) -> Result
         ("replicate", 4) => crate::replication_pad2d(this, pad),
         ("replicate", 6) => crate::replication_pad3d(this, pad),
         ("circular", 2 | 4 | 6) => _pad_circular(this, pad),
-        _ => Err(BadArgument::sizes("pad", pad, "2, 4 or 6 numbers in this mode").into()),
+        _ => Err(BadArgument::length("pad", pad.len(), &[2, 4, 6])
+            .because("the mode pads one, two or three dimensions")
+            .into()),
     }
 }
 
@@ -199,7 +201,9 @@ pub fn _pad_circular(this: &Tensor, pad: &[i64]) -> Result<Tensor> {
     for (dim, before, after) in pairs(pad, rank) {
         let size = this.sizes()[dim];
         if before > size || after > size {
-            return Err(BadArgument::sizes("pad", pad, format!("at most {size}, which a dimension has")).into());
+            return Err(BadArgument::number("pad", before.max(after), ..=size)
+                .because("a dimension has so many positions")
+                .into());
         }
         padded_size(pad, size, before, after)?;
         let (at, cut) = (position(dim), (-before).max(0));
@@ -207,9 +211,9 @@ pub fn _pad_circular(this: &Tensor, pad: &[i64]) -> Result<Tensor> {
         let left = inside.sizes()[dim];
         let (before, after) = (before.max(0), after.max(0));
         if before > left || after > left {
-            return Err(
-                BadArgument::sizes("pad", pad, format!("at most {left} where the other side is cut off")).into()
-            );
+            return Err(BadArgument::number("pad", before.max(after), ..=left)
+                .because("the other side is cut off")
+                .into());
         }
         let (tail, head) = (crate::narrow(&inside, at, left - before, before)?, crate::narrow(&inside, at, 0, after)?);
         padded = crate::cat(&[tail, inside, head], at)?;

@@ -1,7 +1,7 @@
 //! Tensors brought to common sizes, or to so many dimensions.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Geometry, broadcast};
+use dispatch_runtime::{BadArgument, Dims, Expected, Geometry, broadcast};
 
 /// The sums to which a tensor of these sizes would stretch to this one.
 #[op_def("sum_to_size(Tensor self, SymInt[] size) -> Tensor")]
@@ -132,7 +132,7 @@ pub fn unsafe_chunk(this: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>>
 #[op_def("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)")]
 pub fn fill_diagonal_(this: &mut Tensor, fill_value: Scalar, wrap: bool) -> Result<()> {
     let (&[first, second, ..], rank) = (this.sizes(), this.sizes().len()) else {
-        return Err(BadArgument::rank("self", this.sizes().len(), "at least 2").into());
+        return Err(BadArgument::rank("self", this.sizes().len(), 2..).into());
     };
     if rank > 2 && this.sizes().iter().any(|&size| size != first) {
         return Err(BadArgument::sizes("self", this.sizes(), "equal sizes where there are more than two").into());
@@ -164,7 +164,7 @@ fn diagonal_filled(this: &Tensor, (count, step, offset): (i64, i64, i64), value:
 pub fn mT(this: &Tensor) -> Result<Tensor> {
     match this.sizes().len() {
         0 => numpy_T(this),
-        1 => Err(BadArgument::rank("self", 1, "at least 2, or none").into()),
+        1 => Err(BadArgument::rank("self", 1, Expected::Not(1)).into()),
         _ => crate::transpose_int(this, -2, -1),
     }
 }
@@ -193,7 +193,7 @@ pub fn mH(this: &Tensor) -> Result<Tensor> {
 pub fn matrix_H(this: &Tensor) -> Result<Tensor> {
     match this.sizes().len() {
         0 | 2 => adjoint(this),
-        rank => Err(BadArgument::rank("self", rank, "2").into()),
+        rank => Err(BadArgument::rank("self", rank, 2).into()),
     }
 }
 

@@ -28,7 +28,7 @@ fn selected(this: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
 fn sized(argument: &'static str, this: &Tensor, dim: i64) -> Result<(usize, i64), BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     let size = this.sizes().get(at).copied();
-    size.map(|size| (at, size)).ok_or_else(|| BadArgument::rank(argument, 0, "at least 1"))
+    size.map(|size| (at, size)).ok_or_else(|| BadArgument::rank(argument, 0, 1..))
 }
 
 /// Every `step`th position of a dimension, from `start` up to but not `end`.
@@ -43,7 +43,7 @@ pub fn slice(this: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step
 fn sliced(this: &Tensor, dim: i64, start: i64, end: i64, step: i64) -> Result<Tensor> {
     let (at, size) = sized("self", this, dim)?;
     if step <= 0 {
-        return Err(BadArgument::value("step", step, "one or more").into());
+        return Err(BadArgument::number("step", step, 1..).into());
     }
     let wrap = |place: i64| if place < 0 { place.saturating_add(size) } else { place };
     let start = wrap(start).clamp(0, size);
@@ -60,19 +60,16 @@ fn sliced(this: &Tensor, dim: i64, start: i64, end: i64, step: i64) -> Result<Te
 pub fn narrow(this: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor> {
     let (_, size) = sized("self", this, dim)?;
     if length < 0 {
-        return Err(BadArgument::value("length", length, "zero or more").into());
+        return Err(BadArgument::number("length", length, 0..).into());
     }
     let wrapped = if start < 0 { start.saturating_add(size) } else { start };
     if !(0..=size).contains(&wrapped) {
         return Err(BadArgument::new("start", Problem::Index { index: start, size }).into());
     }
     if length > size - wrapped {
-        return Err(BadArgument::value(
-            "length",
-            length,
-            format!("at most {}, what is left of the dimension", size - wrapped),
-        )
-        .into());
+        return Err(BadArgument::number("length", length, ..=size - wrapped)
+            .because("no more is left of the dimension")
+            .into());
     }
     slice(this, dim, Some(wrapped), Some(wrapped + length), 1)
 }
@@ -164,10 +161,10 @@ pub fn unfold(this: &Tensor, dimension: i64, size: i64, step: i64) -> Result<Ten
     let at = wrap_dim("dimension", dimension, rank)?;
     let whole = this.sizes().get(at).copied().unwrap_or(1);
     if !(0..=whole).contains(&size) {
-        return Err(BadArgument::value("size", size, format!("from 0 to {whole}, the size of the dimension")).into());
+        return Err(BadArgument::number("size", size, 0..=whole).because("the dimension has so many positions").into());
     }
     if step <= 0 {
-        return Err(BadArgument::value("step", step, "one or more").into());
+        return Err(BadArgument::number("step", step, 1..).into());
     }
     let (mut sizes, mut strides) = (Dims::from_slice(this.sizes()), Dims::from_slice(this.strides()));
     let stride = strides.get(at).copied().unwrap_or(1);
@@ -268,7 +265,7 @@ pub fn split_sizes(this: &Tensor, split_size: &[i64], dim: i64) -> Result<Vec<Te
 pub fn chunk(this: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
     let (_, size) = sized("self", this, dim)?;
     if chunks <= 0 {
-        return Err(BadArgument::value("chunks", chunks, "one or more").into());
+        return Err(BadArgument::number("chunks", chunks, 1..).into());
     }
     if size == 0 {
         let count = room("chunks", chunks)?.capacity();
@@ -282,7 +279,7 @@ pub fn chunk(this: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
 pub fn tensor_split_sections(this: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
     let (_, size) = sized("self", this, dim)?;
     if sections <= 0 {
-        return Err(BadArgument::value("sections", sections, "one or more").into());
+        return Err(BadArgument::number("sections", sections, 1..).into());
     }
     let mut parts = room("sections", sections)?;
     let mut start = 0;

@@ -1,7 +1,7 @@
 //! Elements in another order, where channels and pixels trade places.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Geometry};
+use dispatch_runtime::{BadArgument, Dims, Expected, Geometry};
 
 use crate::images_like;
 
@@ -12,12 +12,9 @@ pub fn pixel_shuffle(this: &Tensor, upscale_factor: i64) -> Result<Tensor> {
     let factor = positive("upscale_factor", upscale_factor)?;
     let square = factor.saturating_mul(factor);
     if channels % square != 0 {
-        return Err(BadArgument::sizes(
-            "self",
-            this.sizes(),
-            format!("channels that {square} divides, in place of {channels}"),
-        )
-        .into());
+        return Err(
+            BadArgument::size("self", this.sizes(), this.sizes().len() - 3, Expected::MultipleOf(square)).into()
+        );
     }
     let sizes = [channels / square, height.saturating_mul(factor), width.saturating_mul(factor)];
     let (from, to) =
@@ -45,15 +42,14 @@ pub fn pixel_unshuffle(this: &Tensor, downscale_factor: i64) -> Result<Tensor> {
 #[op_def("channel_shuffle(Tensor self, SymInt groups) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
 pub fn channel_shuffle(this: &Tensor, groups: i64) -> Result<Tensor> {
     let [batch, channels, inner @ ..] = this.sizes() else {
-        return Err(BadArgument::rank("self", this.sizes().len(), "3 or more").into());
+        return Err(BadArgument::rank("self", this.sizes().len(), 3..).into());
     };
     if inner.is_empty() {
-        return Err(BadArgument::rank("self", 2, "3 or more").into());
+        return Err(BadArgument::rank("self", 2, 3..).into());
     }
     let groups = positive("groups", groups)?;
     if channels % groups != 0 {
-        let expected = format!("channels that {groups} divides, in place of {channels}");
-        return Err(BadArgument::sizes("self", this.sizes(), expected).into());
+        return Err(BadArgument::size("self", this.sizes(), 1, Expected::MultipleOf(groups)).into());
     }
     let each = channels / groups;
     let with = |sizes: &[i64]| -> Dims { sizes.iter().chain(inner).copied().collect() };
@@ -71,12 +67,12 @@ pub fn native_channel_shuffle(this: &Tensor, groups: i64) -> Result<Tensor> {
 fn images(this: &Tensor) -> Result<(&[i64], [i64; 3]), BadArgument> {
     match this.sizes() {
         [outer @ .., channels, height, width] => Ok((outer, [*channels, *height, *width])),
-        other => Err(BadArgument::rank("self", other.len(), "3 or more")),
+        other => Err(BadArgument::rank("self", other.len(), 3..)),
     }
 }
 
 fn positive(argument: &'static str, factor: i64) -> Result<i64, BadArgument> {
-    if factor > 0 { Ok(factor) } else { Err(BadArgument::value(argument, factor, "above zero")) }
+    if factor > 0 { Ok(factor) } else { Err(BadArgument::number(argument, factor, 1..)) }
 }
 
 /// The elements of `this`, whose inner sizes are split and put in another order, as those of a tensor of other sizes.

@@ -1,7 +1,7 @@
 //! Parts of tensors by the names of their dimensions.
 
-use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DTypes, Expected};
 
 use crate::prelude::*;
 use crate::{tensor_split_indices, tensor_split_sections};
@@ -9,7 +9,7 @@ use crate::{tensor_split_indices, tensor_split_sections};
 /// The dimension that a split is along, of those that the tensor must have.
 fn dim_of(this: &Tensor, rank: usize) -> Result<i64, BadArgument> {
     match this.sizes().len() {
-        few if few < rank => Err(BadArgument::rank("self", few, format!("at least {rank}"))),
+        few if few < rank => Err(BadArgument::rank("self", few, rank..)),
         1 => Ok(0),
         _ => Ok(i64::try_from(rank.max(2) - 1).unwrap_or(0)),
     }
@@ -18,8 +18,8 @@ fn dim_of(this: &Tensor, rank: usize) -> Result<i64, BadArgument> {
 fn equal_parts(this: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
     let size = usize::try_from(dim).ok().and_then(|at| this.sizes().get(at).copied()).unwrap_or(0);
     if sections < 1 || size % sections != 0 {
-        let expected = format!("a number that {size}, the size of dimension {dim}, can be divided by");
-        return Err(BadArgument::value("sections", sections, expected).into());
+        let bad = BadArgument::number("sections", sections, Expected::DivisorOf(size.into()));
+        return Err(bad.because(format!("dimension {dim} has so many positions")).into());
     }
     tensor_split_sections(this, sections, dim)
 }
@@ -69,12 +69,12 @@ pub fn dsplit_array(this: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
 pub fn tensor_split_tensor_indices_or_sections(_: ...) -> Result<Vec<Tensor>> {
     let given = tensor_indices_or_sections;
     if given.dtype() != DType::I64 {
-        return Err(BadArgument::dtype("tensor_indices_or_sections", given.dtype(), "int64").into());
+        return Err(BadArgument::dtype("tensor_indices_or_sections", given.dtype(), DType::I64).into());
     }
     match given.sizes().len() {
         0 => tensor_split_sections(this, given.item()?, dim),
         1 => tensor_split_indices(this, &given.to(Device::CPU)?.contiguous()?.to_vec::<i64>()?, dim),
-        rank => Err(BadArgument::rank("tensor_indices_or_sections", rank, "0 or 1").into()),
+        rank => Err(BadArgument::rank("tensor_indices_or_sections", rank, &[0, 1]).into()),
     }
 }
 
@@ -82,10 +82,10 @@ pub fn tensor_split_tensor_indices_or_sections(_: ...) -> Result<Vec<Tensor>> {
 #[op_def("narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)")]
 pub fn narrow_tensor(this: &Tensor, dim: i64, start: &Tensor, length: i64) -> Result<Tensor> {
     if !start.sizes().is_empty() {
-        return Err(BadArgument::rank("start", start.sizes().len(), "0: one number").into());
+        return Err(BadArgument::rank("start", start.sizes().len(), 0).into());
     }
     if !start.dtype().is_integral() {
-        return Err(BadArgument::dtype("start", start.dtype(), "whole numbers").into());
+        return Err(BadArgument::dtype("start", start.dtype(), DTypes::Integral).into());
     }
     crate::narrow(this, dim, start.item()?, length)
 }

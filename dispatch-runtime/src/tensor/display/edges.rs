@@ -156,7 +156,7 @@ fn fetched(tensor: &Tensor) -> Result<Tensor> {
 fn reason(error: &Error) -> String {
     let in_use = match error.kind() {
         ErrorKind::Kernel { source, .. } => {
-            source.downcast_ref().is_some_and(|bad: &BadArgument| bad.problem == Problem::InUse)
+            source.downcast_ref().is_some_and(|bad: &BadArgument| *bad.problem == Problem::InUse)
         }
         _ => false,
     };

@@ -31,10 +31,10 @@ pub struct Lines {
 #[op_plan(shares)]
 fn shares_plan(this: &Tensor) -> Result<Plan<Lines>, BadArgument> {
     let &[_, columns] = this.sizes() else {
-        return Err(BadArgument::rank("self", this.sizes().len(), "2"));
+        return Err(BadArgument::rank("self", this.sizes().len(), 2));
     };
     if this.dtype() != DType::F32 {
-        return Err(BadArgument::dtype("self", this.dtype(), "float32"));
+        return Err(BadArgument::dtype("self", this.dtype(), DType::F32));
     }
     let lines = Lines { columns: usize::try_from(columns).unwrap_or(0) };
     Ok(Plan::new(lines, [Spec::contiguous(DType::F32, this.sizes())]))

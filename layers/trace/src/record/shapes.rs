@@ -64,8 +64,8 @@ fn asks_for_elements(error: &Error) -> bool {
     let access: Option<&AccessError> = source.and_then(|source| source.downcast_ref());
     let is_copy = error.kind().operator().is_some_and(|operator| operator.base == "copy_");
     matches!(error.kind(), ErrorKind::DataDependent { .. })
-        || is_copy && bad.is_some_and(|bad| matches!(bad.problem, Problem::Device { .. }))
-        || bad.is_some_and(|bad| bad.problem == Problem::NotOnHost { device: Device::META })
+        || is_copy && bad.is_some_and(|bad| matches!(*bad.problem, Problem::Device { .. }))
+        || bad.is_some_and(|bad| *bad.problem == Problem::NotOnHost { device: Device::META })
         || access.is_some_and(|access| *access == AccessError::NotOnHost { device: Device::META })
 }
 
@@ -73,7 +73,7 @@ fn asks_for_elements(error: &Error) -> bool {
 pub(crate) fn is_ignorance(error: &Error) -> bool {
     let bad: Option<&BadArgument> = std::error::Error::source(error).and_then(|source| source.downcast_ref());
     matches!(error.kind(), ErrorKind::NoKernel(_) | ErrorKind::NoneFits { .. } | ErrorKind::NoShape { .. })
-        || bad.is_some_and(|bad| matches!(bad.problem, Problem::Device { .. }))
+        || bad.is_some_and(|bad| matches!(*bad.problem, Problem::Device { .. }))
 }
 
 fn as_shape(value: &Value, shape: &impl Fn(&Tensor) -> Option<Tensor>) -> Option<Value> {

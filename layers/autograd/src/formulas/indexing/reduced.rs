@@ -97,8 +97,7 @@ impl<A: At> Reduction<'_, A> {
             "prod" => self.of_product(grad, this, source, result)?,
             "amax" | "amin" => self.of_extremum(grad, this, source, result)?,
             other => {
-                let expected = "`sum`, `mean`, `prod`, `amax` or `amin`";
-                return Err(BadArgument::value("reduce", other, expected).into());
+                return Err(BadArgument::word("reduce", other, &["sum", "mean", "prod", "amax", "amin"]).into());
             }
         };
         Ok((if self.include_self { before } else { self.at.clear(&before)? }, of_source))

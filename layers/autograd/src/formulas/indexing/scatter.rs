@@ -48,7 +48,7 @@ fn long_name(reduce: &str) -> Result<&'static str> {
     match reduce {
         "add" => Ok("sum"),
         "multiply" => Ok("prod"),
-        other => Err(BadArgument::value("reduce", other, "`add` or `multiply`").into()),
+        other => Err(BadArgument::word("reduce", other, &["add", "multiply"]).into()),
     }
 }
 
@@ -64,7 +64,7 @@ fn gathered(grad: &Tensor, dim: i64, index: &Tensor, src: &Outline) -> Result<Te
 fn as_strided_scatter(grad: &Tensor, this: &Outline, _: ...) -> Result<(Tensor, Tensor)> {
     let offset = storage_offset.unwrap_or_else(|| this.geometry().offset());
     let geometry = Geometry::strided(size, stride, offset)
-        .ok_or_else(|| BadArgument::sizes("stride", stride, "one stride for each size"))?;
+        .ok_or_else(|| BadArgument::length("stride", stride.len(), size.len()).like("size"))?;
     let mut whole = this.zeros_as_it_lies(grad)?;
     aten::copy_(&mut whole, grad, false)?;
     let place = this.with(geometry);

@@ -22,7 +22,7 @@ in_sizes_of_before! {
 
 fn shown(grad: &Tensor, this: &Outline, size: &[i64], stride: &[i64], offset: Option<i64>) -> Result<Tensor> {
     let geometry = Geometry::strided(size, stride, offset.unwrap_or_else(|| this.geometry().offset()))
-        .ok_or_else(|| BadArgument::sizes("stride", stride, "one stride for each size"))?;
+        .ok_or_else(|| BadArgument::length("stride", stride.len(), size.len()).like("size"))?;
     scattered(this, &this.with(geometry), grad)
 }
 
