@@ -8,7 +8,7 @@ use super::is_covered;
 const FAMILIES: [&str; 5] = ["indexing", "norm", "pooling", "reduction", "sort"];
 
 /// Operators without a large call, and why.
-const WITHOUT: [(&str, &str); 11] = [
+const WITHOUT: [(&str, &str); 12] = [
     ("aten::_local_scalar_dense", "it takes one element"),
     ("aten::item", "it takes one element"),
     ("aten::is_nonzero", "it takes one element"),
@@ -26,6 +26,7 @@ const WITHOUT: [(&str, &str); 11] = [
     ("aten::special_log_softmax", "it is another name of `log_softmax`"),
     ("aten::cov", "it is a product of matrices, of deviations from means"),
     ("aten::corrcoef", "it is `cov`, scaled"),
+    ("aten::searchsorted.Scalar_out", "it is the form of `searchsorted.Tensor`"),
 ];
 
 /// The operators of the families that no large call is made of, and of which nothing says why. Other forms of an operator write what it
