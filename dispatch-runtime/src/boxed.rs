@@ -48,7 +48,7 @@ impl BoxedKernel {
         stack: &mut Stack,
     ) -> Option<Result<()>> {
         match self {
-            Self::Function(kernel) => Some(run_function(operator, keys, stack, *kernel)),
+            Self::Function(kernel) => Some(run_function(operator, *kernel, keys, stack)),
             Self::Closure(kernel) => kernel.with_turn(turn, |kernel| run(&**kernel, operator, keys, stack)),
         }
     }
@@ -57,7 +57,7 @@ impl BoxedKernel {
     #[inline]
     pub(crate) fn call(&self, operator: &Operator, keys: KeySet, stack: &mut Stack) -> Option<Result<()>> {
         match self {
-            Self::Function(kernel) => Some(run_function(operator, keys, stack, *kernel)),
+            Self::Function(kernel) => Some(run_function(operator, *kernel, keys, stack)),
             Self::Closure(kernel) => kernel.with(|kernel| run(&**kernel, operator, keys, stack)),
         }
     }
@@ -85,10 +85,10 @@ pub(crate) fn run(
     check(operator, keys, stack)
 }
 
-/// The same, out of line, as most boxed calls end at a typed kernel. The parameters are those of the functions that call it, so that they
-/// stay in their registers.
+/// The same, out of line, as most boxed calls end at a typed kernel. The parameters are in the order of those of `unbox`, so that a caller
+/// has each in one register for both.
 #[inline(never)]
-pub(crate) fn run_function(operator: &Operator, keys: KeySet, stack: &mut Stack, kernel: BoxedFn) -> Result<()> {
+pub(crate) fn run_function(operator: &Operator, kernel: BoxedFn, keys: KeySet, stack: &mut Stack) -> Result<()> {
     run(&kernel, operator, keys, stack)
 }
 

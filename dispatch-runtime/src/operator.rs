@@ -500,7 +500,7 @@ impl Operator {
         match (own, conditions) {
             // Typed code checks the results itself, and has nothing else on its stack.
             (Some(kernel), Conditions::NoneHolds) => kernel(self, keys, stack),
-            (Some(kernel), Conditions::Open) => boxed::run_function(self, keys, stack, *kernel),
+            (Some(kernel), Conditions::Open) => boxed::run_function(self, *kernel, keys, stack),
             (None, _) => self.run_boxed_otherwise(keys, stack, conditions),
         }
     }
@@ -511,7 +511,7 @@ impl Operator {
             && let (_, Entry::Boxed(at)) = table.at(keys)
             && let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)]
         {
-            return boxed::run_function(self, keys, stack, *kernel);
+            return boxed::run(kernel, self, keys, stack);
         }
         self.run_boxed_in_the_end(keys, stack, conditions)
     }

@@ -415,8 +415,8 @@ fn leaves_nothing(_op: &Operator, _keys: KeySet, stack: &mut Stack) -> Result<()
 fn a_boxed_kernel_with_the_wrong_results_is_told_on() {
     let error = |backend| broken(&on(backend, 1)).unwrap_err().to_string();
     let start = "a boxed kernel of `boxing::broken` must leave Tensor on the stack, but left";
-    assert!(error(keys::CPU).starts_with(&format!("{start} int\n  the kernel: CPU `leaves_a_number` (")));
-    assert!(error(keys::Meta).starts_with(&format!("{start} nothing\n  the kernel: Meta `leaves_nothing` (")));
+    assert_eq!(error(keys::CPU), format!("{start} int"));
+    assert_eq!(error(keys::Meta), format!("{start} nothing"));
 }
 
 #[test]
@@ -426,11 +426,9 @@ fn a_boxed_kernel_that_leaves_too_much_is_told_on() {
         _ => panic!("{error}"),
     };
     let error = broken(&on(keys::XLA, 1)).unwrap_err();
-    assert!(
-        error.to_string().starts_with(
-            "a boxed kernel of `boxing::broken` must take its arguments off the stack and leave its results: 3 values are left, not 1\n"
-        ),
-        "{error}"
+    assert_eq!(
+        error.to_string(),
+        "a boxed kernel of `boxing::broken` must take its arguments off the stack and leave its results: 3 values are left, not 1"
     );
     assert_eq!(surplus(error), (1, 3));
     assert_eq!(surplus(nothing(&on(keys::XLA, 1)).unwrap_err()), (0, 1));

@@ -231,14 +231,14 @@ fn results_through_boxed<'a>(
     count: usize,
 ) -> Result<&'a mut [Value]> {
     operator.run_boxed::<false>(table, keys, stack, Conditions::NoneHolds).map_err(|error| error.through(operator))?;
-    results_of(operator, stack, count).map_err(|error| error.left_by_kernel(operator, keys))
+    results_of(operator, stack, count)
 }
 
 /// Runs the slot's boxed kernel, all of whose results are new. Out of line, to be compiled once for each type of results.
 #[inline(never)]
 fn through_boxed<R: Results>(operator: &Operator, table: TableRef, keys: KeySet, stack: &mut Stack) -> Result<R> {
     operator.run_boxed::<false>(table, keys, stack, Conditions::NoneHolds).map_err(|error| error.through(operator))?;
-    R::pop(operator, stack).map_err(|error| error.left_by_kernel(operator, keys))
+    R::pop(operator, stack)
 }
 
 /// A boxed call with a value of the wrong kind. A typed kernel says so; a boxed one may take it.
