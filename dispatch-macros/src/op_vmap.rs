@@ -84,7 +84,7 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     quote!(#function #rule)
 }
 
-/// What stands for tensors in a batch rule, as text and as tokens. Each is mapped, or the same for the whole batch.
+/// The type of a tensor argument in a batch rule, as text and as tokens; none for other arguments.
 fn mapped(ty: &RustType, layer: &TokenStream) -> Option<(&'static str, TokenStream)> {
     Some(match ty.text() {
         "&Tensor" | "&mut Tensor" => ("Mapped", quote!(#layer::Mapped)),

@@ -1,7 +1,7 @@
 //! A place for a value that can be taken away while others use it.
 //!
-//! Users enter and leave; taking the value away shuts the door, and the last user to leave drops it. Nobody waits. A place that is empty
-//! can take the next value.
+//! Users are counted. After the value was taken away there are no new users, and the last one drops it. No thread waits. An empty place can
+//! take the next value.
 
 use std::mem::ManuallyDrop;
 
@@ -39,7 +39,7 @@ impl<T> Counted<T> {
         if self.state.compare_exchange(RETIRED | EMPTY, RETIRED, Ordering::Acquire, Ordering::Relaxed).is_err() {
             return Err(value);
         }
-        // SAFETY: nobody can enter, the last value was dropped, and no one else refills: the exchange succeeds once.
+        // SAFETY: the place has no user, its last value was dropped, and the exchange succeeds in one thread alone.
         self.value.with_mut(|place| unsafe { *place = ManuallyDrop::new(value) });
         self.earlier.fetch_add(1, Ordering::Relaxed);
         self.state.store(0, Ordering::Release);

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::operator::Operator;
 
-/// What the tables were made of: another one after kernels or fallbacks have come or gone.
+/// A state of the registrations: it changes when kernels or fallbacks are added or removed after a call has used them.
 ///
 /// A cache of what follows from a table keeps [`Operator::edition`] beside it, asked for *before*, and looks again if that has changed.
 /// Rules are not part of it.

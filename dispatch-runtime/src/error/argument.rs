@@ -26,7 +26,7 @@ use crate::scalar::Scalar;
 pub struct BadArgument {
     /// The argument's name in the schema.
     pub argument: Cow<'static, str>,
-    /// What is wrong with it. It is in a box, so that results with this error stay small.
+    /// The mistake. A box keeps results with this error small.
     pub problem: Box<Problem>,
     /// Why the operator expects something else, if the problem alone does not say it.
     pub reason: Option<Box<Reason>>,

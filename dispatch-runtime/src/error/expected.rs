@@ -1,4 +1,4 @@
-//! What an operator allows, as values that a program can read.
+//! The numbers, sizes and dtypes that an operator allows, as values that a program can read.
 
 use std::borrow::Cow;
 use std::fmt;

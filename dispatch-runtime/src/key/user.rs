@@ -2,7 +2,8 @@
 //!
 //! `#[dispatch_key]` makes a static [`UserKey`]. Its place in the order is not known to the compiler: it is given out when the
 //! first such key is used, to all keys of the program at once and sorted by name, so that the same program always gives the same
-//! places. A layer that is declared above another user's layer comes after that one. A landing or the set of backends can be full; then the key has no place. It still prints and parses, but adds nothing to
+//! places. A layer that is declared above another user's layer gets a higher place. If a landing or the set of backends is full, the key
+//! has no place. It still prints and parses, but adds nothing to
 //! a key set; registering and calling for it fail and say who has the places, and so does `verify`.
 
 use std::fmt;

@@ -198,7 +198,8 @@ where
     let typed = operator.types_like(TypeId::of::<F>(), |typed| typed.closure, type_name::<F>)?;
     Ok(Box::new(move |operator, _, stack| {
         let address = KeySet::from_bits((&raw const kernel).expose_provenance() as u64);
-        // SAFETY: the registry gives the closure to no other operator. The code finds a box of the type that was compared.
+        // SAFETY: both functions are of one signature. `unbox` checks number and kinds of the arguments, whatever the operator is, and
+        // `call_closure` finds a box of the type that was compared.
         unsafe { (typed.unbox)(operator, Some(typed.call_closure), address, stack) }
     }))
 }
