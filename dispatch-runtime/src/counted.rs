@@ -260,9 +260,12 @@ mod models {
         }
     }
 
+    /// Without a bound on preemptions this takes a minute.
     #[test]
     fn a_call_that_finds_its_counted_kernel_gone_finds_the_next_table() {
-        loom::model(|| {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(|| {
             let kernels = vec![Arc::new(Counted::new(1)), Arc::new(Counted::new(2))];
             let row = Arc::new(Row {
                 published: loom::sync::atomic::AtomicPtr::new(std::ptr::null_mut()),
