@@ -5,8 +5,7 @@ use std::fmt;
 
 use super::expected::{DTypes, Expected, Sizes};
 use super::problem::Problem;
-use crate::dtype::DType;
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Scalar};
 
 /// An argument that an operator cannot compute with: its name, and what is wrong with it.
 ///

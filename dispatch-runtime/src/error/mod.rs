@@ -11,22 +11,22 @@ mod render;
 use std::borrow::Cow;
 use std::fmt;
 
-pub use argument::{BadArgument, Reason};
 use dispatch_schema::SyntaxErrors;
+
+use crate::call::RustOperator;
+use crate::introspection::{Explanation, Site};
+use crate::key::{Device, InvalidKey, Key, KeySet, LandingFull, UnknownDevice, UnknownKey};
+use crate::location::Location;
+use crate::memory::OutOfMemory;
+use crate::name::Name;
+use crate::operator::Operator;
+use crate::scalar::UnknownDType;
+use crate::tensor::{AccessError, OutOfStorage};
+
+pub use argument::{BadArgument, Reason};
 pub use expected::{DTypes, Expected, Sizes};
 pub use problem::Problem;
 pub(crate) use render::listed;
-
-use crate::device::{Device, UnknownDevice};
-use crate::dtype::UnknownDType;
-use crate::explain::{Explanation, Site};
-use crate::key::{InvalidKey, Key, LandingFull, UnknownKey};
-use crate::key_set::KeySet;
-use crate::location::Location;
-use crate::name::Name;
-use crate::operator::Operator;
-use crate::rust_operator::RustOperator;
-use crate::tensor::{AccessError, OutOfMemory, OutOfStorage};
 
 /// The result of everything that can go wrong here.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -201,9 +201,9 @@ pub enum ErrorKind {
         /// The argument that decides.
         argument: &'static str,
         /// Its dtype.
-        dtype: crate::dtype::DType,
+        dtype: crate::scalar::DType,
         /// The dtypes that the kernel supports.
-        supported: &'static [crate::dtype::DType],
+        supported: &'static [crate::scalar::DType],
     },
     /// A schema has mistakes.
     Schema {

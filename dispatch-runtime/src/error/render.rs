@@ -3,9 +3,9 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::ErrorKind;
-use crate::boxed::CLOSURE;
-use crate::device::Device;
-use crate::explain::Site;
+use crate::call::CLOSURE;
+use crate::introspection::Site;
+use crate::key::Device;
 use crate::location::Location;
 
 #[expect(clippy::too_many_lines, reason = "a list, one arm for each cause")]

@@ -2,11 +2,10 @@
 
 use std::panic::Location as Caller;
 
-use super::low_dtypes::LowDTypes;
+use super::autocast_dtypes::LowDTypes;
 use super::{AUTOCAST_LAYER, Entered, Guard, Local, Undo, local, set};
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::key_set::KeySet;
+use crate::key::{Device, KeySet};
+use crate::scalar::DType;
 
 /// Autocast is on for the backend of `device` with this dtype, or off without any. Calls reach the layer `Autocast` while it is on for
 /// some backend; what the layer does with them is its own business.
@@ -78,7 +77,8 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::{exclude, excluded, spawn};
+    use crate::guard::layers::{exclude, excluded};
+    use crate::guard::thread_state::spawn;
     use crate::keys::*;
 
     #[test]

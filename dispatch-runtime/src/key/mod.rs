@@ -5,6 +5,8 @@
 //! only. Built-in keys are constants in [`keys`]; a crate adds its own with `#[dispatch_key]`, and gets one of the free places.
 
 mod alias;
+mod device;
+mod key_set;
 pub mod keys;
 mod layer;
 mod parse;
@@ -14,15 +16,20 @@ mod user;
 use std::fmt;
 
 use crate::error::{ErrorKind, Result};
+use layer::BACKEND_NAMES;
+use user::backend_name;
+
 pub(crate) use alias::Alias;
+pub use device::{Device, UnknownDevice};
+pub use key_set::KeySet;
 pub use layer::Landing;
 pub(crate) use layer::{
-    AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BACKEND_NAMES,
-    BACKEND_SELECT, BACKENDS, DENSE, LAYER_END, LAYERS, ORDER,
+    AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BACKEND_SELECT,
+    BACKENDS, DENSE, LAYER_END, ORDER,
 };
 pub use parse::UnknownKey;
 pub(crate) use slot::{SLOTS, Slot, highest, index, index_from};
-pub(crate) use user::{Clash, assign_places, backend_name, clashes};
+pub(crate) use user::{Clash, assign_places, clashes};
 pub use user::{LandingFull, UserKey};
 
 /// A dispatch key: where a kernel is registered, and what a tensor or a guard adds to a call.
@@ -316,6 +323,7 @@ impl fmt::Debug for Key {
 mod tests {
     use super::keys::*;
     use super::*;
+    use crate::key::layer::Landing;
 
     #[test]
     fn a_layer_on_what_is_no_backend_is_no_key() {

@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::memory::{ALIGNMENT, Class};
+use crate::memory::{ALIGNMENT, Class};
 
 /// The values of all layers: a small one that a fresh tensor was given, and a list that only grows.
 #[derive(Default)]

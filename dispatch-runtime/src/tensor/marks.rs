@@ -7,7 +7,7 @@
 use std::ops::BitOr;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::registry;
+use crate::registration::registry;
 
 /// What layers want to know about a tensor without a lock: one bit each.
 ///

@@ -4,20 +4,15 @@
 //! every call. What happens *to* it lives elsewhere: data in its [`Storage`], history in its layers' extension slots, and a few
 //! marks that every layer wants to read quickly.
 
-mod access;
-mod display;
+pub(crate) mod access;
 mod extension;
-mod from;
+mod from_array;
 mod geometry;
-mod held;
 mod marks;
-mod memory;
 mod operands;
 mod overlap;
-mod shared;
-mod storage;
 mod strided;
-mod watched;
+mod transfer_hold;
 
 use std::any::Any;
 use std::fmt;
@@ -25,26 +20,19 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-pub use access::{AccessError, Read, Write};
-pub(crate) use display::Brief;
-pub use from::{Nested, Ragged, Row};
-pub use geometry::{Dims, Geometry, element_count};
-pub use held::Held;
-pub use marks::Marks;
-pub use memory::OutOfMemory;
-pub use operands::{Operand, Operands};
-pub use shared::{Shared, Unique};
-pub use storage::{Buffer, HostBuffer, Storage};
-use strided::positions;
-pub use strided::{Elements, ElementsMut};
-
-use crate::device::Device;
-use crate::dtype::{Bool, DType, Element};
 use crate::guard;
-use crate::key::{AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, DENSE, layer_bit};
-use crate::key_set::KeySet;
-use crate::scalar::Scalar;
+use crate::key::{AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, DENSE, Device, KeySet, layer_bit};
+use crate::memory::{Shared, Storage};
+use crate::scalar::{Bool, DType, Element, Scalar};
 use extension::Extensions;
+
+pub use access::{AccessError, Read, Write};
+pub use from_array::{Nested, Ragged, Row};
+pub use geometry::{Dims, Geometry, element_count};
+pub use marks::Marks;
+pub use operands::{Operand, Operands};
+pub use strided::{Elements, ElementsMut};
+pub use transfer_hold::Held;
 
 /// An n-dimensional array on some backend. Cloning it makes another handle to the same array.
 ///
@@ -592,8 +580,9 @@ fn default_keys(device: Device, inference: bool) -> KeySet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Buffer;
+    use crate::Spec;
     use crate::keys::*;
-    use crate::spec::Spec;
 
     #[test]
     fn a_tensor_carries_its_backend_and_the_layers_above_it() {

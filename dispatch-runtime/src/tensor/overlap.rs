@@ -4,7 +4,8 @@
 //! pairs; the rest is walked. A walk that is too long counts as one that meets, so a tensor of [`Device::META`](crate::Device), whose
 //! sizes cost nothing, is answered as quickly as any other.
 
-use super::{Dims, Geometry, Tensor};
+use super::Tensor;
+use super::geometry::{Dims, Geometry};
 
 /// The most places that are marked and walked: 32 MiB of marks.
 const FAR: i64 = 1 << 28;
@@ -54,7 +55,7 @@ impl Walk {
     /// Where each element begins.
     fn positions(&self) -> impl Iterator<Item = i64> {
         let (sizes, strides): (Dims, Dims) = self.steps.iter().copied().unzip();
-        super::positions(sizes, strides, self.start)
+        super::strided::positions(sizes, strides, self.start)
     }
 }
 
@@ -150,8 +151,8 @@ impl Marks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dtype::DType;
-    use crate::tensor::Storage;
+    use crate::DType;
+    use crate::Storage;
     use proptest::prelude::*;
     use std::collections::HashSet;
 
@@ -165,7 +166,8 @@ mod tests {
     }
 
     fn places(geometry: &Geometry) -> Vec<i64> {
-        super::super::positions(geometry.sizes().into(), geometry.strides().into(), geometry.offset()).collect()
+        crate::tensor::strided::positions(geometry.sizes().into(), geometry.strides().into(), geometry.offset())
+            .collect()
     }
 
     #[test]

@@ -1,0 +1,173 @@
+//! Where a tensor lives.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::key_set::KeySet;
+use super::layer::{BACKENDS, DENSE};
+use super::slot::Slot;
+use super::user::backend_name;
+use super::{Key, layer_bit};
+use crate::error::listed;
+
+/// A backend and, where it has several devices, which one.
+///
+/// ```
+/// use dispatch_runtime::Device;
+///
+/// assert_eq!("cuda:1".parse::<Device>().unwrap().to_string(), "cuda:1");
+/// assert_eq!(Device::CPU.to_string(), "cpu");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Device {
+    backend: u8,
+    index: u8,
+}
+
+/// The index of a device that was named by its backend alone.
+const CURRENT: u8 = u8::MAX;
+
+impl Device {
+    /// The CPU.
+    pub const CPU: Self = Self { backend: 0, index: CURRENT };
+
+    /// The device without memory, on which operators compute only shapes.
+    pub const META: Self = Self { backend: 15, index: CURRENT };
+
+    /// The current device of a backend, given the backend's key. None where `backend` is not one.
+    #[must_use]
+    pub fn new(backend: Key) -> Option<Self> {
+        backend.backend().map(|backend| Self { backend, index: CURRENT })
+    }
+
+    /// The current device of the backend with this number, which is less than [`BACKENDS`].
+    #[inline]
+    pub(crate) const fn of_backend(backend: u8) -> Self {
+        Self { backend, index: CURRENT }
+    }
+
+    /// The same backend's device number `index`. None for 255, which no device has.
+    ///
+    /// ```
+    /// use dispatch_runtime::Device;
+    /// assert_eq!(Device::CPU.with_index(1).unwrap().to_string(), "cpu:1");
+    /// assert_eq!(Device::CPU.with_index(255), None);
+    /// ```
+    #[must_use]
+    pub const fn with_index(self, index: u8) -> Option<Self> {
+        if index == CURRENT { None } else { Some(Self { index, ..self }) }
+    }
+
+    /// The number of the device, if one was named.
+    #[must_use]
+    pub const fn index(self) -> Option<u8> {
+        if self.index == CURRENT { None } else { Some(self.index) }
+    }
+
+    /// The key of the backend.
+    #[must_use]
+    pub fn key(self) -> Key {
+        Key::of_slot(Slot::on_backend(DENSE, self.backend))
+    }
+
+    /// The keys that naming this device adds to a call which has no tensors.
+    #[inline]
+    pub(crate) const fn keys(self) -> KeySet {
+        KeySet::from_bits(layer_bit(DENSE) | 1 << self.backend)
+    }
+
+    #[inline]
+    pub(crate) const fn backend(self) -> u8 {
+        self.backend
+    }
+}
+
+/// A text does not name a device.
+///
+/// ```
+/// let error = "cdua:0".parse::<dispatch_runtime::Device>().unwrap_err();
+/// assert_eq!(error.to_string(), "unknown device `cdua:0`; did you mean `cuda`? In this program linked are cpu, meta");
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownDevice {
+    /// The text.
+    pub name: String,
+    /// The backend that was probably meant.
+    pub suggestion: Option<String>,
+    /// The devices there are.
+    pub linked: Vec<Device>,
+}
+
+impl fmt::Display for UnknownDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown device `{}`", self.name)?;
+        match &self.suggestion {
+            Some(suggestion) => write!(f, "; did you mean `{suggestion}`?")?,
+            None => f.write_str("; write a backend, or a backend and a number, such as `cpu` or `cuda:0`.")?,
+        }
+        write!(f, " In this program {}", listed(&self.linked))
+    }
+}
+
+impl std::error::Error for UnknownDevice {}
+
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// #[dispatch_key(backend)]
+/// static NPU: Key;
+///
+/// assert_eq!("npu:1".parse(), Ok(Device::new(NPU).unwrap().with_index(1).unwrap()));
+/// ```
+impl FromStr for Device {
+    type Err = UnknownDevice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownDevice> {
+        let (name, index) = text.split_once(':').map_or((text, None), |(name, index)| (name, Some(index)));
+        let unknown = |suggestion| UnknownDevice { name: text.to_owned(), suggestion, linked: Self::linked() };
+        #[expect(clippy::cast_possible_truncation, reason = "BACKENDS is 16")]
+        let found = (0..BACKENDS as u8).find(|&backend| lower_name(backend) == name);
+        let Some(backend) = found else {
+            #[expect(clippy::cast_possible_truncation, reason = "BACKENDS is 16")]
+            let names: Vec<String> = (0..BACKENDS as u8).map(lower_name).collect();
+            return Err(unknown(dispatch_schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned)));
+        };
+        let current = Self { backend, index: CURRENT };
+        let Some(index) = index else { return Ok(current) };
+        // A number as it prints: no sign, no zeros in front.
+        let numbered = index.parse().ok().filter(|number: &u8| number.to_string() == index);
+        numbered.and_then(|number| current.with_index(number)).ok_or_else(|| unknown(None))
+    }
+}
+
+fn lower_name(backend: u8) -> String {
+    backend_name(backend).to_ascii_lowercase()
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&lower_name(self.backend))?;
+        self.index().map_or(Ok(()), |index| write!(f, ":{index}"))
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_parses_as_it_prints_and_no_other_way() {
+        for text in ["cpu", "cuda:0", "meta:254"] {
+            assert_eq!(text.parse::<Device>().unwrap().to_string(), text);
+        }
+        for text in ["cuda:+1", "cuda:01", "cuda:-1", "cuda: 1", "cuda:", "cuda:255", "cuda:256", "cuda:1:1"] {
+            assert!(text.parse::<Device>().is_err(), "{text}");
+        }
+    }
+}
