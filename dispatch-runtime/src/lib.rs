@@ -307,6 +307,10 @@ pub mod __private {
         Takes, carried, check_on_meta, crate_of, explained, failed, fresh_name, function, in_call, in_form, kernel,
         keys, keys_for, unsupported_dtype,
     };
+    #[cfg(feature = "inventory")]
+    pub use crate::key::DeclaredKey;
+    #[cfg(feature = "linkme")]
+    pub use crate::key::KEYS;
     pub use crate::operator::{Definition, Head, Record, TableRef, Typed, too_few_arguments};
     pub use crate::plan::{
         Listed, Part, Plans, PlansList, TakesOut, TakesPlan, Target, Tensors, Writes, all_on, check_outputs_apart,

@@ -15,13 +15,11 @@ use dispatch_schema::SyntaxErrors;
 
 use crate::call::RustOperator;
 use crate::introspection::{Explanation, Site};
-use crate::key::{Device, InvalidKey, Key, KeySet, LandingFull, UnknownDevice, UnknownKey};
+use crate::key::{Device, InvalidKey, Key, KeyError, KeySet, LandingFull, UnknownDevice, UnknownKey};
 use crate::location::Location;
-use crate::memory::OutOfMemory;
 use crate::name::Name;
 use crate::operator::Operator;
 use crate::scalar::UnknownDType;
-use crate::tensor::{AccessError, OutOfStorage};
 
 pub use argument::{BadArgument, Reason};
 pub use expected::{DTypes, Expected, Sizes};
@@ -366,6 +364,12 @@ impl Error {
         &self.0.kind
     }
 
+    /// The cause, and the operators that [`callers`](Self::callers) gives.
+    pub(crate) fn parts_mut(&mut self) -> (&mut ErrorKind, &mut Vec<Name<'static>>) {
+        let Failure { kind, callers } = &mut *self.0;
+        (kind, callers)
+    }
+
     /// The operators whose kernels called the one that failed, the innermost first.
     ///
     /// ```
@@ -399,7 +403,8 @@ impl Error {
     /// The error of wrong results, with the boxed kernel that left them in a call with these keys.
     #[cold]
     pub(crate) fn left_by_kernel(mut self, operator: &Operator, keys: KeySet) -> Self {
-        if let ErrorKind::WrongResult { kernel, .. } | ErrorKind::SurplusResults { kernel, .. } = &mut self.0.kind {
+        if let (ErrorKind::WrongResult { kernel, .. } | ErrorKind::SurplusResults { kernel, .. }, _) = self.parts_mut()
+        {
             *kernel = operator.explain_redispatch(keys, &[]).winner.map(Box::new);
         }
         self
@@ -442,7 +447,7 @@ impl Error {
         outer: &Operator,
         argument: impl FnOnce(&str) -> Option<Cow<'static, str>>,
     ) -> Self {
-        let Failure { kind, callers } = &mut *self.0;
+        let (kind, callers) = self.parts_mut();
         if kind.operator() != Some(inner) || !callers.is_empty() {
             return self;
         }
@@ -486,7 +491,18 @@ from! {
     UnknownKey => UnknownKey;
 }
 
-macro_rules! from_tensors {
+impl From<KeyError> for Error {
+    #[cold]
+    fn from(error: KeyError) -> Self {
+        match error {
+            KeyError::Full(full) => full.into(),
+            KeyError::Invalid(invalid) => invalid.into(),
+            KeyError::NotARuntimeKey(key) => ErrorKind::NotARuntimeKey { key }.into(),
+        }
+    }
+}
+
+macro_rules! from_kernels {
     ($($ty:ty)*) => {$(
         impl From<$ty> for Error {
             #[cold]
@@ -497,7 +513,7 @@ macro_rules! from_tensors {
     )*};
 }
 
-from_tensors! { AccessError BadArgument OutOfStorage OutOfMemory UnknownDType UnknownDevice }
+from_kernels! { BadArgument UnknownDType UnknownDevice }
 
 impl From<String> for Error {
     #[cold]

@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result, listed};
 use crate::guard;
 use crate::key::{Device, Key, KeySet, SLOTS, Slot, Target, layer_bit};
 use crate::location::Location;
+use crate::memory::backend;
 use crate::name::Name;
 use crate::operator::{Entry, Operator, Table};
 use crate::registration::{Registry, registry};
@@ -66,6 +67,8 @@ pub struct Explanation {
     pub losers: Vec<(Site, String)>,
     /// Whether any crate registered anything for the key's backend.
     pub backend_is_linked: bool,
+    /// The devices that the program can put tensors on.
+    pub linked: Vec<Device>,
 }
 
 /// A kernel and where it was registered.
@@ -228,6 +231,7 @@ fn explain(
         candidates: Vec::new(),
         losers: Vec::new(),
         backend_is_linked: true,
+        linked: backend::linked(),
     };
     let Ok(row) = registry.row_of(operator) else {
         return explanation;
@@ -375,7 +379,7 @@ impl Explanation {
             (_, Some(key)) if !self.backend_is_linked => {
                 let (listed, link) = match key.backend() {
                     Some(_) => (
-                        format!("; {}", listed(&Device::linked())),
+                        format!("; {}", listed(&self.linked)),
                         format!("provides that backend, link it: `use my_{} as _;`", key.to_string().to_lowercase()),
                     ),
                     None => (String::new(), "does, link it: `use that_crate as _;`".to_owned()),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::explain::{Site, active};
 use crate::call::BoxedKernel;
 use crate::error::Result;
-use crate::key::{Key, Slot, Target};
+use crate::key::{Key, KeyError, Slot, Target};
 use crate::location::Location;
 use crate::operator::Operator;
 use crate::registration::{Registry, registry};
@@ -90,7 +90,7 @@ impl Operator {
     #[track_caller]
     pub fn table_if(&self, added: &[Key], removed: &[Key]) -> Result<Vec<TableCell>> {
         let location = Location::caller();
-        let targets = |keys: &[Key]| keys.iter().map(|&key| key.registrable()).collect::<Result<Vec<_>>>();
+        let targets = |keys: &[Key]| keys.iter().map(|&key| key.registrable()).collect::<Result<Vec<_>, KeyError>>();
         let (added, removed) = (targets(added)?, targets(removed)?);
         let registry = registry::lock();
         let row = registry.row_of(self)?;

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::call::{RustOperator, granted};
 use crate::error::{Error, ErrorKind};
-use crate::key::{Alias, Clash, Key, Landing, Slot, Target, UserKey, clashes};
+use crate::key::{Alias, Clash, Key, KeyError, Landing, Slot, Target, UserKey, clashes};
 use crate::location::Location;
 use crate::name::Name;
 use crate::registration::registry;
@@ -179,8 +179,8 @@ pub fn verify() -> Vec<Finding> {
         findings.extend(key.place().err().map(|full| Finding::Error(full.into())));
     }
     for &key in &registry.misplaced {
-        let error = key.slot().err().filter(|error| !matches!(error.kind(), ErrorKind::Key(_)));
-        findings.extend(error.map(Finding::Error));
+        let error = key.slot().err().filter(|error| !matches!(error, KeyError::Full(_)));
+        findings.extend(error.map(|error| Finding::Error(error.into())));
     }
     for slot in Slot::all() {
         if let Active::Conflict(fallbacks) = registry.fallbacks[slot.position()].active() {

@@ -5,6 +5,7 @@
 //! only. Built-in keys are constants in [`keys`]; a crate adds its own with `#[dispatch_key]`, and gets one of the free places.
 
 mod alias;
+mod declared;
 mod device;
 mod key_set;
 pub mod keys;
@@ -15,11 +16,14 @@ mod user;
 
 use std::fmt;
 
-use crate::error::{ErrorKind, Result};
 use layer::BACKEND_NAMES;
 use user::backend_name;
 
 pub(crate) use alias::Alias;
+#[cfg(feature = "inventory")]
+pub use declared::DeclaredKey;
+#[cfg(feature = "linkme")]
+pub use declared::KEYS;
 pub use device::{Device, UnknownDevice};
 pub use key_set::KeySet;
 pub use layer::Landing;
@@ -102,6 +106,31 @@ impl fmt::Display for InvalidKey {
 }
 
 impl std::error::Error for InvalidKey {}
+
+/// A key has no cell to register for or to call.
+#[derive(Clone, Debug)]
+pub(crate) enum KeyError {
+    /// No place is left for it.
+    Full(LandingFull),
+    /// There is no such key.
+    Invalid(InvalidKey),
+    /// It is no runtime key.
+    NotARuntimeKey(Key),
+}
+
+impl From<LandingFull> for KeyError {
+    #[cold]
+    fn from(full: LandingFull) -> Self {
+        Self::Full(full)
+    }
+}
+
+impl From<InvalidKey> for KeyError {
+    #[cold]
+    fn from(invalid: InvalidKey) -> Self {
+        Self::Invalid(invalid)
+    }
+}
 
 /// What a key means once users' keys have their places.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -221,7 +250,7 @@ impl Key {
     }
 
     /// The cell or cells that a kernel for this key fills. A catch-all registration is one for `CompositeImplicitAutograd`.
-    pub(crate) fn target(self) -> Result<Target> {
+    pub(crate) fn target(self) -> Result<Target, KeyError> {
         Ok(match self.0 {
             Repr::Undefined => Target::Alias(Alias::CompositeImplicitAutograd),
             Repr::Layer(layer) => Target::Slot(Slot::of_layer(layer)),
@@ -235,16 +264,16 @@ impl Key {
     }
 
     /// The same, where a kernel that was registered for it could ever be reached.
-    pub(crate) fn registrable(self) -> Result<Target> {
+    pub(crate) fn registrable(self) -> Result<Target, KeyError> {
         let target = self.target()?;
-        if target.is_on_no_backend() { Err(ErrorKind::NotARuntimeKey { key: self }.into()) } else { Ok(target) }
+        if target.is_on_no_backend() { Err(KeyError::NotARuntimeKey(self)) } else { Ok(target) }
     }
 
     /// The cell of a runtime key.
-    pub(crate) fn slot(self) -> Result<Slot> {
+    pub(crate) fn slot(self) -> Result<Slot, KeyError> {
         match self.target()? {
             Target::Slot(slot) if slot.key().is_some() => Ok(slot),
-            _ => Err(ErrorKind::NotARuntimeKey { key: self }.into()),
+            _ => Err(KeyError::NotARuntimeKey(self)),
         }
     }
 
@@ -342,8 +371,8 @@ mod tests {
             (Autograd.on(twice), "this key of `Autograd` is on a backend already, so"),
         ] {
             let error = key.target().unwrap_err();
-            assert!(matches!(error.kind(), ErrorKind::InvalidKey(_)), "{error}");
-            assert!(error.to_string().starts_with(why), "{error}");
+            let KeyError::Invalid(invalid) = error else { panic!("{error:?}") };
+            assert!(invalid.to_string().starts_with(why), "{invalid}");
             assert_eq!((key.to_string().as_str(), key.bits(), key.layer_bits()), ("Invalid", 0, 0));
             assert!(key == key.on(CPU) && key != Undefined && !key.is_alias());
         }

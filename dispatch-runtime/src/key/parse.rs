@@ -11,6 +11,7 @@ use super::alias::Alias;
 use super::slot::Slot;
 use super::user::{self, UserKey};
 use super::{Key, Repr, keys};
+use crate::registration::registry;
 
 /// A word is not the name of a key.
 ///
@@ -42,17 +43,23 @@ impl FromStr for Key {
     type Err = UnknownKey;
 
     fn from_str(name: &str) -> Result<Self, UnknownKey> {
-        let declared = user::declared();
-        let all = || all(&declared);
-        let canonical = synonym(name).unwrap_or(name);
-        all().find(|key| key.to_string() == canonical || built_in_name(*key).as_deref() == Some(canonical)).ok_or_else(
-            || {
-                let names: Vec<String> = all().map(|key| key.to_string()).collect();
-                let suggestion = dispatch_schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned);
-                UnknownKey { name: name.to_owned(), suggestion }
-            },
-        )
+        registry::load();
+        find(name)
     }
+}
+
+/// The key of this name, among the built-in ones and those that were declared.
+pub(crate) fn find(name: &str) -> Result<Key, UnknownKey> {
+    let declared = user::declared();
+    let all = || all(&declared);
+    let canonical = synonym(name).unwrap_or(name);
+    all().find(|key| key.to_string() == canonical || built_in_name(*key).as_deref() == Some(canonical)).ok_or_else(
+        || {
+            let names: Vec<String> = all().map(|key| key.to_string()).collect();
+            let suggestion = dispatch_schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned);
+            UnknownKey { name: name.to_owned(), suggestion }
+        },
+    )
 }
 
 /// Every key there is: runtime keys from low to high, layers that want a backend, aliases, and users' keys, those that found no place

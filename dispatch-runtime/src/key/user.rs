@@ -10,8 +10,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 
-use super::Key;
 use super::layer::{BACKEND_NAMES, BACKENDS, FREE_BACKEND_SLOTS, Kind, LAYER_END, LAYERS, Landing, ORDER};
+use super::{Key, declared};
 use crate::location::Location;
 
 /// A backend or a layer that some crate declared with `#[dispatch_key]`.
@@ -222,13 +222,13 @@ pub(crate) fn assign_places(mut keys: Vec<&'static UserKey>) {
 /// What is linked has its places before anybody asks who has one: names do not depend on what the program did first.
 fn assign_linked() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| assign_places(crate::registration::collect::user_keys()));
+    ONCE.call_once(|| assign_places(declared::linked()));
 }
 
 /// A key is used before the registry was: everything that is linked gets its place first, so that the order of use has no say.
 #[cold]
 fn assign_now(key: &'static UserKey) -> u8 {
-    assign_places(crate::registration::collect::user_keys());
+    assign_places(declared::linked());
     assign_places(vec![key]);
     key.place.load(Ordering::Acquire)
 }
@@ -270,9 +270,9 @@ pub(super) fn layer_name(layer: u8) -> &'static str {
     tenant_of_layer(layer).map_or(ORDER[layer as usize].name, UserKey::name)
 }
 
-/// Every user's key, with and without a place. The program's records are collected for it once, and those of `register` come after.
+/// Every user's key that the registry or a use of the key has brought, with and without a place.
 pub(super) fn declared() -> Vec<&'static UserKey> {
-    crate::registration::registry::load();
+    assign_linked();
     DECLARED.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 

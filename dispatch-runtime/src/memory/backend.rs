@@ -152,6 +152,12 @@ pub(crate) fn finish_transfers(storage: &Storage) {
     FOUND.iter().filter_map(OnceLock::get).for_each(|record| record.backend.finish_transfers(storage));
 }
 
+/// The devices of the backends that were found so far, and those that are built in.
+pub(crate) fn linked() -> Vec<Device> {
+    let others = FOUND.iter().filter_map(OnceLock::get).filter_map(|record| Device::new(*record.key));
+    [Device::CPU, Device::META].into_iter().chain(others).collect()
+}
+
 impl Device {
     /// The memory of this device's backend. The CPU and Meta have none that is called so: theirs is built in.
     ///
@@ -187,8 +193,7 @@ impl Device {
     #[must_use]
     pub fn linked() -> Vec<Self> {
         registry::load();
-        let others = FOUND.iter().filter_map(OnceLock::get).filter_map(|record| Self::new(*record.key));
-        [Self::CPU, Self::META].into_iter().chain(others).collect()
+        linked()
     }
 
     /// Waits until everything that was asked of this device is done.

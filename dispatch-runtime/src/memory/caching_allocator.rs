@@ -15,6 +15,8 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
+use crate::error::Error;
+
 /// The system has no block of memory of this size.
 ///
 /// ```
@@ -35,6 +37,13 @@ impl fmt::Display for OutOfMemory {
 }
 
 impl std::error::Error for OutOfMemory {}
+
+impl From<OutOfMemory> for Error {
+    #[cold]
+    fn from(error: OutOfMemory) -> Self {
+        Self::kernel(error)
+    }
+}
 
 /// A cache line, and the widest vector register there is.
 pub(crate) const ALIGNMENT: usize = 64;

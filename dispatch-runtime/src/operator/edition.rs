@@ -11,6 +11,12 @@ use super::Operator;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Edition(usize);
 
+impl Edition {
+    pub(crate) fn now() -> Self {
+        Self(CHANGES.load(Ordering::Acquire))
+    }
+}
+
 impl Operator {
     /// The present edition; none where the operator cannot be called, because it has no definition or several.
     ///
@@ -26,7 +32,7 @@ impl Operator {
     /// ```
     #[must_use]
     pub fn edition(&self) -> Option<Edition> {
-        self.bound_table().ok().map(|_| Edition(CHANGES.load(Ordering::Acquire)))
+        self.bound_table().ok().map(|_| Edition::now())
     }
 }
 

@@ -10,7 +10,6 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::registry;
-use crate::key::UserKey;
 use crate::operator::Record;
 
 #[cfg(not(any(feature = "inventory", feature = "linkme", test)))]
@@ -73,12 +72,6 @@ pub(crate) fn newest() -> usize {
     #[cfg(not(feature = "inventory"))]
     let newest = 0;
     newest
-}
-
-/// Every key that some crate declares.
-pub(crate) fn user_keys() -> Vec<&'static UserKey> {
-    let keys = records().into_iter().filter_map(|record| if let Record::Key(key) = record { Some(key) } else { None });
-    keys.collect()
 }
 
 /// Hands one record to the sources that are switched on. Not public API.

@@ -13,6 +13,7 @@ use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 
 use super::Tensor;
+use crate::error::Error;
 use crate::key::Device;
 use crate::memory::Storage;
 use crate::scalar::{Bool, DType, Element, Scalar};
@@ -69,6 +70,13 @@ impl fmt::Display for AccessError {
 }
 
 impl std::error::Error for AccessError {}
+
+impl From<AccessError> for Error {
+    #[cold]
+    fn from(error: AccessError) -> Self {
+        Self::kernel(error)
+    }
+}
 
 impl Tensor {
     /// The number that a tensor without dimensions is, if its memory is the CPU's.

@@ -20,6 +20,7 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::error::Error;
 use crate::guard;
 use crate::key::{AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, DENSE, Device, KeySet, layer_bit};
 use crate::memory::{Shared, Storage};
@@ -121,6 +122,13 @@ impl fmt::Display for OutOfStorage {
 }
 
 impl std::error::Error for OutOfStorage {}
+
+impl From<OutOfStorage> for Error {
+    #[cold]
+    fn from(error: OutOfStorage) -> Self {
+        Self::kernel(error)
+    }
+}
 
 impl OutOfStorage {
     /// Of a geometry that no storage holds.
@@ -463,6 +471,12 @@ impl Tensor {
     #[inline]
     pub fn mark(&self, marks: Marks) {
         marks.announce();
+        self.add_marks(marks);
+    }
+
+    /// Sets marks that were announced.
+    #[inline]
+    pub(crate) fn add_marks(&self, marks: Marks) {
         self.0.marks.fetch_or(marks.bits(), Ordering::Release);
     }
 
@@ -517,10 +531,16 @@ impl Tensor {
     /// ```
     #[inline]
     pub fn tie_to(&mut self, base: &Self) -> bool {
+        self.set_base(base, || Marks::VIEW.announce())
+    }
+
+    /// Makes a fresh tensor a view of `base`. `announce` runs before the tensor gets the mark of a view.
+    #[inline]
+    pub(crate) fn set_base(&mut self, base: &Self, announce: impl FnOnce()) -> bool {
         match Shared::get_mut(&mut self.0) {
             Some(body) if body.base.is_none() => {
                 *body.base = Some(base.clone());
-                Marks::VIEW.announce();
+                announce();
                 *body.marks.get_mut() |= Marks::VIEW.bits();
                 true
             }
