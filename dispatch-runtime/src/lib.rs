@@ -39,6 +39,7 @@
 extern crate self as dispatch_runtime;
 
 mod call;
+mod device;
 mod display;
 mod error;
 mod expansion;
@@ -53,6 +54,7 @@ mod operator;
 mod plan;
 mod random;
 mod registration;
+mod rust_operator;
 mod scalar;
 mod spec;
 mod table;
@@ -61,31 +63,33 @@ mod tensor;
 #[allow(unsafe_code, reason = "values dropped without a call")]
 mod value;
 
-pub use call::{BoxedFn, KernelHandle, Term};
+pub use call::{KernelHandle, Term};
 pub use dispatch_schema as schema;
-pub use error::{BadArgument, DTypes, Error, ErrorKind, Expected, Problem, Reason, Result, Sizes};
+pub use error::{BadArgument, DTypes, Error, ErrorKind, Expected, Explanation, Problem, Reason, Result, Site, Sizes};
 pub use half::{bf16, f16};
 pub use introspection::{
-    Explanation, Finding, OnSpan, RegisteredKernel, Site, TableCell, dump_name, on_span, registrations_for, span,
-    verify,
+    Finding, OnSpan, RegisteredKernel, TableCell, dump_name, on_span, registrations_for, span, verify,
 };
-pub use key::{Device, InvalidKey, Key, KeySet, Landing, LandingFull, UnknownDevice, UnknownKey, UserKey, keys};
+pub use key::{
+    Device, InvalidKey, Key, KeySet, Landing, LandingFull, Provenance, UnknownDevice, UnknownKey, UserKey, keys,
+};
 pub use location::Location;
 pub use memory::{Backend, BackendRecord, Buffer, HostBuffer, OutOfMemory, Shared, Storage, Unique};
 pub use name::Name;
 pub use num_complex::{Complex32, Complex64};
-pub use operator::{Edition, FallbackRecord, KernelRecord, Operation, Operator, Record, RuleRecord, TableRef};
+pub use operator::{BoxedFn, Edition, FallbackRecord, KernelRecord, Operation, Operator, RuleRecord, TableRef};
 pub use plan::{
-    DimFlags, HasInPlace, HasOut, Plan, PlanList, Planned, Pointwise, Reduced, Shape, reduced_dims, reduced_sizes,
+    DimFlags, HasInPlace, HasOut, Plan, PlanList, Planned, Pointwise, Reduced, reduced_dims, reduced_sizes,
 };
 pub use random::{Drawn, Generator, StandIn, manual_seed, philox};
 pub use registration::{
-    Chain, Change, Destination, Fuser, FuserRecord, Given, LeftOutRecord, Pass, Registrar, Registration, RemarkRecord,
-    Scoped, Step, assemble, fallback, fallback_fallthrough, listen, register,
+    Chain, Change, Destination, Fuser, FuserRecord, Given, LeftOutRecord, Pass, Record, Registrar, Registration,
+    RemarkRecord, Scoped, Step, assemble, fallback, fallback_fallthrough, listen, register,
 };
 pub use scalar::{Arithmetic, Bool, DType, Element, Floating, Layout, MemoryFormat, Number, Scalar, Str, UnknownDType};
-pub use spec::{OperandError, Order, Promotion, Spec, broadcast, broadcast_strides, nesting, result_dtype, wrap_dim};
-pub use table::Provenance;
+pub use spec::{
+    OperandError, Order, Promotion, Shape, Spec, broadcast, broadcast_strides, nesting, result_dtype, wrap_dim,
+};
 pub use tensor::{
     AccessError, Dims, Elements, ElementsMut, Geometry, Held, Marks, Nested, Operand, Operands, OutOfStorage, Ragged,
     Read, Row, Tensor, Write, element_count,
@@ -299,27 +303,28 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::call::{
-        Claim, Mut, New, Of, OptMut, OptOwn, OptRef, Own, Place, Redispatch, Ref, RustOperator, Sig, Signature,
-        argument,
+        Mut, NamesDevice, New, Of, OptMut, OptOwn, OptRef, Own, Place, Redispatch, Ref, Sig, argument, carried, kernel,
+        keys, keys_for,
     };
     pub use crate::expansion::{
-        Anchor, Fresh, FreshName, Given, HasDType, Kernel, KernelError, Named, NamesDevice, OnMeta, Predicate, Returns,
-        Takes, carried, check_on_meta, crate_of, explained, failed, fresh_name, function, in_call, in_form, kernel,
-        keys, keys_for, unsupported_dtype,
+        Anchor, Fresh, FreshName, Given, HasDType, KernelError, Named, Returns, Takes, crate_of, explained, failed,
+        fresh_name, function, in_call, in_form, unsupported_dtype,
     };
     #[cfg(feature = "inventory")]
     pub use crate::key::DeclaredKey;
     #[cfg(feature = "linkme")]
     pub use crate::key::KEYS;
-    pub use crate::operator::{Definition, Head, Record, TableRef, Typed, too_few_arguments};
+    pub use crate::operator::{Definition, Head, Kernel, Predicate, Signature, TableRef, Typed, too_few_arguments};
     pub use crate::plan::{
-        Listed, Part, Plans, PlansList, TakesOut, TakesPlan, Target, Tensors, Writes, all_on, check_outputs_apart,
-        form, fresh_pointwise, meta, meta_planned, outline, place, pointwise, product, reduction,
+        Listed, OnMeta, Part, Plans, PlansList, TakesOut, TakesPlan, Target, Tensors, Writes, all_on, check_on_meta,
+        check_outputs_apart, form, fresh_pointwise, meta, meta_planned, outline, place, pointwise, product, reduction,
     };
     #[cfg(feature = "linkme")]
     pub use crate::registration::RECORDS;
     #[cfg(feature = "inventory")]
     pub use crate::registration::Submitted;
+    pub use crate::registration::{Claim, Record};
+    pub use crate::rust_operator::RustOperator;
     pub use dispatch_macros::{
         __call, __kernel, __plan, __row, unknown_backend_import_its_key_or_declare_it_with_dispatch_key,
         unknown_operator_import_it_or_define_it_with_op_def,

@@ -1,42 +1,11 @@
-//! Kernels that take their arguments from the stack.
-//!
-//! One boxed kernel can serve every operator, which is what fallbacks need, and one that is a closure can be made and taken away
-//! while the program runs. A closure's state is counted: a call holds it, and taking it away drops it when the last call leaves. Its place
-//! stays, and takes the next closure for the same key of the same operator.
-
-use std::fmt;
-use std::sync::Arc;
+//! Running a boxed kernel, and checking the results that it leaves on the stack.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::KeySet;
-use crate::operator::{Counted, Operator, too_few_arguments};
+use crate::operator::{BoxedFn, BoxedKernel, Operator, too_few_arguments};
 use crate::value::{Stack, Value, kind_of};
 
-/// The name of closures among kernels.
-pub(crate) const CLOSURE: &str = "closure";
-
-/// A boxed kernel that is part of the program: it takes exactly the operator's arguments off the stack and pushes its results.
-pub type BoxedFn = fn(&Operator, KeySet, &mut Stack) -> Result<()>;
-
-/// The same, made while the program runs.
-pub(crate) type BoxedClosure = Box<dyn Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync>;
-
-/// Any boxed kernel.
-#[derive(Clone)]
-pub(crate) enum BoxedKernel {
-    Function(BoxedFn),
-    Closure(Arc<Counted<BoxedClosure>>),
-}
-
 impl BoxedKernel {
-    /// Tells the closures apart that had one place.
-    pub(crate) fn turn(&self) -> usize {
-        match self {
-            Self::Function(_) => 0,
-            Self::Closure(kernel) => kernel.turn(),
-        }
-    }
-
     /// Runs the kernel that had its place in this turn; none if it was taken away.
     pub(crate) fn call_turn(
         &self,
@@ -57,13 +26,6 @@ impl BoxedKernel {
         match self {
             Self::Function(kernel) => Some(run_function(operator, *kernel, keys, stack)),
             Self::Closure(kernel) => kernel.with(|kernel| run(&**kernel, operator, keys, stack)),
-        }
-    }
-
-    /// Takes a closure away. Calls that are inside finish; the last one drops its state.
-    pub(crate) fn retire(&self) {
-        if let Self::Closure(kernel) = self {
-            kernel.retire();
         }
     }
 }
@@ -132,23 +94,4 @@ fn check_by_schema(operator: &Operator, keys: KeySet, results: &[Value]) -> Resu
         }
     }
     Ok(())
-}
-
-impl PartialEq for BoxedKernel {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Function(a), Self::Function(b)) => std::ptr::fn_addr_eq(*a, *b),
-            (Self::Closure(a), Self::Closure(b)) => Arc::ptr_eq(a, b),
-            _ => false,
-        }
-    }
-}
-
-impl fmt::Debug for BoxedKernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Function(_) => "function",
-            Self::Closure(_) => CLOSURE,
-        })
-    }
 }

@@ -1,19 +1,21 @@
 //! Calls: typed and boxed ones, redispatch, and the adapters between the two.
 
-pub(crate) mod arithmetic;
-pub(crate) mod boxed_kernel;
+mod arithmetic;
+#[allow(unsafe_code, reason = "a slot says which type its code has")]
+mod boxed;
+mod boxed_kernel;
 mod default_argument;
+#[allow(unsafe_code, reason = "code goes back to the operator's own type")]
+mod dispatch;
+mod error_context;
 #[allow(unsafe_code, reason = "code goes back to the operator's own type")]
 mod kernel_handle;
 mod redispatch;
 #[allow(unsafe_code, reason = "adapters know which types an operator's code has")]
-pub(crate) mod signature;
+mod signature;
 
-pub use arithmetic::{Claim, RustOperator, Term};
-pub(crate) use arithmetic::{assign, granted};
-pub use boxed_kernel::BoxedFn;
-pub(crate) use boxed_kernel::{BoxedClosure, BoxedKernel, CLOSURE};
+pub use arithmetic::Term;
+pub use dispatch::{carried, kernel, keys, keys_for};
 pub use kernel_handle::KernelHandle;
 pub use redispatch::Redispatch;
-pub(crate) use signature::boxed_closure;
-pub use signature::{Mut, New, Of, OptMut, OptOwn, OptRef, Own, Place, Ref, Sig, Signature, argument};
+pub use signature::{Mut, NamesDevice, New, Of, OptMut, OptOwn, OptRef, Own, Place, Ref, Sig, argument};

@@ -3,13 +3,16 @@
 use num_complex::Complex64;
 
 use super::columns::{Cells, Numbers};
-use super::{LINE, OPENING};
 use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
 use crate::key::Device;
 use crate::memory::Storage;
 use crate::scalar::{Bool, DType, Element};
 use crate::tensor::{Tensor, access};
 
+/// Where a line ends.
+pub(super) const LINE: usize = 80;
+/// What every tensor begins with.
+pub(super) const OPENING: &str = "tensor(";
 /// Tensors with more elements are shown in part.
 const WHOLE: i64 = 1000;
 /// How much of each side is shown then.

@@ -12,12 +12,8 @@ use crate::key::Device;
 use crate::scalar::DType;
 use crate::tensor::Tensor;
 use columns::Cells;
-use edge_items::Edges;
+use edge_items::{Edges, LINE, OPENING};
 
-/// Where a line ends.
-const LINE: usize = 80;
-/// What every tensor begins with.
-const OPENING: &str = "tensor(";
 /// How many digits follow the point.
 const DIGITS: usize = 4;
 
@@ -49,15 +45,6 @@ impl fmt::Display for Tensor {
 impl fmt::Debug for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         show(self, None, true, f)
-    }
-}
-
-/// What a tensor is, and not what it holds: how traces and errors name it.
-pub(crate) struct Brief<'a>(pub(crate) &'a Tensor);
-
-impl fmt::Debug for Brief<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tensor({} {:?} on {})", self.0.dtype(), self.0.sizes(), self.0.device())
     }
 }
 

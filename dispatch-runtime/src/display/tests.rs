@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 
-use super::Brief;
+use crate::tensor::Brief;
 use crate::{DType, Device, Geometry, Spec, Storage, Tensor};
 
 fn numbers(count: i64) -> Tensor {

@@ -1,10 +1,11 @@
 //! What only the code that the macros generate names. Not public API.
 
-#[allow(unsafe_code, reason = "code goes back to the operator's own type")]
-pub(crate) mod returns;
+mod arguments;
+mod dtype_switch;
+mod named;
+mod returns;
 
-pub use returns::{
-    Anchor, Fresh, FreshName, Given, HasDType, Kernel, KernelError, Named, NamesDevice, OnMeta, Predicate, Returns,
-    Takes, carried, check_on_meta, crate_of, explained, failed, fresh_name, function, in_call, in_form, kernel, keys,
-    keys_for, unsupported_dtype,
-};
+pub use arguments::{Given, Takes};
+pub use dtype_switch::{HasDType, unsupported_dtype};
+pub use named::{Anchor, Fresh, FreshName, Named, crate_of, fresh_name, function};
+pub use returns::{KernelError, Returns, explained, failed, in_call, in_form};

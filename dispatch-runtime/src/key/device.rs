@@ -1,14 +1,12 @@
 //! Where a tensor lives.
 
 use std::fmt;
-use std::str::FromStr;
 
 use super::key_set::KeySet;
-use super::layer::{BACKENDS, DENSE};
+use super::layer::DENSE;
+use super::places::backend_name;
 use super::slot::Slot;
-use super::user::backend_name;
 use super::{Key, layer_bit};
-use crate::error::listed;
 
 /// A backend and, where it has several devices, which one.
 ///
@@ -111,36 +109,7 @@ impl fmt::Display for UnknownDevice {
 
 impl std::error::Error for UnknownDevice {}
 
-/// ```
-/// use dispatch_runtime::prelude::*;
-///
-/// #[dispatch_key(backend)]
-/// static NPU: Key;
-///
-/// assert_eq!("npu:1".parse(), Ok(Device::new(NPU).unwrap().with_index(1).unwrap()));
-/// ```
-impl FromStr for Device {
-    type Err = UnknownDevice;
-
-    fn from_str(text: &str) -> Result<Self, UnknownDevice> {
-        let (name, index) = text.split_once(':').map_or((text, None), |(name, index)| (name, Some(index)));
-        let unknown = |suggestion| UnknownDevice { name: text.to_owned(), suggestion, linked: Self::linked() };
-        #[expect(clippy::cast_possible_truncation, reason = "BACKENDS is 16")]
-        let found = (0..BACKENDS as u8).find(|&backend| lower_name(backend) == name);
-        let Some(backend) = found else {
-            #[expect(clippy::cast_possible_truncation, reason = "BACKENDS is 16")]
-            let names: Vec<String> = (0..BACKENDS as u8).map(lower_name).collect();
-            return Err(unknown(dispatch_schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned)));
-        };
-        let current = Self { backend, index: CURRENT };
-        let Some(index) = index else { return Ok(current) };
-        // A number as it prints: no sign, no zeros in front.
-        let numbered = index.parse().ok().filter(|number: &u8| number.to_string() == index);
-        numbered.and_then(|number| current.with_index(number)).ok_or_else(|| unknown(None))
-    }
-}
-
-fn lower_name(backend: u8) -> String {
+pub(crate) fn lower_name(backend: u8) -> String {
     backend_name(backend).to_ascii_lowercase()
 }
 
@@ -155,6 +124,25 @@ impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+}
+
+impl KeySet {
+    /// The backend that a call with this set belongs to: of several, the highest, and none where the set is of layers alone.
+    ///
+    /// ```
+    /// use dispatch_runtime::Device;
+    /// use dispatch_runtime::keys::*;
+    /// assert_eq!((CPU | AutogradMeta).device(), Some(Device::META));
+    /// ```
+    #[must_use]
+    pub fn device(self) -> Option<Device> {
+        self.backends().bits().checked_ilog2().and_then(|backend| u8::try_from(backend).ok()).map(Device::of_backend)
+    }
+}
+
+/// The devices that a program can put tensors on.
+pub(crate) fn listed(linked: &[Device]) -> String {
+    format!("linked are {}", linked.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]

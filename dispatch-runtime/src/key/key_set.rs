@@ -10,7 +10,6 @@
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
 
-use super::device::Device;
 use super::layer::{BACKEND_END, LAYER_END, ORDER};
 use super::slot::Slot;
 use super::{Key, LAYER_BITS, layer_bit};
@@ -87,18 +86,6 @@ impl KeySet {
         let bits = if self.backends().is_empty() { self.0 & !PER_BACKEND } else { self.0 };
         let slot = Slot::of_bits(bits);
         slot.key().map(|_| Key::of_slot(slot))
-    }
-
-    /// The backend that a call with this set belongs to: of several, the highest, and none where the set is of layers alone.
-    ///
-    /// ```
-    /// use dispatch_runtime::Device;
-    /// use dispatch_runtime::keys::*;
-    /// assert_eq!((CPU | AutogradMeta).device(), Some(Device::META));
-    /// ```
-    #[must_use]
-    pub fn device(self) -> Option<Device> {
-        self.backends().0.checked_ilog2().and_then(|backend| u8::try_from(backend).ok()).map(Device::of_backend)
     }
 
     /// What is left once `key` has had its turn: every layer strictly below it, on any backend. Below an alias key is below the

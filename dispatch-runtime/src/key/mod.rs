@@ -5,36 +5,45 @@
 //! only. Built-in keys are constants in [`keys`]; a crate adds its own with `#[dispatch_key]`, and gets one of the free places.
 
 mod alias;
+mod clash;
 mod declared;
 mod device;
+mod error;
 mod key_set;
 pub mod keys;
 mod layer;
-mod parse;
+pub(crate) mod parse;
+mod places;
+mod provenance;
 mod slot;
 mod user;
 
 use std::fmt;
 
 use layer::BACKEND_NAMES;
-use user::backend_name;
+use places::backend_name;
 
 pub(crate) use alias::Alias;
+pub(crate) use clash::{Clash, clashes};
 #[cfg(feature = "inventory")]
 pub use declared::DeclaredKey;
 #[cfg(feature = "linkme")]
 pub use declared::KEYS;
 pub use device::{Device, UnknownDevice};
+pub(crate) use device::{listed, lower_name};
+pub(crate) use error::KeyError;
+pub use error::{InvalidKey, UnknownKey};
 pub use key_set::KeySet;
 pub use layer::Landing;
 pub(crate) use layer::{
     AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BACKEND_SELECT,
     BACKENDS, DENSE, LAYER_END, ORDER,
 };
-pub use parse::UnknownKey;
+pub use places::LandingFull;
+pub(crate) use places::assign_places;
+pub use provenance::Provenance;
 pub(crate) use slot::{SLOTS, Slot, highest, index, index_from};
-pub(crate) use user::{Clash, assign_places, clashes};
-pub use user::{LandingFull, UserKey};
+pub use user::UserKey;
 
 /// A dispatch key: where a kernel is registered, and what a tensor or a guard adds to a call.
 ///
@@ -59,77 +68,6 @@ enum Repr {
     User(&'static UserKey),
     OnUser(u8, &'static UserKey),
     Invalid(InvalidKey),
-}
-
-/// [`Key::on`] was asked for a key that there is not.
-///
-/// ```
-/// use dispatch_runtime::{Registrar, keys::*};
-/// let error = Registrar::new("lab").kernel("op", Tracer.on(CPU), |_, _, _| Ok(())).unwrap_err();
-/// assert!(error.to_string().starts_with("`Tracer` is not multiplied by backend"));
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum InvalidKey {
-    /// What was to be put on a backend has one kernel for all of them, or is no layer.
-    NotPerBackend {
-        /// The name of the key.
-        key: &'static str,
-    },
-    /// What was to be put on a backend is on one already.
-    OnABackendAlready {
-        /// The layer of the key.
-        layer: &'static str,
-    },
-    /// What a layer was to be put on is not a backend.
-    NotABackend {
-        /// The name of the key, or its layer's.
-        key: &'static str,
-    },
-}
-
-impl fmt::Display for InvalidKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotPerBackend { key } => {
-                write!(f, "`{key}` is not multiplied by backend, so there is no such key; leave `.on(..)` out")
-            }
-            Self::OnABackendAlready { layer } => write!(
-                f,
-                "this key of `{layer}` is on a backend already, so there is no such key; write `{layer}.on(..)`, once"
-            ),
-            Self::NotABackend { key } => {
-                write!(f, "`{key}` is not a backend, so there is no such key; write `.on(..)` with a backend's own key")
-            }
-        }
-    }
-}
-
-impl std::error::Error for InvalidKey {}
-
-/// A key has no cell to register for or to call.
-#[derive(Clone, Debug)]
-pub(crate) enum KeyError {
-    /// No place is left for it.
-    Full(LandingFull),
-    /// There is no such key.
-    Invalid(InvalidKey),
-    /// It is no runtime key.
-    NotARuntimeKey(Key),
-}
-
-impl From<LandingFull> for KeyError {
-    #[cold]
-    fn from(full: LandingFull) -> Self {
-        Self::Full(full)
-    }
-}
-
-impl From<InvalidKey> for KeyError {
-    #[cold]
-    fn from(invalid: InvalidKey) -> Self {
-        Self::Invalid(invalid)
-    }
 }
 
 /// What a key means once users' keys have their places.
@@ -175,8 +113,8 @@ impl Key {
     pub(crate) fn of_slot(slot: Slot) -> Self {
         match slot.key() {
             None => Self::UNDEFINED,
-            Some((layer, None)) => user::tenant_of_layer(layer).map_or_else(|| Self::layer(layer), Self::user),
-            Some((layer, Some(backend))) => match user::tenant_of_backend(backend) {
+            Some((layer, None)) => places::tenant_of_layer(layer).map_or_else(|| Self::layer(layer), Self::user),
+            Some((layer, Some(backend))) => match places::tenant_of_backend(backend) {
                 None => Self::on_backend(layer, backend),
                 Some(user) if layer == DENSE => Self::user(user),
                 Some(user) => Self(Repr::OnUser(layer, user)),
@@ -331,7 +269,7 @@ impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Repr::Undefined => f.write_str("Undefined"),
-            Repr::Layer(layer) => f.write_str(user::layer_name(layer)),
+            Repr::Layer(layer) => f.write_str(places::layer_name(layer)),
             Repr::OnBackend(DENSE, backend) => f.write_str(backend_name(backend)),
             Repr::OnBackend(layer, backend) => write!(f, "{}{}", ORDER[layer as usize].name, backend_name(backend)),
             Repr::Alias(alias) => f.write_str(alias.name()),

@@ -4,53 +4,15 @@
 //! The names of keys are derived from the list of layers and backends, so there is no second
 //! list to forget one in. PyTorch's old names are understood too.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::alias::Alias;
+use super::error::UnknownKey;
 use super::slot::Slot;
-use super::user::{self, UserKey};
-use super::{Key, Repr, keys};
-use crate::registration::registry;
-
-/// A word is not the name of a key.
-///
-/// ```
-/// let error = "AutogradCPUU".parse::<dispatch_runtime::Key>().unwrap_err();
-/// assert_eq!(error.suggestion.as_deref(), Some("AutogradCPU"));
-/// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct UnknownKey {
-    /// The word.
-    pub name: String,
-    /// The key that was probably meant.
-    pub suggestion: Option<String>,
-}
-
-impl fmt::Display for UnknownKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown dispatch key `{}`", self.name)?;
-        match &self.suggestion {
-            Some(suggestion) => write!(f, "; did you mean `{suggestion}`?"),
-            None => f.write_str("; keys are listed in `dispatch_runtime::keys`, and `#[dispatch_key]` makes new ones"),
-        }
-    }
-}
-
-impl std::error::Error for UnknownKey {}
-
-impl FromStr for Key {
-    type Err = UnknownKey;
-
-    fn from_str(name: &str) -> Result<Self, UnknownKey> {
-        registry::load();
-        find(name)
-    }
-}
+use super::user::UserKey;
+use super::{Key, Repr, keys, places};
 
 /// The key of this name, among the built-in ones and those that were declared.
 pub(crate) fn find(name: &str) -> Result<Key, UnknownKey> {
-    let declared = user::declared();
+    let declared = places::declared();
     let all = || all(&declared);
     let canonical = synonym(name).unwrap_or(name);
     all().find(|key| key.to_string() == canonical || built_in_name(*key).as_deref() == Some(canonical)).ok_or_else(
@@ -128,7 +90,7 @@ mod tests {
 
     #[test]
     fn every_key_that_prints_parses_back() {
-        for key in all(&user::declared()) {
+        for key in all(&places::declared()) {
             assert_eq!(key.to_string().parse(), Ok(key), "{key}");
         }
     }

@@ -7,9 +7,8 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use super::storage::Storage;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::key::{BACKENDS, Device, Key};
-use crate::registration::registry;
 
 /// The memory of one backend's devices.
 ///
@@ -107,7 +106,7 @@ pub trait Backend: Sync {
 #[derive(Clone, Copy)]
 pub struct BackendRecord {
     pub(crate) key: &'static Key,
-    backend: &'static (dyn Backend + Sync),
+    pub(crate) backend: &'static (dyn Backend + Sync),
 }
 
 impl BackendRecord {
@@ -135,7 +134,7 @@ macro_rules! backend {
     };
 }
 
-static FOUND: [OnceLock<&'static BackendRecord>; BACKENDS] = [const { OnceLock::new() }; BACKENDS];
+pub(crate) static FOUND: [OnceLock<&'static BackendRecord>; BACKENDS] = [const { OnceLock::new() }; BACKENDS];
 
 /// Takes up what the records bring. The first one for a key stays.
 pub(crate) fn found(records: impl IntoIterator<Item = &'static BackendRecord>) {
@@ -156,66 +155,4 @@ pub(crate) fn finish_transfers(storage: &Storage) {
 pub(crate) fn linked() -> Vec<Device> {
     let others = FOUND.iter().filter_map(OnceLock::get).filter_map(|record| Device::new(*record.key));
     [Device::CPU, Device::META].into_iter().chain(others).collect()
-}
-
-impl Device {
-    /// The memory of this device's backend. The CPU and Meta have none that is called so: theirs is built in.
-    ///
-    /// ```
-    /// use dispatch_runtime::Device;
-    /// let error = "hpu".parse::<Device>().unwrap().memory().err().unwrap();
-    /// assert!(error.to_string().starts_with("nothing in this program can allocate memory on hpu"));
-    /// ```
-    pub fn memory(self) -> Result<&'static dyn Backend> {
-        let slot = &FOUND[usize::from(self.backend())];
-        let found = slot.get().or_else(|| {
-            registry::load();
-            slot.get()
-        });
-        found.map(|record| record.backend as &dyn Backend).ok_or_else(|| no_backend(self))
-    }
-
-    /// The same, where there is such a device.
-    pub(crate) fn available_memory(self) -> Result<&'static dyn Backend> {
-        let memory = self.memory()?;
-        match self.index() {
-            Some(index) if usize::from(index) >= memory.devices() => Err(no_device(self, memory.devices())),
-            _ => Ok(memory),
-        }
-    }
-
-    /// The devices that this program can put tensors on: those whose backends are linked.
-    ///
-    /// ```
-    /// use dispatch_runtime::Device;
-    /// assert!(Device::linked().contains(&Device::CPU));
-    /// ```
-    #[must_use]
-    pub fn linked() -> Vec<Self> {
-        registry::load();
-        linked()
-    }
-
-    /// Waits until everything that was asked of this device is done.
-    ///
-    /// ```
-    /// dispatch_runtime::Device::CPU.synchronize().unwrap();
-    /// ```
-    pub fn synchronize(self) -> Result<()> {
-        if self.is_built_in() { Ok(()) } else { self.memory()?.synchronize(self) }
-    }
-
-    pub(crate) fn is_built_in(self) -> bool {
-        [Self::CPU.backend(), Self::META.backend()].contains(&self.backend())
-    }
-}
-
-#[cold]
-fn no_device(device: Device, count: usize) -> Error {
-    ErrorKind::NoDevice { device, count, linked: Device::linked() }.into()
-}
-
-#[cold]
-fn no_backend(device: Device) -> Error {
-    ErrorKind::NoBackend { device, linked: Device::linked() }.into()
 }

@@ -10,6 +10,7 @@ mod shared;
 mod storage;
 
 pub use backend::{Backend, BackendRecord};
+pub(crate) use backend::{FOUND, linked};
 pub use caching_allocator::OutOfMemory;
 pub(crate) use caching_allocator::{ALIGNMENT, Class};
 pub use shared::{Shared, Unique};

@@ -1,8 +1,8 @@
 //! What the compiler knows about an operator.
 
 use super::Operator;
-use crate::call::Signature;
-use crate::plan::Shape;
+use super::definition::Typed;
+use crate::spec::Shape;
 
 /// The types of one operator: `#[op_def]` implements it for the empty enum that shares the operator's name.
 ///
@@ -22,3 +22,19 @@ pub unsafe trait Operation: 'static {
     /// The operator itself.
     fn operator() -> &'static Operator;
 }
+
+/// The types of an operator's functions, and its adapters.
+pub trait Signature: 'static {
+    /// A kernel. It takes the arguments, the keys of the call, and the table that the call went through.
+    type Kernel: Copy + Send + Sync + 'static;
+    /// A condition of a kernel.
+    type Predicate: Copy + Send + Sync + 'static;
+    /// The adapters.
+    const ADAPTERS: &'static Typed;
+}
+
+/// A pointer to a kernel of an operator.
+pub type Kernel<O> = <<O as Operation>::Signature as Signature>::Kernel;
+
+/// A pointer to a condition of an operator's kernels.
+pub type Predicate<O> = <<O as Operation>::Signature as Signature>::Predicate;

@@ -1,68 +1,12 @@
-//! What the attribute macros submit.
-//!
-//! Every attribute becomes one static record. Records arrive in no particular order - through `inventory`, through `linkme`, or by an
-//! explicit [`register`](crate::register) - and the registry makes the same tables of them whatever the order was.
+//! The records of kernels and fallbacks.
 
 use super::Operator;
-use super::operation::Operation;
-use super::rules::RuleRecord;
+use super::kernel::{BoxedFn, Condition, StaticKernel};
+use super::operation::{self, Operation};
 use super::table::Code;
-use crate::call::{BoxedFn, Claim};
-use crate::expansion::returns;
-use crate::key::{Key, UserKey};
+use crate::key::Key;
 use crate::location::Location;
-use crate::memory::BackendRecord;
-use crate::registration::{FuserRecord, LeftOutRecord, RemarkRecord};
 use crate::tensor::Marks;
-
-/// One thing that some crate adds to the program.
-///
-/// The attribute macros make and submit records. A program whose records are not collected makes them itself and hands them to
-/// [`register`](crate::register).
-#[derive(Clone, Copy, Debug)]
-pub enum Record {
-    /// An operator.
-    Operator(&'static Operator),
-    /// A kernel of an operator, for one or more keys.
-    Kernel(&'static KernelRecord),
-    /// A kernel of an operator, and what follows from it for the operator's forms.
-    Kernels(&'static [KernelRecord]),
-    /// What a key does for operators that have no kernel for it.
-    Fallback(&'static FallbackRecord),
-    /// A backend or a layer.
-    Key(&'static UserKey),
-    /// What one of Rust's own operators does with tensors.
-    Claim(&'static Claim),
-    /// A backend's memory.
-    Backend(&'static BackendRecord),
-    /// What makes one pass of many calls on a backend.
-    Fuser(&'static FuserRecord),
-    /// What a layer knows about an operator.
-    Rule(&'static RuleRecord),
-    /// What a layer says about operators.
-    Remark(&'static RemarkRecord),
-    /// The operators of a Cargo feature that is off.
-    LeftOut(&'static LeftOutRecord),
-}
-
-impl Record {
-    /// What makes two records the same one, submitted twice.
-    pub(crate) fn address(self) -> usize {
-        match self {
-            Self::Operator(record) => std::ptr::from_ref(record).addr(),
-            Self::Kernel(record) => std::ptr::from_ref(record).addr(),
-            Self::Kernels(records) => records.as_ptr().addr(),
-            Self::Fallback(record) => std::ptr::from_ref(record).addr(),
-            Self::Key(record) => std::ptr::from_ref(record).addr(),
-            Self::Claim(record) => std::ptr::from_ref(record).addr(),
-            Self::Backend(record) => std::ptr::from_ref(record).addr(),
-            Self::Fuser(record) => std::ptr::from_ref(record).addr(),
-            Self::Rule(record) => std::ptr::from_ref(record).addr(),
-            Self::Remark(record) => std::ptr::from_ref(record).addr(),
-            Self::LeftOut(record) => std::ptr::from_ref(record).addr(),
-        }
-    }
-}
 
 /// A kernel of an operator, as `#[op_impl]` makes it.
 ///
@@ -103,31 +47,16 @@ pub struct KernelRecord {
     pub(crate) priority: i32,
 }
 
-/// The code of a kernel that is part of the program.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum StaticKernel {
-    Typed(Code),
-    Boxed(BoxedFn),
-    Fallthrough,
-}
-
-/// When a kernel is fit for a call.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Condition {
-    pub(crate) holds: Code,
-    pub(crate) text: &'static str,
-}
-
 impl KernelRecord {
     /// A kernel with the operator's own signature, and behind its arguments the keys of the call and the table that the call went through.
     #[must_use]
     pub const fn typed<O: Operation>(
-        kernel: returns::Kernel<O>,
+        kernel: operation::Kernel<O>,
         keys: &'static [&'static Key],
         name: &'static str,
         location: Location,
     ) -> Self {
-        Self::new(O::operator, StaticKernel::Typed(Code::of::<returns::Kernel<O>>(kernel)), keys, name, location)
+        Self::new(O::operator, StaticKernel::Typed(Code::of::<operation::Kernel<O>>(kernel)), keys, name, location)
     }
 
     /// A kernel that takes its arguments from the stack.
@@ -179,8 +108,8 @@ impl KernelRecord {
     /// The record is one of this operator's.
     #[doc(hidden)]
     #[must_use]
-    pub const unsafe fn when<O: Operation>(mut self, holds: returns::Predicate<O>, text: &'static str) -> Self {
-        self.condition = Some(Condition { holds: Code::of::<returns::Predicate<O>>(holds), text });
+    pub const unsafe fn when<O: Operation>(mut self, holds: operation::Predicate<O>, text: &'static str) -> Self {
+        self.condition = Some(Condition { holds: Code::of::<operation::Predicate<O>>(holds), text });
         self
     }
 

@@ -5,9 +5,10 @@
 //! points at a table with an empty mask and one slot, the code that binds it.
 
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Operator;
-use crate::call::BoxedKernel;
+use super::kernel::BoxedKernel;
 use crate::key::{KeySet, LAYER_BITS, SLOTS, Slot, highest, index, index_from, layer_bit};
 use crate::tensor::Marks;
 
@@ -98,7 +99,7 @@ pub(crate) enum Entry {
 pub(crate) struct Choice {
     /// What the slot would hold if this were its only kernel.
     pub(crate) filling: (Code, Entry),
-    pub(crate) condition: Option<super::record::Condition>,
+    pub(crate) condition: Option<super::kernel::Condition>,
 }
 
 /// A table that was published, bound or not. Every kernel gets that of its call.
@@ -238,6 +239,27 @@ impl Table {
     pub(crate) const fn published(&'static self) -> TableRef {
         TableRef(self.head())
     }
+}
+
+/// A state of the registrations: it changes when kernels or fallbacks are added or removed after a call has used them.
+///
+/// A cache of what follows from a table keeps [`Operator::edition`] beside it, asked for *before*, and looks again if that has changed.
+/// Rules are not part of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Edition(usize);
+
+impl Edition {
+    pub(crate) fn now() -> Self {
+        Self(CHANGES.load(Ordering::Acquire))
+    }
+}
+
+/// How often a table was taken from an operator.
+static CHANGES: AtomicUsize = AtomicUsize::new(0);
+
+/// Comes after an operator has lost its table.
+pub(crate) fn change() {
+    CHANGES.fetch_add(1, Ordering::Release);
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! The plan that letters such as `"mk,kn->mn"` are.
 
 use super::Plan;
-use super::outline::Shape;
 use crate::error::{BadArgument, ErrorKind, Result};
 use crate::operator::Operator;
 use crate::scalar::DType;
-use crate::spec::Spec;
+use crate::spec::{Shape, Spec};
 use crate::tensor::{Dims, Tensor};
 
 /// The plan of a call with these tensors, which are the operator's first arguments.

@@ -7,6 +7,7 @@
 mod checks;
 mod contraction;
 mod meta;
+mod on_meta;
 mod outline;
 mod output;
 mod pointwise;
@@ -24,8 +25,8 @@ use crate::value::Value;
 pub use checks::{Plans, PlansList, TakesOut, TakesPlan};
 pub use contraction::product;
 pub use meta::meta_planned;
-pub(crate) use meta::on_meta;
-pub use outline::{Shape, outline};
+pub use on_meta::{OnMeta, check_on_meta};
+pub use outline::outline;
 pub use output::{Target, Tensors, Writes, check_outputs_apart, place};
 pub use pointwise::{Part, Pointwise, fresh_pointwise, pointwise};
 pub use reduction::{DimFlags, Listed, Reduced, reduced_dims, reduced_sizes, reduction};

@@ -1,9 +1,9 @@
 //! The outputs that the caller of a form brings.
 
-use crate::call::assign;
 use crate::error::{BadArgument, Problem, Result};
 use crate::key::Device;
 use crate::memory::Storage;
+use crate::registration::assign;
 use crate::spec::Spec;
 use crate::tensor::Tensor;
 

@@ -3,12 +3,11 @@
 use smallvec::SmallVec;
 
 use super::Plan;
-use super::outline::Shape;
 use crate::error::{ErrorKind, Result};
 use crate::key::Device;
 use crate::operator::{Operation, Operator};
 use crate::scalar::{DType, Scalar};
-use crate::spec::{Promotion, Ranks, Spec};
+use crate::spec::{Promotion, Ranks, Shape, Spec};
 use crate::tensor::Tensor;
 use crate::value::Value;
 

@@ -3,11 +3,10 @@
 use smallvec::SmallVec;
 
 use super::Plan;
-use super::outline::Shape;
 use crate::error::{BadArgument, ErrorKind, Problem, Result};
 use crate::operator::Operator;
 use crate::scalar::DType;
-use crate::spec::{Spec, wrap_dim};
+use crate::spec::{Shape, Spec, wrap_dim};
 use crate::tensor::{Dims, Tensor};
 use crate::value::Value;
 

@@ -1,10 +1,10 @@
 //! The forms of an operator: in place, and into a tensor that the caller brings.
 
 use super::meta::check_on_meta;
-use crate::call::assign;
 use crate::error::{BadArgument, DTypes, Error, ErrorKind, Problem, Result};
 use crate::key::{Device, KeySet};
 use crate::operator::Operator;
+use crate::registration::assign;
 use crate::spec::Spec;
 use crate::tensor::Tensor;
 use crate::value::{Stack, Value};
@@ -48,7 +48,8 @@ pub fn meta(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
     let depends = |operator: &Operator| operator.outline().is_none() && operator.is_data_dependent();
     if depends(operator.functional().unwrap_or(operator)) {
         let count = operator.argument_count();
-        let arguments = stack.top(count).ok_or_else(|| crate::operator::too_few_arguments(operator, stack.len()))?;
+        let arguments =
+            stack.top(count).ok_or_else(|| crate::operator::arguments::too_few_arguments(operator, stack.len()))?;
         check_on_meta(operator, arguments).map_err(|error| Error::from(error).in_operator(operator.name()))?;
         return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
     }
@@ -64,7 +65,7 @@ pub fn form(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
 fn through_functional(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let count = operator.argument_count();
     let Some(arguments) = stack.top(count) else {
-        return Err(crate::operator::too_few_arguments(operator, stack.len()));
+        return Err(crate::operator::arguments::too_few_arguments(operator, stack.len()));
     };
     let mut arguments = arguments.to_vec();
     stack.drop_top(count);

@@ -9,8 +9,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::record::Record;
 use super::registry;
-use crate::operator::Record;
 
 #[cfg(not(any(feature = "inventory", feature = "linkme", test)))]
 compile_error!(

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use super::listener::{self, Change};
 use super::registry;
-use crate::call::BoxedKernel;
 use crate::key::{Slot, Target};
 use crate::name::Name;
-use crate::operator::Operator;
+use crate::operator::{BoxedKernel, Operator};
 use crate::table::Source;
 
 /// Something that was registered while the program runs. Dropping it leaves it registered.

@@ -36,7 +36,7 @@ pub(crate) fn add(listener: &Arc<Listener>) -> u64 {
         listeners.1.push((id, listener.clone()));
         id
     };
-    for operator in registry::all() {
+    for operator in Operator::all() {
         listener(Change::Defined, operator);
     }
     id

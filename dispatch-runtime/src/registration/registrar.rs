@@ -7,17 +7,17 @@
 //! A table that was called through is kept for good, because a call may still be reading it, as are operators and the places of closures.
 //! What comes again is the same, so a program that registers and removes in a loop does not grow.
 
-use dispatch_schema::{OperatorName, Schema, is_identifier, rust_argument};
+use std::any::{TypeId, type_name};
+
+use dispatch_schema::{OperatorName, is_identifier};
 
 use super::handle::{Registration, What};
-use super::listener::{self, Change};
 use super::registry;
-use crate::call::{BoxedClosure, CLOSURE, boxed_closure};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Key, KeySet, Target};
+use crate::key::{Key, KeySet};
 use crate::location::Location;
-use crate::name::Name;
-use crate::operator::{Code, Definition, Head, Operator};
+use crate::name::{CLOSURE, Name};
+use crate::operator::{BoxedClosure, Operator};
 use crate::table::Registered;
 use crate::value::Stack;
 
@@ -47,39 +47,6 @@ impl Registrar {
     #[must_use]
     pub fn new(namespace: &str) -> Self {
         Self { namespace: namespace.to_owned() }
-    }
-
-    /// Defines an operator, given its schema. It can be called through a stack. A definition that was removed and comes again from the same
-    /// line is the same operator.
-    ///
-    /// # Errors
-    ///
-    /// Where the schema has mistakes, belongs to another namespace, or is defined already.
-    #[track_caller]
-    pub fn define(&self, schema: &str) -> Result<Registration> {
-        let location = Location::caller();
-        let mut parsed = Schema::parse(schema)
-            .map_err(|errors| Error::from(ErrorKind::Schema { text: schema.to_owned(), errors }))?;
-        check_fit(schema, &parsed)?;
-        parsed.name = self.resolve(&parsed.name.to_string())?;
-        let full_name = parsed.name.clone();
-        let name = as_name(&full_name);
-        let operator = {
-            let mut registry = registry::lock();
-            if let Some(row) = registry.row(name).filter(|row| row.definition().is_some()) {
-                let mut locations: Vec<Location> = row.definitions.iter().map(|operator| operator.location()).collect();
-                locations.push(location);
-                return Err(ErrorKind::DuplicateOperator { operator: row.name, locations }.into());
-            }
-            let text = parsed.to_string();
-            let signature = text.find('(').map_or("", |at| &text[at..]);
-            let former = registry.row(name).and_then(|row| row.former(signature, location));
-            let operator = former.unwrap_or_else(|| new_operator(registry.intern(name), parsed, signature, location));
-            registry.define(operator);
-            operator
-        };
-        listener::tell(Change::Defined, operator);
-        Ok(Registration(What::Operator(operator)))
     }
 
     /// Registers a boxed kernel. Its operator may be defined later.
@@ -203,7 +170,7 @@ impl Registrar {
     }
 
     /// The name in full, if it is one that a schema can spell, and in this namespace.
-    fn resolve(&self, operator: &str) -> Result<OperatorName> {
+    pub(super) fn resolve(&self, operator: &str) -> Result<OperatorName> {
         let name = |text: &str| {
             OperatorName::parse(text).map_err(|errors| Error::from(ErrorKind::Schema { text: text.to_owned(), errors }))
         };
@@ -221,110 +188,24 @@ impl Registrar {
     }
 }
 
-fn as_name(name: &OperatorName) -> Name<'_> {
+pub(super) fn as_name(name: &OperatorName) -> Name<'_> {
     Name { namespace: name.namespace.as_deref().unwrap_or(""), base: &name.base, overload: &name.overload }
 }
 
-/// Registers what `key` does for operators that have no kernel for it.
-///
-/// # Errors
-///
-/// Where `key` is not one runtime key, or has a fallback already.
-///
-/// ```
-/// use dispatch_runtime::{fallback, keys::*};
-///
-/// let counting = fallback(PreDispatch, |op, keys, stack| op.redispatch_boxed(keys.below(PreDispatch), stack)).unwrap();
-/// counting.remove();
-/// ```
-#[track_caller]
-pub fn fallback(
-    key: Key,
-    kernel: impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync + 'static,
-) -> Result<Registration> {
-    add_fallback(key, Some(Box::new(kernel)))
-}
-
-/// Makes calls of all operators that have no kernel for `key` pass over it.
-///
-/// # Errors
-///
-/// As [`fallback`].
-///
-/// ```
-/// dispatch_runtime::fallback_fallthrough(dispatch_runtime::keys::Negative).unwrap().remove();
-/// ```
-#[track_caller]
-pub fn fallback_fallthrough(key: Key) -> Result<Registration> {
-    add_fallback(key, None)
-}
-
-#[track_caller]
-fn add_fallback(key: Key, closure: Option<BoxedClosure>) -> Result<Registration> {
-    let (location, label) = (Location::caller(), label(closure.as_ref()));
-    let slot = match key.target()? {
-        Target::Slot(slot) if slot.key().is_some() => slot,
-        _ => return Err(ErrorKind::NotARuntimeKey { key }.into()),
-    };
-    let mut registry = registry::lock();
-    let present = &registry.fallbacks[slot.position()].kernels;
-    if !present.is_empty() {
-        let mut fallbacks: Vec<_> = present.iter().map(|kernel| (kernel.name, kernel.location)).collect();
-        fallbacks.push((label, location));
-        return Err(ErrorKind::DuplicateFallback { key, fallbacks }.into());
-    }
-    let source = registry.next_source();
-    let kernel = closure.map(|closure| registry.keep_closure((None, Target::Slot(slot)), closure));
-    registry.set_fallback(slot, Registered::running(kernel.into(), label, location, source));
-    Ok(Registration(What::Fallback { slot, source }))
-}
-
-fn label(closure: Option<&BoxedClosure>) -> &'static str {
+pub(super) fn label(closure: Option<&BoxedClosure>) -> &'static str {
     if closure.is_some() { CLOSURE } else { "fallthrough" }
 }
 
-static UNBOUND: Head = {
-    fn never() {}
-    Head::unbound(None, Code::of(never as fn()))
-};
-
-/// An operator without Rust types, which lives as long as the program.
-fn new_operator(name: Name<'static>, schema: Schema, signature: &str, location: Location) -> &'static Operator {
-    let carriers = schema.arguments.iter().enumerate().filter(|(_, argument)| argument.ty.carries_keys());
-    let definition = Definition {
-        name,
-        signature: Box::leak(signature.into()),
-        docs: "",
-        location,
-        arguments: schema.arguments.len(),
-        tensor_results: schema.tensor_returns().and_then(|count| u8::try_from(count).ok()).unwrap_or(u8::MAX),
-        carriers: carriers.fold(0, |bits, (i, _)| bits | 1 << i),
-        aliasing: schema.is_aliasing(),
-        viewing: !schema.views().is_empty(),
-        device: schema.device_argument(),
-        shape: None,
-        plan: None,
-        data_dependent: false,
-        functional: None,
-        typed: None,
-        function: None,
-        kernels: &[],
-    };
-    Box::leak(Box::new(Operator::without_types(&UNBOUND, definition, schema)))
-}
-
-fn check_fit(text: &str, schema: &Schema) -> Result<()> {
-    let unfit = |reason| Err(ErrorKind::UnfitSchema { text: text.to_owned(), reason }.into());
-    if schema.varargs || schema.varreturns {
-        return unfit("an operator's arguments and results are counted, so `...` cannot stand for them");
-    }
-    if schema.arguments.len() > 64 {
-        return unfit("an operator has at most 64 arguments");
-    }
-    if schema.arguments.iter().any(|argument| rust_argument(argument).is_none()) {
-        return unfit(
-            "a list of lists of tensors is no argument, as dispatch looks into lists one level deep; pass a list of tensors",
-        );
-    }
-    Ok(())
+/// A closure with an operator's types as a boxed kernel. `closure_at` in call/signature/mod.rs takes the address back.
+fn boxed_closure<F>(operator: &Operator, kernel: Box<F>) -> Result<BoxedClosure>
+where
+    F: ?Sized + Send + Sync + 'static,
+{
+    let typed = operator.types_like(TypeId::of::<F>(), |typed| typed.closure, type_name::<F>)?;
+    Ok(Box::new(move |operator, _, stack| {
+        let address = KeySet::from_bits((&raw const kernel).expose_provenance() as u64);
+        // SAFETY: both functions are of one signature. `unbox` checks number and kinds of the arguments, whatever the operator is, and
+        // `call_closure` finds a box of the type that was compared.
+        unsafe { (typed.unbox)(operator, Some(typed.call_closure), address, stack) }
+    }))
 }

@@ -13,17 +13,17 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::annotation::RemarkRecord;
+use super::claim::{self, Claim};
 use super::disabled_feature::LeftOutRecord;
 use super::listener::{self, Change};
+use super::record::Record;
 use super::{collect, fuser};
-use crate::call::{BoxedClosure, BoxedKernel, Claim, arithmetic};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Key, SLOTS, Slot, Target, UserKey, assign_places};
+use crate::key::{Key, Provenance, SLOTS, Slot, Target, UserKey, assign_places};
 use crate::memory::backend;
 use crate::name::Name;
-use crate::operator::{Counted, FallbackRecord, KernelRecord, Operator, Record, StaticKernel, Table};
-use crate::table::{Cell, Direct, Kernel, Registered, Row, Source, TableLayout, layout};
-use crate::tensor::Marks;
+use crate::operator::{BoxedClosure, BoxedKernel, Counted, FallbackRecord, KernelRecord, Operator};
+use crate::table::{Active, Cell, Direct, Registered, Row, Source, TableLayout, resolve};
 
 /// Every operator, kernel, fallback and key of the program.
 pub(crate) struct Registry {
@@ -37,7 +37,7 @@ pub(crate) struct Registry {
     pub(crate) keys: Vec<&'static UserKey>,
     pub(crate) claims: Vec<&'static Claim>,
     pub(crate) remarks: Vec<&'static RemarkRecord>,
-    left_out: Vec<&'static LeftOutRecord>,
+    pub(super) left_out: Vec<&'static LeftOutRecord>,
     /// The keys of records that fill no cell, because there is none for them.
     pub(crate) misplaced: Vec<Key>,
     seen: FxHashSet<usize>,
@@ -88,80 +88,6 @@ fn tell_defined(operators: Vec<&'static Operator>) {
     }
 }
 
-pub(crate) fn find(text: &str) -> Result<&'static Operator> {
-    let registry = lock();
-    let name = Name::parse(text);
-    let row = name.and_then(|name| registry.row(name));
-    match row.map(|row| (row, row.definition())) {
-        Some((_, Some(operator))) => Ok(operator),
-        Some((row, None)) => Err(row.not_defined()),
-        None => {
-            let defined = registry.rows.iter().filter(|row| row.definition().is_some());
-            let names: Vec<String> = defined.map(|row| row.name.to_string()).collect();
-            // As PyTorch's graphs spell it.
-            let spelled =
-                text.strip_prefix("torch.ops.").map_or_else(|| text.to_owned(), |name| name.replacen('.', "::", 1));
-            let suggestion = dispatch_schema::suggest(&spelled, names.iter().map(String::as_str)).map(str::to_owned);
-            let (namespace, base) = text.split_once("::").unwrap_or(("", text));
-            let is_overload =
-                |name: &Name<'_>| name.base == base && (namespace.is_empty() || name.namespace == namespace);
-            let defined = registry.rows.iter().filter(|row| row.definition().is_some()).map(|row| row.name);
-            let mut overloads: Vec<String> = defined.filter(is_overload).map(|name| name.to_string()).collect();
-            overloads.sort();
-            let left_out = registry.left_out.iter().find(|record| name.is_some_and(|name| record.has(name)));
-            let feature = left_out.map(|record| record.feature);
-            Err(ErrorKind::UnknownOperator { name: text.to_owned(), feature, overloads, suggestion }.into())
-        }
-    }
-}
-
-pub(crate) fn all() -> Vec<&'static Operator> {
-    let registry = lock();
-    let mut operators: Vec<_> = registry.rows.iter().flat_map(|row| row.definitions.iter().copied()).collect();
-    operators.sort_by_key(|operator| operator.name());
-    operators
-}
-
-/// Makes and publishes the table of an operator that is called for the first time, or for the first time since a change.
-#[cold]
-pub(crate) fn bind(operator: &Operator) -> Result<&'static Table> {
-    let mut registry = lock();
-    let layout = registry.layout_of(operator)?;
-    let row = registry.row_of(operator)?;
-    let table = layout::table(row, &layout, &registry.fallbacks, Marks::unseen());
-    let table = registry.row_mut(operator.name()).keep(table);
-    operator.publish(table.head());
-    Ok(table)
-}
-
-/// Comes before the first tensor is given these marks: from now on, tables have the fallbacks that they concern.
-#[cold]
-pub(crate) fn wake(marks: Marks) {
-    let registry = lock();
-    if marks.meet(Marks::unseen()) {
-        registry.rows.iter().for_each(Row::unbind);
-        marks.saw();
-    }
-}
-
-/// The table that a row would have, unpublished, in a program in which no tensor has the `absent` marks.
-pub(crate) fn table_of(registry: &Registry, row: &Row, absent: Marks) -> Table {
-    let layout = TableLayout::new(row, &row.direct(), &registry.fallbacks);
-    layout::table(row, &layout, &registry.fallbacks, absent)
-}
-
-/// Gives every operator its table now, which otherwise happens at its first call.
-///
-/// ```
-/// dispatch_runtime::assemble();
-/// ```
-pub fn assemble() {
-    for operator in all() {
-        // An operator that cannot be bound says so when it is called, and to `verify`.
-        drop(operator.bound_table());
-    }
-}
-
 impl Registry {
     fn empty() -> Self {
         Self {
@@ -208,7 +134,7 @@ impl Registry {
                 Record::Key(_) => {}
             }
         }
-        arithmetic::grant(&mut claims);
+        claim::grant(&mut claims);
         backend::found(backends);
         self.claims.extend(claims);
         defined
@@ -233,7 +159,7 @@ impl Registry {
         }
     }
 
-    fn layout_of(&mut self, operator: &Operator) -> Result<Arc<TableLayout>> {
+    pub(super) fn layout_of(&mut self, operator: &Operator) -> Result<Arc<TableLayout>> {
         let row = self.row_of(operator)?;
         let (direct, is_aliasing) = (row.direct(), row.is_aliasing());
         if let Some(layout) = self.layouts.get(&(direct, is_aliasing)) {
@@ -244,7 +170,7 @@ impl Registry {
         Ok(layout)
     }
 
-    fn row_mut(&mut self, name: Name<'static>) -> &mut Row {
+    pub(super) fn row_mut(&mut self, name: Name<'static>) -> &mut Row {
         let at = if let Some(&at) = self.by_name.get(&name) {
             at
         } else {
@@ -352,19 +278,23 @@ fn not_defined(operator: Name<'static>) -> Error {
     ErrorKind::NotDefined { operator, kernels: Vec::new() }.into()
 }
 
-/// Without a closure, calls pass over the key.
-impl From<Option<BoxedKernel>> for Kernel {
-    fn from(kernel: Option<BoxedKernel>) -> Self {
-        kernel.map_or(Self::Fallthrough, Self::Boxed)
-    }
+/// What fills a cell, and the key that it was registered for unless it is the fallback.
+pub(crate) fn active<'a>(registry: &'a Registry, row: &'a Row, slot: Slot) -> (Provenance, Active<'a>, Option<Target>) {
+    let fallback = &registry.fallbacks[slot.position()];
+    let (provenance, target) = resolve(&row.direct(), fallback.serves(row.is_aliasing()), slot);
+    let active = match (provenance, target) {
+        (Provenance::AmbiguousAutogradOther | Provenance::Missing, _) => Active::None,
+        (Provenance::BackendFallback, _) => fallback.active(),
+        (_, Some(target)) => row.active(target),
+        (_, None) => Active::None,
+    };
+    (provenance, active, target)
 }
 
-impl From<StaticKernel> for Kernel {
-    fn from(kernel: StaticKernel) -> Self {
-        match kernel {
-            StaticKernel::Typed(code) => Self::Typed(code),
-            StaticKernel::Boxed(function) => Self::Boxed(BoxedKernel::Function(function)),
-            StaticKernel::Fallthrough => Self::Fallthrough,
-        }
+impl Registry {
+    /// Whether any operator or fallback of the program has a kernel for exactly this key.
+    pub(crate) fn serves(&self, slot: Slot) -> bool {
+        let direct = self.rows.iter().any(|row| row.cell(Target::Slot(slot)).is_some());
+        direct || !self.fallbacks[slot.position()].kernels.is_empty()
     }
 }

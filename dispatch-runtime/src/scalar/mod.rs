@@ -3,6 +3,7 @@
 mod arithmetic;
 #[allow(unsafe_code, reason = "types that any bit pattern is valid for")]
 mod dtype;
+mod layout;
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,10 +11,9 @@ use std::sync::Arc;
 use half::{bf16, f16};
 use num_complex::Complex64;
 
-use crate::error::BadArgument;
-
 pub use arithmetic::{Arithmetic, Floating, Number};
 pub use dtype::{Bool, DType, Element, UnknownDType};
+pub use layout::{Layout, MemoryFormat};
 
 /// A text of a schema: cheap to clone, so that lists of them are.
 ///
@@ -116,25 +116,6 @@ impl Scalar {
             (Self::Complex(value), _) => value.im == 0.0 && Self::Float(value.re).fits(dtype),
         }
     }
-
-    /// Refuses a number that does not [fit](Self::fits).
-    ///
-    /// ```
-    /// use dispatch_runtime::{DType, Scalar};
-    /// let error = Scalar::from(300).check_fits("value", DType::U8).unwrap_err();
-    /// assert_eq!(
-    ///     error.to_string(),
-    ///     "argument `value` is 300, which uint8 cannot hold; give a number from 0 to 255, or take a wider dtype"
-    /// );
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Problem::Overflow`](crate::Problem::Overflow) of this argument.
-    #[inline]
-    pub fn check_fits(self, argument: &'static str, dtype: DType) -> Result<(), BadArgument> {
-        if self.fits(dtype) { Ok(()) } else { Err(BadArgument::overflow(argument, self, dtype)) }
-    }
 }
 
 /// The largest finite number of a dtype with fractions.
@@ -196,72 +177,6 @@ impl From<f32> for Scalar {
 impl From<Complex64> for Scalar {
     fn from(value: Complex64) -> Self {
         Self::Complex(value)
-    }
-}
-
-macro_rules! numbered {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $number:literal, $text:literal;)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-        #[repr(u8)]
-        pub enum $name {
-            $($(#[$variant_doc])* $variant = $number,)*
-        }
-
-        impl $name {
-            /// The value that schemas and PyTorch write as this number.
-            #[must_use]
-            pub const fn from_number(number: i64) -> Option<Self> {
-                match number {
-                    $($number => Some(Self::$variant),)*
-                    _ => None,
-                }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self { $(Self::$variant => $text,)* })
-            }
-        }
-    };
-}
-
-numbered! {
-    /// How a tensor's elements are laid out in memory. The numbers are PyTorch's.
-    ///
-    /// ```
-    /// use dispatch_runtime::Layout;
-    /// assert_eq!(Layout::from_number(0), Some(Layout::Strided));
-    /// ```
-    Layout {
-        /// A block of memory walked with one stride per dimension.
-        #[default]
-        Strided = 0, "strided";
-        /// Coordinates and values.
-        Sparse = 1, "sparse_coo";
-        /// Compressed rows.
-        SparseCsr = 2, "sparse_csr";
-    }
-}
-
-numbered! {
-    /// Which dimension is innermost in memory. The numbers are PyTorch's.
-    ///
-    /// ```
-    /// use dispatch_runtime::MemoryFormat;
-    /// assert_eq!(MemoryFormat::default(), MemoryFormat::Contiguous);
-    /// ```
-    MemoryFormat {
-        /// The last dimension.
-        #[default]
-        Contiguous = 0, "contiguous_format";
-        /// As the argument has it.
-        Preserve = 1, "preserve_format";
-        /// The channels of a batch of images.
-        ChannelsLast = 2, "channels_last";
-        /// The channels of a batch of volumes.
-        ChannelsLast3d = 3, "channels_last_3d";
     }
 }
 

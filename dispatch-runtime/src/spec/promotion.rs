@@ -169,6 +169,74 @@ fn combine(higher: Option<DType>, lower: Option<DType>) -> Option<DType> {
     })
 }
 
+/// The dtype of an elementwise computation, given its operands and how it treats them.
+///
+/// ```
+/// use dispatch_runtime::{DType, Promotion, Tensor};
+/// let ints = Tensor::from_slice(&[1_i64]);
+/// assert_eq!(Promotion::Float.of(&[&ints]), DType::F32);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Promotion {
+    /// The dtype that all operands promote to.
+    Common,
+    /// The same, made floating where it has no fraction.
+    Float,
+    /// That of the first operand.
+    First,
+    /// The dtype that all operands promote to, and where it is complex, that of its parts.
+    Real,
+    /// Integers and booleans are counted in 64 bits.
+    Sum,
+    /// Truth.
+    Bool,
+    /// Positions.
+    Index,
+}
+
+impl Promotion {
+    /// The dtype of the result.
+    #[must_use]
+    #[inline]
+    pub fn of(self, operands: &[&Tensor]) -> DType {
+        self.gives(self.computes_in(operands))
+    }
+
+    /// The dtype of the result of what is computed in `computed`.
+    #[must_use]
+    #[inline]
+    pub const fn gives(self, computed: DType) -> DType {
+        match self {
+            Self::Bool => DType::Bool,
+            Self::Index => DType::I64,
+            Self::Real => computed.to_real(),
+            _ => computed,
+        }
+    }
+
+    /// The dtype to compute in.
+    #[must_use]
+    #[inline]
+    pub fn computes_in(self, operands: &[&Tensor]) -> DType {
+        let common = match (self, operands) {
+            (_, [one]) | (Self::First, [one, ..]) => one.dtype(),
+            (_, [a, b]) => result_dtype_of_two(a, b),
+            _ => {
+                let mut ranks = Ranks::default();
+                for operand in operands {
+                    ranks.add(operand);
+                }
+                ranks.result()
+            }
+        };
+        match self {
+            Self::Float => common.to_floating(),
+            Self::Sum if common.is_integral() || common == DType::Bool => DType::I64,
+            _ => common,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,10 +1,10 @@
 //! From registrations to a table.
 
-use super::resolve::{Direct, Provenance, resolve};
-use super::row::{Active, Cell, Kernel, Registered, Row};
-use crate::call::BoxedKernel;
-use crate::key::{KeySet, ORDER, SLOTS, Slot, layer_bit};
-use crate::operator::{Choice, Code, Entry, Operator, Table, Typed};
+use super::cell::{Active, Cell, Kernel, Registered};
+use super::resolve::{Direct, resolve};
+use super::row::Row;
+use crate::key::{KeySet, ORDER, Provenance, SLOTS, Slot, layer_bit};
+use crate::operator::{BoxedKernel, Choice, Code, Entry, Operator, Table, Typed};
 use crate::tensor::Marks;
 
 /// Where the kernel of each slot comes from. Operators with kernels for the same keys share one, unless only one of them is aliasing;

@@ -14,61 +14,15 @@
 //! the backend below has a kernel of its own, because that kernel is not made of those parts. For `AutogradOther`, which stands
 //! above many storages, it cannot be known which of the two a call will meet: that is an error at the call, and not a guess.
 
-use crate::key::{AUTOGRAD, AUTOGRAD_NESTED_TENSOR, Alias, BACKEND_END, DENSE, LAYER_END, SLOTS, Slot, Target};
+use crate::key::{
+    AUTOGRAD, AUTOGRAD_NESTED_TENSOR, Alias, BACKEND_END, DENSE, LAYER_END, Provenance, SLOTS, Slot, Target,
+};
 
 /// The keys for which an operator has kernels.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Direct {
     slots: SlotSet,
     aliases: u8,
-}
-
-/// Why a kernel fills a cell. The names are those of PyTorch's dumps.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Provenance {
-    /// It was registered for exactly this key.
-    Kernel,
-    /// It is an explicit composite.
-    DefaultBackendKernel,
-    /// It is a composite for nested tensors.
-    NestedKernel,
-    /// It is an implicit composite.
-    MathKernel,
-    /// None does: an implicit composite and a storage's own kernel both could.
-    AmbiguousAutogradOther,
-    /// It was registered for `Autograd`.
-    AutogradKernel,
-    /// It is a decomposition for batching.
-    BatchedKernel,
-    /// It was registered for `Autocast`.
-    AutocastKernel,
-    /// It is the key's fallback for all operators.
-    BackendFallback,
-    /// None does.
-    Missing,
-}
-
-impl Provenance {
-    /// What a dump prints.
-    ///
-    /// ```
-    /// assert_eq!(dispatch_runtime::Provenance::MathKernel.name(), "math kernel");
-    /// ```
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Kernel => "kernel",
-            Self::DefaultBackendKernel => "default backend kernel",
-            Self::NestedKernel => "nested kernel",
-            Self::MathKernel => "math kernel",
-            Self::AmbiguousAutogradOther => "ambiguous autogradother",
-            Self::AutogradKernel => "autograd kernel",
-            Self::BatchedKernel => "batched kernel",
-            Self::AutocastKernel => "autocast kernel",
-            Self::BackendFallback => "backend fallback",
-            Self::Missing => "missing",
-        }
-    }
 }
 
 /// The kernel for one slot: why, and for which key it was registered unless it is the fallback or missing.

@@ -284,7 +284,7 @@ impl<'a> Operand<'a> {
     /// ```
     #[must_use]
     pub fn has_places(&self, first: i64, last: i64) -> bool {
-        let end = last.checked_add(1).and_then(|end| super::bytes(end, self.dtype()));
+        let end = last.checked_add(1).and_then(|end| super::bounds::bytes(end, self.dtype()));
         first >= 0 && end.is_some_and(|end| end <= self.tensor.storage().size())
     }
 

@@ -3,6 +3,7 @@
 //! Boxed kernels see calls as values on a [`Stack`](crate::Stack), which is what lets one kernel serve every operator. A value is
 //! two words: what is larger sits behind a thin box.
 
+pub(crate) mod argument;
 mod convert;
 mod fits;
 mod nested;
@@ -15,16 +16,15 @@ use std::sync::Arc;
 
 use num_complex::Complex64;
 
-use crate::display::Brief;
 use crate::key::{Device, KeySet};
 use crate::memory::Storage;
 use crate::random::Generator;
 use crate::scalar::{DType, Layout, MemoryFormat, Scalar, Str};
-use crate::tensor::{Marks, Tensor};
+use crate::tensor::{Brief, Marks, Tensor};
 use nested::Inside;
 
-pub(crate) use convert::ToValue;
-pub use convert::{Argument, Output};
+pub use argument::{Argument, Output};
+pub(crate) use argument::{ToValue, stack_of};
 pub(crate) use fits::kind_of;
 pub use nested::Values;
 pub use stack::Stack;

@@ -7,7 +7,6 @@ use std::fmt;
 use std::mem::MaybeUninit;
 
 use super::Value;
-use crate::operator::Operator;
 
 /// Values, the last one on top. The first eight need no allocation.
 ///
@@ -243,12 +242,6 @@ impl Stack {
         self.spill();
         std::mem::take(&mut self.far)
     }
-
-    /// The arguments of a call of `operator`, to be printed.
-    #[must_use]
-    pub fn args<'a>(&'a self, operator: &'a Operator) -> impl fmt::Display + 'a {
-        Arguments { values: self.top(operator.argument_count()).unwrap_or_else(|| self.values()) }
-    }
 }
 
 impl<V: Into<Value>> FromIterator<V> for Stack {
@@ -277,21 +270,6 @@ impl Default for Stack {
 impl fmt::Debug for Stack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Stack").field(&self.values()).finish()
-    }
-}
-
-struct Arguments<'a> {
-    values: &'a [Value],
-}
-
-impl fmt::Display for Arguments<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(")?;
-        for (i, value) in self.values.iter().enumerate() {
-            let separator = if i == 0 { "" } else { ", " };
-            write!(f, "{separator}{value:?}")?;
-        }
-        f.write_str(")")
     }
 }
 

@@ -4,8 +4,7 @@ use std::marker::PhantomData;
 
 use super::results::result;
 use crate::error::Result;
-use crate::expansion::NamesDevice;
-use crate::key::KeySet;
+use crate::key::{Device, KeySet};
 use crate::operator::{self, Operator};
 use crate::tensor::Tensor;
 use crate::value::{Argument, Output, Value};
@@ -190,5 +189,25 @@ impl Rebind for [Tensor] {
 
     fn rebind(&mut self, handles: Vec<Tensor>) {
         self.iter_mut().zip(handles).for_each(|(tensor, handle)| *tensor = handle);
+    }
+}
+
+/// An argument that says where a call without tensors goes.
+pub trait NamesDevice {
+    /// The keys of that place.
+    fn device_keys(&self) -> KeySet;
+}
+
+impl NamesDevice for Device {
+    #[inline(always)]
+    fn device_keys(&self) -> KeySet {
+        self.keys()
+    }
+}
+
+impl NamesDevice for Option<Device> {
+    #[inline(always)]
+    fn device_keys(&self) -> KeySet {
+        self.unwrap_or(Device::CPU).keys()
     }
 }

@@ -9,35 +9,25 @@
 mod argument;
 mod results;
 
-use std::any::{TypeId, type_name};
+use std::any::TypeId;
 use std::marker::PhantomData;
 
-use crate::call::boxed_kernel::BoxedClosure;
+use crate::call::boxed::Conditions;
+use crate::call::dispatch;
 use crate::error::{Error, ErrorKind, Result};
-use crate::expansion::returns;
 use crate::guard;
 use crate::key::KeySet;
-use crate::operator::{Code, Conditions, Operator, TableRef, Typed, too_few_arguments};
+use crate::operator::{Code, Operator, Signature, TableRef, Typed, too_few_arguments};
 use crate::tensor::Marks;
-use crate::value::{Argument, KINDS, Stack, ToValue, Value};
+use crate::value::{Argument, KINDS, Stack, Value, stack_of};
 use argument::Kind;
 use results::{Origins, Results, are_arguments_in_order, place_of, results_of};
 
-pub use argument::{Mut, OptMut, OptOwn, OptRef, Own, Place, Ref};
+pub use argument::{Mut, NamesDevice, OptMut, OptOwn, OptRef, Own, Place, Ref};
 pub use results::{New, Of};
 
 /// Arguments `A`, new results `R`, and the origin `O` of each result, `()` if all are new.
 pub struct Sig<A, R, O = ()>(PhantomData<(A, R, O)>);
-
-/// The types of an operator's functions, and its adapters.
-pub trait Signature: 'static {
-    /// A kernel. It takes the arguments, the keys of the call, and the table that the call went through.
-    type Kernel: Copy + Send + Sync + 'static;
-    /// A condition of a kernel.
-    type Predicate: Copy + Send + Sync + 'static;
-    /// The adapters.
-    const ADAPTERS: &'static Typed;
-}
 
 /// An implementation for each number of arguments.
 macro_rules! signatures {
@@ -82,7 +72,7 @@ macro_rules! signatures {
                     let holds: <Self as Signature>::Predicate = unsafe { condition.to() };
                     holds($($kind::look(&$argument)),*)
                 };
-                let (code, keys, table) = returns::find(operator, keys, &mut holds, &[$(&$argument),*])?;
+                let (code, keys, table) = dispatch::find(operator, keys, &mut holds, &[$(&$argument),*])?;
                 // SAFETY: the slots of the operator's tables hold kernels of its type.
                 let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
                 kernel($($argument,)* keys, table)
@@ -188,37 +178,13 @@ signatures! {
     (A24 a24 'a24 24) (A25 a25 'a25 25) (A26 a26 'a26 26) (A27 a27 'a27 27) (A28 a28 'a28 28) (A29 a29 'a29 29) (A30 a30 'a30 30) (A31 a31 'a31 31) 32
 }
 
-/// A closure with an operator's types as a boxed kernel.
-pub(crate) fn boxed_closure<F>(operator: &Operator, kernel: Box<F>) -> Result<BoxedClosure>
-where
-    F: ?Sized + Send + Sync + 'static,
-{
-    let typed = operator.types_like(TypeId::of::<F>(), |typed| typed.closure, type_name::<F>)?;
-    Ok(Box::new(move |operator, _, stack| {
-        let address = KeySet::from_bits((&raw const kernel).expose_provenance() as u64);
-        // SAFETY: both functions are of one signature. `unbox` checks number and kinds of the arguments, whatever the operator is, and
-        // `call_closure` finds a box of the type that was compared.
-        unsafe { (typed.unbox)(operator, Some(typed.call_closure), address, stack) }
-    }))
-}
-
-/// The address that came in the place of the keys.
+/// The address that `boxed_closure` in registration/registrar.rs passes in the place of the keys.
 fn closure_at<T>(address: KeySet) -> *const T {
     std::ptr::with_exposed_provenance(usize::try_from(address.bits()).unwrap_or_default())
 }
 
 /// Fewer arguments are put on a stack by code of their own: it is faster, and its length grows with their number.
 const MANY: usize = 4;
-
-/// A stack with the values of these arguments.
-#[inline(never)]
-pub(crate) fn stack_of(arguments: &[&dyn ToValue]) -> Stack {
-    let mut stack = Stack::new();
-    for argument in arguments {
-        argument.push_to(&mut stack);
-    }
-    stack
-}
 
 /// Runs the slot's boxed kernel, and finds its results.
 #[inline(never)]
