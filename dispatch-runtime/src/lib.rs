@@ -81,7 +81,7 @@ pub use operator::{BoxedFn, Edition, FallbackRecord, KernelRecord, Operation, Op
 pub use plan::{
     DimFlags, HasInPlace, HasOut, Plan, PlanList, Planned, Pointwise, Reduced, reduced_dims, reduced_sizes,
 };
-pub use random::{Drawn, Generator, StandIn, manual_seed, philox};
+pub use random::{Generator, RandomRecording, StandIn, manual_seed, philox};
 pub use registration::{
     Chain, Change, Destination, Fuser, FuserRecord, Given, LeftOutRecord, Pass, Record, Registrar, Registration,
     RemarkRecord, Scoped, Step, assemble, fallback, fallback_fallthrough, listen, register,

@@ -6,4 +6,4 @@ mod replay;
 
 pub use generator::{Generator, StandIn, manual_seed};
 pub use philox::philox;
-pub use replay::Drawn;
+pub use replay::RandomRecording;

@@ -10,16 +10,16 @@ use std::vec;
 /// The blocks that a part of a program reserved, of whichever generators, in order.
 ///
 /// ```
-/// use dispatch_runtime::{Device, Drawn, Generator};
+/// use dispatch_runtime::{Device, Generator, RandomRecording};
 ///
 /// let draw = || Generator::of(Device::CPU).reserve(4);
-/// let (first, drawn) = Drawn::by(draw);
+/// let (first, recording) = RandomRecording::record(draw);
 /// let next = draw();
-/// assert_eq!(drawn.again(draw), first);
+/// assert_eq!(recording.replay(draw), first);
 /// assert!(next != first && draw() != next);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Drawn(Vec<Blocks>);
+pub struct RandomRecording(Vec<Blocks>);
 
 #[derive(Clone, Copy, Debug)]
 struct Blocks {
@@ -39,9 +39,9 @@ thread_local! {
     static PARTS: RefCell<Vec<Part>> = const { RefCell::new(Vec::new()) };
 }
 
-impl Drawn {
+impl RandomRecording {
     /// Runs a part, and notes what it draws on this thread.
-    pub fn by<R>(part: impl FnOnce() -> R) -> (R, Self) {
+    pub fn record<R>(part: impl FnOnce() -> R) -> (R, Self) {
         let _inside = Inside::begin(Part::Noted(Vec::new()));
         let result = part();
         match PARTS.with_borrow_mut(Vec::pop) {
@@ -51,7 +51,7 @@ impl Drawn {
     }
 
     /// Runs the part again: it draws the same, as far as it draws as much, and seeds and places of generators are not changed meanwhile.
-    pub fn again<R>(&self, part: impl FnOnce() -> R) -> R {
+    pub fn replay<R>(&self, part: impl FnOnce() -> R) -> R {
         let _inside = Inside::begin(Part::Again(self.0.clone().into_iter()));
         part()
     }
@@ -112,12 +112,12 @@ mod tests {
     fn a_part_of_a_part_draws_again_with_it_and_alone() {
         let generator = Generator::new(Device::CPU, 3);
         let draw = || generator.reserve(1).1;
-        let ((inner, last), outer) = Drawn::by(|| (Drawn::by(|| [draw(), draw()]), draw()));
+        let ((inner, last), outer) = RandomRecording::record(|| (RandomRecording::record(|| [draw(), draw()]), draw()));
         assert_eq!((inner.0, last), ([0, 1], 2));
-        let ((again, alone), of_last) = outer.again(|| (Drawn::by(|| [draw(), draw()]), draw()));
+        let ((again, alone), of_last) = outer.replay(|| (RandomRecording::record(|| [draw(), draw()]), draw()));
         assert_eq!((again, of_last, draw()), ([0, 1], 2, 3));
-        assert_eq!(alone.again(|| [draw(), draw()]), [0, 1]);
-        assert_eq!(inner.1.again(|| [draw(), draw(), draw()]), [0, 1, 4]);
+        assert_eq!(alone.replay(|| [draw(), draw()]), [0, 1]);
+        assert_eq!(inner.1.replay(|| [draw(), draw(), draw()]), [0, 1, 4]);
     }
 
     #[test]
@@ -127,9 +127,9 @@ mod tests {
             generator.set_seed(7);
             generator.reserve(2)
         };
-        let (first, drawn) = Drawn::by(seeded);
-        assert_eq!(drawn.again(seeded), first);
-        let caught = std::panic::catch_unwind(|| drawn.again(|| panic!("inside")));
+        let (first, recording) = RandomRecording::record(seeded);
+        assert_eq!(recording.replay(seeded), first);
+        let caught = std::panic::catch_unwind(|| recording.replay(|| panic!("inside")));
         assert!(caught.is_err() && generator.reserve(1) == (7, 2));
     }
 }
