@@ -91,8 +91,8 @@ pub use spec::{
     OperandError, Order, Promotion, Shape, Spec, broadcast, broadcast_strides, nesting, result_dtype, wrap_dim,
 };
 pub use tensor::{
-    AccessError, Dims, Elements, ElementsMut, Geometry, Held, Marks, Nested, Operand, Operands, OutOfStorage, Ragged,
-    Read, Row, Tensor, Write, element_count,
+    AccessError, Dims, Elements, ElementsMut, Geometry, Marks, Nested, Operand, Operands, OutOfStorage, Ragged, Read,
+    Row, Tensor, TransferHold, Write, element_count,
 };
 pub use value::{Argument, Object, Output, Stack, Value, Values};
 

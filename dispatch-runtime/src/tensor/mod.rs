@@ -33,7 +33,7 @@ pub use geometry::{Dims, Geometry, element_count};
 pub use marks::Marks;
 pub use operands::{Operand, Operands};
 pub use strided::{Elements, ElementsMut};
-pub use transfer_hold::Held;
+pub use transfer_hold::TransferHold;
 
 /// An n-dimensional array on some backend. Cloning it makes another handle to the same array.
 ///

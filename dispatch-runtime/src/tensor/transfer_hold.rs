@@ -21,7 +21,7 @@ use crate::memory::Storage;
 /// assert!(tensor.write::<f32>().is_ok());
 /// ```
 #[derive(Debug)]
-pub struct Held {
+pub struct TransferHold {
     storage: Storage,
     writes: bool,
 }
@@ -32,7 +32,7 @@ impl Storage {
     /// # Errors
     ///
     /// Where somebody does just now.
-    pub fn hold_for_reading(&self) -> Result<Held, AccessError> {
+    pub fn hold_for_reading(&self) -> Result<TransferHold, AccessError> {
         self.hold(self.enter_read(), false)
     }
 
@@ -41,16 +41,16 @@ impl Storage {
     /// # Errors
     ///
     /// Where somebody does just now.
-    pub fn hold_for_writing(&self) -> Result<Held, AccessError> {
+    pub fn hold_for_writing(&self) -> Result<TransferHold, AccessError> {
         self.hold(self.enter_write(), true)
     }
 
-    fn hold(&self, entered: bool, writes: bool) -> Result<Held, AccessError> {
-        if entered { Ok(Held { storage: self.clone(), writes }) } else { Err(AccessError::InUse) }
+    fn hold(&self, entered: bool, writes: bool) -> Result<TransferHold, AccessError> {
+        if entered { Ok(TransferHold { storage: self.clone(), writes }) } else { Err(AccessError::InUse) }
     }
 }
 
-impl Held {
+impl TransferHold {
     /// The memory.
     #[must_use]
     pub fn storage(&self) -> &Storage {
@@ -67,7 +67,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for TransferHold {
     fn drop(&mut self) {
         if self.writes {
             self.storage.leave_write();
