@@ -77,7 +77,7 @@ pub use location::Location;
 pub use memory::{Backend, BackendRecord, Buffer, HostBuffer, OutOfMemory, Shared, Storage, Unique};
 pub use name::Name;
 pub use num_complex::{Complex32, Complex64};
-pub use operator::{BoxedFn, Edition, FallbackRecord, KernelRecord, Operation, Operator, RuleRecord, TableRef};
+pub use operator::{BoxedFn, FallbackRecord, KernelRecord, Operation, Operator, RuleRecord, TableRef, TableVersion};
 pub use plan::{
     DimFlags, HasInPlace, HasOut, Plan, PlanList, Planned, Pointwise, Reduced, reduced_dims, reduced_sizes,
 };

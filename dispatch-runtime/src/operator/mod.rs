@@ -36,7 +36,7 @@ pub use record::{FallbackRecord, KernelRecord};
 pub(crate) use retirable::Counted;
 pub use rules::RuleRecord;
 pub(crate) use table::{Choice, Code, Entry, Table};
-pub use table::{Edition, Head, TableRef};
+pub use table::{Head, TableRef, TableVersion};
 
 /// An operator: a name, a schema, and one table of kernels.
 ///

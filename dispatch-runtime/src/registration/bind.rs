@@ -2,7 +2,7 @@
 
 use super::registry::{self, Registry};
 use crate::error::Result;
-use crate::operator::{Edition, Operator, Table};
+use crate::operator::{Operator, Table, TableVersion};
 use crate::table::{Row, TableLayout, layout};
 use crate::tensor::Marks;
 
@@ -22,21 +22,21 @@ impl Operator {
         self.published().bound().is_none_or(|now| !std::ptr::eq(now, table))
     }
 
-    /// The present edition; none where the operator cannot be called, because it has no definition or several.
+    /// The present version of the table; none where the operator cannot be called, because it has no definition or several.
     ///
     /// ```
     /// use dispatch_runtime::{Registrar, keys::CPU};
     ///
-    /// let lab = Registrar::new("editions");
+    /// let lab = Registrar::new("versions");
     /// let id = lab.define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
-    /// let before = id.edition();
-    /// assert!(before.is_some() && id.edition() == before);
+    /// let before = id.table_version();
+    /// assert!(before.is_some() && id.table_version() == before);
     /// lab.kernel("id", CPU, |_, _, _| Ok(())).unwrap().remove();
-    /// assert_ne!(id.edition(), before);
+    /// assert_ne!(id.table_version(), before);
     /// ```
     #[must_use]
-    pub fn edition(&self) -> Option<Edition> {
-        self.bound_table().ok().map(|_| Edition::now())
+    pub fn table_version(&self) -> Option<TableVersion> {
+        self.bound_table().ok().map(|_| TableVersion::now())
     }
 }
 
