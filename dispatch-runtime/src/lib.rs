@@ -83,8 +83,8 @@ pub use plan::{
 };
 pub use random::{Generator, RandomRecording, StandIn, manual_seed, philox};
 pub use registration::{
-    Chain, Change, Destination, Fuser, FuserRecord, Given, LeftOutRecord, Pass, Record, Registrar, Registration,
-    RemarkRecord, Scoped, Step, assemble, fallback, fallback_fallthrough, listen, register,
+    AnnotationRecord, Chain, Change, Destination, DisabledFeatureRecord, Fuser, FuserRecord, Given, Pass, Record,
+    Registrar, Registration, Scoped, Step, assemble, fallback, fallback_fallthrough, listen, register,
 };
 pub use scalar::{Arithmetic, Bool, DType, Element, Floating, Layout, MemoryFormat, Number, Scalar, Str, UnknownDType};
 pub use spec::{

@@ -6,30 +6,30 @@
 use super::registry;
 use crate::operator::Operator;
 
-/// What a layer says about operators, as [`remark!`](crate::remark) makes it.
+/// What a layer says about operators, as [`annotate!`](crate::annotate) makes it.
 #[derive(Debug)]
-pub struct RemarkRecord {
+pub struct AnnotationRecord {
     about: &'static str,
     of: fn(&Operator) -> Option<String>,
 }
 
-impl RemarkRecord {
-    /// Remarks under the title `about`; none for operators that do not concern the layer.
+impl AnnotationRecord {
+    /// Annotations under the title `about`; none for operators that do not concern the layer.
     #[must_use]
     pub const fn new(about: &'static str, of: fn(&Operator) -> Option<String>) -> Self {
         Self { about, of }
     }
 }
 
-/// Has a layer say something about operators, under a title: `remark!("vmap", |operator| Some("in one go".to_owned()))`.
+/// Has a layer say something about operators, under a title: `annotate!("vmap", |operator| Some("in one go".to_owned()))`.
 ///
-/// Nobody acts on it. It is for [`Operator::remarks`], and for whoever shows those.
+/// Nobody acts on it. It is for [`Operator::annotations`], and for whoever shows those.
 #[macro_export]
-macro_rules! remark {
+macro_rules! annotate {
     ($about:literal, $of:expr) => {
         const _: () = {
-            static __REMARK: $crate::RemarkRecord = $crate::RemarkRecord::new($about, $of);
-            $crate::__submit! { $crate::__private::Record::Remark(&__REMARK) }
+            static __ANNOTATION: $crate::AnnotationRecord = $crate::AnnotationRecord::new($about, $of);
+            $crate::__submit! { $crate::__private::Record::Annotation(&__ANNOTATION) }
         };
     };
 }
@@ -43,16 +43,16 @@ impl Operator {
     /// #[op_def("quarter(Tensor self) -> Tensor")]
     /// pub fn quarter(this: &Tensor) -> Result<Tensor>;
     ///
-    /// dispatch_runtime::remark!("arguments", |operator| Some(operator.argument_count().to_string()));
-    /// assert_eq!(quarter::operator().remarks(), [("arguments", "1".to_owned())]);
+    /// dispatch_runtime::annotate!("arguments", |operator| Some(operator.argument_count().to_string()));
+    /// assert_eq!(quarter::operator().annotations(), [("arguments", "1".to_owned())]);
     /// ```
     #[must_use]
-    pub fn remarks(&self) -> Vec<(&'static str, String)> {
+    pub fn annotations(&self) -> Vec<(&'static str, String)> {
         // What is said is a layer's code, which may ask the registry in turn.
-        let records = registry::lock().remarks.clone();
-        let mut remarks: Vec<_> =
+        let records = registry::lock().annotations.clone();
+        let mut annotations: Vec<_> =
             records.iter().filter_map(|record| Some((record.about, (record.of)(self)?))).collect();
-        remarks.sort();
-        remarks
+        annotations.sort();
+        annotations
     }
 }

@@ -2,15 +2,15 @@
 
 use crate::name::Name;
 
-/// The operators of one feature that is off, as [`left_out!`](crate::left_out) makes it.
+/// The operators of one feature that is off, as [`disabled_feature!`](crate::disabled_feature) makes it.
 #[derive(Debug)]
-pub struct LeftOutRecord {
+pub struct DisabledFeatureRecord {
     pub(crate) feature: &'static str,
     namespace: &'static str,
     functions: &'static str,
 }
 
-impl LeftOutRecord {
+impl DisabledFeatureRecord {
     /// The functions of `namespace` that `feature` leaves out, separated by spaces.
     #[must_use]
     pub const fn new(feature: &'static str, namespace: &'static str, functions: &'static str) -> Self {
@@ -30,23 +30,24 @@ impl LeftOutRecord {
 }
 
 /// Names the operators that are missing if a Cargo feature is off, so that the error for an unknown operator names the feature:
-/// `left_out!("conv", "aten", "conv1d conv2d")` has the feature, the namespace, and the operators by the names of their functions.
+/// `disabled_feature!("conv", "aten", "conv1d conv2d")` has the feature, the namespace, and the operators by the names of their functions.
 ///
 /// ```
 /// use dispatch_runtime::Operator;
 ///
 /// #[cfg(not(feature = "vision"))]
-/// dispatch_runtime::left_out!("vision", "shop", "nms roi_align roi_align_out");
+/// dispatch_runtime::disabled_feature!("vision", "shop", "nms roi_align roi_align_out");
 ///
 /// let error = Operator::find("shop::roi_align.out").unwrap_err();
 /// assert_eq!(error.to_string(), "no operator is called `shop::roi_align.out`; the feature `vision` brings it: turn it on in Cargo.toml");
 /// ```
 #[macro_export]
-macro_rules! left_out {
+macro_rules! disabled_feature {
     ($feature:expr, $namespace:expr, $functions:expr) => {
         const _: () = {
-            static __LEFT_OUT: $crate::LeftOutRecord = $crate::LeftOutRecord::new($feature, $namespace, $functions);
-            $crate::__submit! { $crate::__private::Record::LeftOut(&__LEFT_OUT) }
+            static __DISABLED_FEATURE: $crate::DisabledFeatureRecord =
+                $crate::DisabledFeatureRecord::new($feature, $namespace, $functions);
+            $crate::__submit! { $crate::__private::Record::DisabledFeature(&__DISABLED_FEATURE) }
         };
     };
 }

@@ -37,8 +37,9 @@ impl Operator {
                 let defined = registry.rows.iter().filter(|row| row.definition().is_some()).map(|row| row.name);
                 let mut overloads: Vec<String> = defined.filter(is_overload).map(|name| name.to_string()).collect();
                 overloads.sort();
-                let left_out = registry.left_out.iter().find(|record| name.is_some_and(|name| record.has(name)));
-                let feature = left_out.map(|record| record.feature);
+                let disabled =
+                    registry.disabled_features.iter().find(|record| name.is_some_and(|name| record.has(name)));
+                let feature = disabled.map(|record| record.feature);
                 Err(ErrorKind::UnknownOperator { name: text.to_owned(), feature, overloads, suggestion }.into())
             }
         }

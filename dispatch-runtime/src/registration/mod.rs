@@ -19,7 +19,7 @@ mod registrar;
 pub(crate) mod registry;
 mod rules;
 
-pub use annotation::RemarkRecord;
+pub use annotation::AnnotationRecord;
 pub use bind::assemble;
 pub use claim::Claim;
 pub(crate) use claim::{Call, assign, granted};
@@ -28,7 +28,7 @@ pub use collect::RECORDS;
 #[cfg(feature = "inventory")]
 pub use collect::Submitted;
 pub use collect::register;
-pub use disabled_feature::LeftOutRecord;
+pub use disabled_feature::DisabledFeatureRecord;
 pub use fallback::{fallback, fallback_fallthrough};
 pub use fuser::{Chain, Destination, Fuser, FuserRecord, Given, Pass, Step};
 pub use handle::{Registration, Scoped, listen};

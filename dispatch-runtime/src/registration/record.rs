@@ -3,9 +3,9 @@
 //! Every attribute becomes one static record. Records arrive in no particular order - through `inventory`, through `linkme`, or by an
 //! explicit [`register`](crate::register) - and the registry makes the same tables of them whatever the order was.
 
-use super::annotation::RemarkRecord;
+use super::annotation::AnnotationRecord;
 use super::claim::Claim;
-use super::disabled_feature::LeftOutRecord;
+use super::disabled_feature::DisabledFeatureRecord;
 use super::fuser::FuserRecord;
 use crate::key::UserKey;
 use crate::memory::BackendRecord;
@@ -36,9 +36,9 @@ pub enum Record {
     /// What a layer knows about an operator.
     Rule(&'static RuleRecord),
     /// What a layer says about operators.
-    Remark(&'static RemarkRecord),
+    Annotation(&'static AnnotationRecord),
     /// The operators of a Cargo feature that is off.
-    LeftOut(&'static LeftOutRecord),
+    DisabledFeature(&'static DisabledFeatureRecord),
 }
 
 impl Record {
@@ -54,8 +54,8 @@ impl Record {
             Self::Backend(record) => std::ptr::from_ref(record).addr(),
             Self::Fuser(record) => std::ptr::from_ref(record).addr(),
             Self::Rule(record) => std::ptr::from_ref(record).addr(),
-            Self::Remark(record) => std::ptr::from_ref(record).addr(),
-            Self::LeftOut(record) => std::ptr::from_ref(record).addr(),
+            Self::Annotation(record) => std::ptr::from_ref(record).addr(),
+            Self::DisabledFeature(record) => std::ptr::from_ref(record).addr(),
         }
     }
 }

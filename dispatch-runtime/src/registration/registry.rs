@@ -12,9 +12,9 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::annotation::RemarkRecord;
+use super::annotation::AnnotationRecord;
 use super::claim::{self, Claim};
-use super::disabled_feature::LeftOutRecord;
+use super::disabled_feature::DisabledFeatureRecord;
 use super::listener::{self, Change};
 use super::record::Record;
 use super::{collect, fuser};
@@ -36,8 +36,8 @@ pub(crate) struct Registry {
     layouts: FxHashMap<(Direct, bool), Arc<TableLayout>>,
     pub(crate) keys: Vec<&'static UserKey>,
     pub(crate) claims: Vec<&'static Claim>,
-    pub(crate) remarks: Vec<&'static RemarkRecord>,
-    pub(super) left_out: Vec<&'static LeftOutRecord>,
+    pub(crate) annotations: Vec<&'static AnnotationRecord>,
+    pub(super) disabled_features: Vec<&'static DisabledFeatureRecord>,
     /// The keys of records that fill no cell, because there is none for them.
     pub(crate) misplaced: Vec<Key>,
     seen: FxHashSet<usize>,
@@ -98,8 +98,8 @@ impl Registry {
             layouts: FxHashMap::default(),
             keys: Vec::new(),
             claims: Vec::new(),
-            remarks: Vec::new(),
-            left_out: Vec::new(),
+            annotations: Vec::new(),
+            disabled_features: Vec::new(),
             misplaced: Vec::new(),
             seen: FxHashSet::default(),
             closures: FxHashMap::default(),
@@ -129,8 +129,8 @@ impl Registry {
                 Record::Kernels(kernels) => kernels.iter().for_each(|kernel| self.add_kernel(kernel)),
                 Record::Fallback(fallback) => self.add_fallback(fallback),
                 Record::Rule(rule) => (rule.operator)().rules().add(rule),
-                Record::Remark(remark) => self.remarks.push(remark),
-                Record::LeftOut(record) => self.left_out.push(record),
+                Record::Annotation(record) => self.annotations.push(record),
+                Record::DisabledFeature(record) => self.disabled_features.push(record),
                 Record::Key(_) => {}
             }
         }
