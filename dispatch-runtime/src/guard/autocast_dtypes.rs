@@ -5,12 +5,12 @@ use crate::scalar::DType;
 
 /// A dtype for each backend that autocast is on for: four bits each, the dtype's number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct LowDTypes(u64);
+pub(super) struct AutocastDTypes(u64);
 
 /// No floating dtype has this number.
 const OFF: u64 = 0;
 
-impl LowDTypes {
+impl AutocastDTypes {
     pub(super) const NONE: Self = Self(0);
 
     pub(super) fn get(self, device: Device) -> Option<DType> {
@@ -39,13 +39,13 @@ mod tests {
     fn every_backend_has_a_dtype_of_its_own() {
         let floating = || DType::ALL.into_iter().filter(|dtype| dtype.is_floating());
         for dtype in floating() {
-            let low = LowDTypes::NONE.with(Device::META, Some(dtype)).with(Device::CPU, Some(DType::F16));
-            assert_eq!((low.get(Device::META), low.get(Device::CPU)), (Some(dtype), Some(DType::F16)));
-            assert_eq!(low.get("cuda:1".parse().unwrap()), None);
-            assert_eq!(low.with(Device::META, None).with(Device::CPU, None), LowDTypes::NONE);
+            let dtypes = AutocastDTypes::NONE.with(Device::META, Some(dtype)).with(Device::CPU, Some(DType::F16));
+            assert_eq!((dtypes.get(Device::META), dtypes.get(Device::CPU)), (Some(dtype), Some(DType::F16)));
+            assert_eq!(dtypes.get("cuda:1".parse().unwrap()), None);
+            assert_eq!(dtypes.with(Device::META, None).with(Device::CPU, None), AutocastDTypes::NONE);
         }
         for dtype in DType::ALL.into_iter().filter(|dtype| !dtype.is_floating()) {
-            assert_eq!(LowDTypes::NONE.with(Device::CPU, Some(dtype)), LowDTypes::NONE);
+            assert_eq!(AutocastDTypes::NONE.with(Device::CPU, Some(dtype)), AutocastDTypes::NONE);
         }
     }
 }

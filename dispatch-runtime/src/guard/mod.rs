@@ -18,7 +18,7 @@ use std::panic::Location as Caller;
 
 use crate::key::{AD_INPLACE_OR_VIEW, AUTOCAST, BACKEND_SELECT, KeySet, layer_bit};
 use crate::location::Location;
-use autocast_dtypes::LowDTypes;
+use autocast_dtypes::AutocastDTypes;
 
 pub use autocast::{autocast, autocast_dtype};
 pub use grad_mode::{enable_grad, inference_mode, is_grad_enabled, is_inference_mode, no_grad};
@@ -107,7 +107,7 @@ struct Local {
     /// would look.
     grad: u8,
     /// Where autocast is on. Its layer is excluded while that is nowhere.
-    low: LowDTypes,
+    dtypes: AutocastDTypes,
     /// Where the innermost guard was entered, for [`explain`](crate::Operator::explain) and for errors.
     entered: Option<&'static Caller<'static>>,
 }
@@ -118,7 +118,7 @@ impl Local {
         include: KeySet::from_bits(layer_bit(BACKEND_SELECT) | layer_bit(AD_INPLACE_OR_VIEW)),
         allow: KeySet::from_bits(!AUTOCAST_LAYER.bits()),
         grad: 1,
-        low: LowDTypes::NONE,
+        dtypes: AutocastDTypes::NONE,
         entered: None,
     };
 
@@ -135,7 +135,7 @@ struct Own {
     include: Cell<KeySet>,
     allow: Cell<KeySet>,
     grad: Cell<u8>,
-    low: Cell<LowDTypes>,
+    dtypes: Cell<AutocastDTypes>,
     entered: Cell<Option<&'static Caller<'static>>>,
     /// How many redispatches are inside of each other. It is the thread's own: no guard changes it.
     depth: Cell<u32>,
@@ -143,12 +143,12 @@ struct Own {
 
 thread_local! {
     static OWN: Own = const {
-        let Local { include, allow, grad, low, entered } = Local::DEFAULT;
+        let Local { include, allow, grad, dtypes, entered } = Local::DEFAULT;
         Own {
             include: Cell::new(include),
             allow: Cell::new(allow),
             grad: Cell::new(grad),
-            low: Cell::new(low),
+            dtypes: Cell::new(dtypes),
             entered: Cell::new(entered),
             depth: Cell::new(0),
         }
@@ -167,19 +167,19 @@ fn local() -> Local {
         include: own.include.get(),
         allow: own.allow.get(),
         grad: own.grad.get(),
-        low: own.low.get(),
+        dtypes: own.dtypes.get(),
         entered: own.entered.get(),
     })
 }
 
 #[inline]
 fn set(local: Local) {
-    let Local { include, allow, grad, low, entered } = local;
+    let Local { include, allow, grad, dtypes, entered } = local;
     OWN.with(|own| {
         own.include.set(include);
         own.allow.set(allow);
         own.grad.set(grad);
-        own.low.set(low);
+        own.dtypes.set(dtypes);
         own.entered.set(entered);
     });
 }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Operator;
-use super::retirable::Counted;
+use super::retirable::Retirable;
 use super::table::Code;
 use crate::error::Result;
 use crate::key::KeySet;
@@ -40,7 +40,7 @@ pub(crate) type BoxedClosure = Box<dyn Fn(&Operator, KeySet, &mut Stack) -> Resu
 #[derive(Clone)]
 pub(crate) enum BoxedKernel {
     Function(BoxedFn),
-    Closure(Arc<Counted<BoxedClosure>>),
+    Closure(Arc<Retirable<BoxedClosure>>),
 }
 
 impl BoxedKernel {

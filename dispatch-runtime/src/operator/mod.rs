@@ -33,7 +33,7 @@ pub use kernel::BoxedFn;
 pub(crate) use kernel::{BoxedClosure, BoxedKernel, Condition, StaticKernel};
 pub use operation::{Kernel, Operation, Predicate, Signature};
 pub use record::{FallbackRecord, KernelRecord};
-pub(crate) use retirable::Counted;
+pub(crate) use retirable::Retirable;
 pub use rules::RuleRecord;
 pub(crate) use table::{Choice, Code, Entry, Table};
 pub use table::{Head, TableRef, TableVersion};

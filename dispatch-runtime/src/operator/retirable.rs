@@ -8,7 +8,7 @@ use std::mem::ManuallyDrop;
 use super::sync::{AtomicUsize, Ordering, UnsafeCell};
 
 /// A value, the number of its users, and whether it was taken away.
-pub(crate) struct Counted<T> {
+pub(crate) struct Retirable<T> {
     state: AtomicUsize,
     /// How many values were here before this one.
     earlier: AtomicUsize,
@@ -21,11 +21,11 @@ const RETIRED: usize = 1 << (usize::BITS - 1);
 const EMPTY: usize = RETIRED >> 1;
 
 // SAFETY: the value is shared between its users, and dropped by any one of them.
-unsafe impl<T: Send + Sync> Send for Counted<T> {}
+unsafe impl<T: Send + Sync> Send for Retirable<T> {}
 // SAFETY: as above.
-unsafe impl<T: Send + Sync> Sync for Counted<T> {}
+unsafe impl<T: Send + Sync> Sync for Retirable<T> {}
 
-impl<T> Counted<T> {
+impl<T> Retirable<T> {
     pub(crate) fn new(value: T) -> Self {
         Self {
             state: AtomicUsize::new(0),
@@ -92,7 +92,7 @@ impl<T> Counted<T> {
 }
 
 /// Leaves when it is dropped, during a panic too.
-struct Inside<'a, T>(&'a Counted<T>);
+struct Inside<'a, T>(&'a Retirable<T>);
 
 impl<T> Drop for Inside<'_, T> {
     fn drop(&mut self) {
@@ -102,7 +102,7 @@ impl<T> Drop for Inside<'_, T> {
     }
 }
 
-impl<T> Drop for Counted<T> {
+impl<T> Drop for Retirable<T> {
     fn drop(&mut self) {
         self.retire();
     }
@@ -116,40 +116,40 @@ mod tests {
     #[test]
     fn the_value_outlives_a_user_who_is_inside() {
         let alive = Arc::new(());
-        let counted = Counted::new(alive.clone());
-        counted.with(|_| {
-            counted.retire();
+        let retirable = Retirable::new(alive.clone());
+        retirable.with(|_| {
+            retirable.retire();
             assert_eq!(Arc::strong_count(&alive), 2);
         });
         assert_eq!(Arc::strong_count(&alive), 1);
-        assert!(counted.with(|_| ()).is_none());
+        assert!(retirable.with(|_| ()).is_none());
     }
 
     #[test]
     fn an_empty_place_takes_the_next_value_and_no_other_does() {
         let alive = Arc::new(());
-        let counted = Counted::new(alive.clone());
-        assert!(counted.refill(alive.clone()).is_err(), "it was not taken away");
-        let first = counted.turn();
-        counted.with(|_| {
-            counted.retire();
-            assert!(counted.refill(alive.clone()).is_err(), "a user is inside");
+        let retirable = Retirable::new(alive.clone());
+        assert!(retirable.refill(alive.clone()).is_err(), "it was not taken away");
+        let first = retirable.turn();
+        retirable.with(|_| {
+            retirable.retire();
+            assert!(retirable.refill(alive.clone()).is_err(), "a user is inside");
         });
-        assert!(counted.refill(alive.clone()).is_ok());
-        assert!(counted.with_turn(first, |_| ()).is_none());
-        assert!(counted.with_turn(counted.turn(), |_| ()).is_some());
-        drop(counted);
+        assert!(retirable.refill(alive.clone()).is_ok());
+        assert!(retirable.with_turn(first, |_| ()).is_none());
+        assert!(retirable.with_turn(retirable.turn(), |_| ()).is_some());
+        drop(retirable);
         assert_eq!(Arc::strong_count(&alive), 1);
     }
 
     #[test]
     fn a_user_who_panics_leaves() {
         let alive = Arc::new(());
-        let counted = Counted::new(alive.clone());
-        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| counted.with(|_| panic!("inside"))));
+        let retirable = Retirable::new(alive.clone());
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| retirable.with(|_| panic!("inside"))));
         assert!(panicked.is_err());
-        counted.retire();
-        counted.retire();
+        retirable.retire();
+        retirable.retire();
         assert_eq!(Arc::strong_count(&alive), 1);
     }
 }
@@ -173,14 +173,14 @@ mod models {
     fn a_retired_value_is_dropped_exactly_once_and_never_used_after() {
         loom::model(|| {
             let drops = Arc::new(Count::new(0));
-            let counted = Arc::new(Counted::new(DropCounter(drops.clone())));
+            let retirable = Arc::new(Retirable::new(DropCounter(drops.clone())));
             let users: Vec<_> = (0..2)
                 .map(|_| {
-                    let counted = counted.clone();
-                    loom::thread::spawn(move || counted.with(|value| assert_eq!(value.0.load(Ordering::SeqCst), 0)))
+                    let retirable = retirable.clone();
+                    loom::thread::spawn(move || retirable.with(|value| assert_eq!(value.0.load(Ordering::SeqCst), 0)))
                 })
                 .collect();
-            counted.retire();
+            retirable.retire();
             for user in users {
                 user.join().unwrap();
             }
@@ -192,19 +192,19 @@ mod models {
     fn a_user_of_a_refilled_place_uses_a_value_that_is_there() {
         loom::model(|| {
             let drops = Arc::new(Count::new(0));
-            let counted = Arc::new(Counted::new(DropCounter(drops.clone())));
+            let retirable = Arc::new(Retirable::new(DropCounter(drops.clone())));
             let user = {
-                let counted = counted.clone();
+                let retirable = retirable.clone();
                 loom::thread::spawn(move || {
-                    counted.with(|value| value.0.load(Ordering::SeqCst));
+                    retirable.with(|value| value.0.load(Ordering::SeqCst));
                 })
             };
-            counted.retire();
-            let refilled = counted.refill(DropCounter(drops.clone())).is_ok();
+            retirable.retire();
+            let refilled = retirable.refill(DropCounter(drops.clone())).is_ok();
             user.join().unwrap();
             // The one that found no place was dropped at once.
             assert_eq!(drops.load(Ordering::SeqCst), if refilled { 1 } else { 2 });
-            drop(counted);
+            drop(retirable);
             assert_eq!(drops.load(Ordering::SeqCst), 2);
         });
     }
@@ -216,10 +216,10 @@ mod models {
     }
 
     /// In a cell, so that loom sees who reads it before it was written.
-    type Snapshot = UnsafeCell<Arc<Counted<u32>>>;
+    type Snapshot = UnsafeCell<Arc<Retirable<u32>>>;
 
     struct Registry {
-        kernels: Vec<Arc<Counted<u32>>>,
+        kernels: Vec<Arc<Retirable<u32>>>,
         /// Never freed while anybody calls, as tables are.
         snapshots: Vec<Box<Snapshot>>,
     }
@@ -263,7 +263,7 @@ mod models {
     #[test]
     fn a_call_that_finds_its_counted_kernel_gone_finds_the_next_table() {
         loom::model(|| {
-            let kernels = vec![Arc::new(Counted::new(1)), Arc::new(Counted::new(2))];
+            let kernels = vec![Arc::new(Retirable::new(1)), Arc::new(Retirable::new(2))];
             let row = Arc::new(Row {
                 published: loom::sync::atomic::AtomicPtr::new(std::ptr::null_mut()),
                 registry: loom::sync::Mutex::new(Registry { kernels, snapshots: Vec::new() }),

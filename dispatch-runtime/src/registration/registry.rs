@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Key, Provenance, SLOTS, Slot, Target, UserKey, assign_places};
 use crate::memory::backend;
 use crate::name::Name;
-use crate::operator::{BoxedClosure, BoxedKernel, Counted, FallbackRecord, KernelRecord, Operator};
+use crate::operator::{BoxedClosure, BoxedKernel, FallbackRecord, KernelRecord, Operator, Retirable};
 use crate::table::{Active, Cell, Direct, Registered, Row, Source, TableLayout, resolve};
 
 /// Every operator, kernel, fallback and key of the program.
@@ -42,7 +42,7 @@ pub(crate) struct Registry {
     pub(crate) misplaced: Vec<Key>,
     seen: FxHashSet<usize>,
     /// Every place of a closure that there ever was.
-    closures: FxHashMap<Place, Vec<Arc<Counted<BoxedClosure>>>>,
+    closures: FxHashMap<Place, Vec<Arc<Retirable<BoxedClosure>>>>,
     next_source: u64,
 }
 
@@ -238,7 +238,7 @@ impl Registry {
                 Err(back) => closure = back,
             }
         }
-        let place = Arc::new(Counted::new(closure));
+        let place = Arc::new(Retirable::new(closure));
         places.push(place.clone());
         BoxedKernel::Closure(place)
     }
