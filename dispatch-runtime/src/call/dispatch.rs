@@ -38,8 +38,8 @@ pub unsafe fn kernel<O: Operation>(keys: KeySet) -> (Kernel<O>, TableRef) {
     (unsafe { table.code(keys).to() }, table)
 }
 
-/// The kernel for these keys, and the keys and the table that it gets: binds the operator, passes over layers and chooses between kernels, or says why
-/// there is none.
+/// The kernel for these keys, and the keys and the table that it gets: binds the operator, passes over layers and chooses between kernels,
+/// or says why there is none.
 #[cold]
 pub(crate) fn find(
     operator: &Operator,

@@ -99,3 +99,18 @@ fn no_device(device: Device, count: usize) -> Error {
 fn no_backend(device: Device) -> Error {
     ErrorKind::NoBackend { device, linked: Device::linked() }.into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_parses_as_it_prints_and_no_other_way() {
+        for text in ["cpu", "cuda:0", "meta:254"] {
+            assert_eq!(text.parse::<Device>().unwrap().to_string(), text);
+        }
+        for text in ["cuda:+1", "cuda:01", "cuda:-1", "cuda: 1", "cuda:", "cuda:255", "cuda:256", "cuda:1:1"] {
+            assert!(text.parse::<Device>().is_err(), "{text}");
+        }
+    }
+}

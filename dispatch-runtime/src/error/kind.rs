@@ -264,7 +264,7 @@ pub enum ErrorKind {
     InvalidKey(InvalidKey),
     /// A word is not a key.
     UnknownKey(UnknownKey),
-    /// A kernel failed for a reason of its own, or of a tensor's: an [`AccessError`], for instance, is the `source` here.
+    /// A kernel failed for a reason of its own, or of a tensor's: an [`AccessError`](crate::AccessError), for instance, is the `source` here.
     Kernel {
         /// The operator, where it is known.
         operator: Option<Name<'static>>,

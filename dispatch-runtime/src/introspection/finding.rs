@@ -8,7 +8,7 @@ use crate::location::Location;
 use crate::name::Name;
 use crate::rust_operator::RustOperator;
 
-/// One finding of [`verify`].
+/// One finding of [`verify`](crate::verify).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Finding {

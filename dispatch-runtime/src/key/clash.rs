@@ -28,3 +28,50 @@ pub(crate) fn clashes(mut keys: Vec<&'static UserKey>) -> Vec<Clash> {
     let built_in = keys.iter().copied().filter(|key| super::parse::is_built_in(key.name) || of_built_in_device(key));
     names.chain(devices).chain(built_in.map(Clash::BuiltIn)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::layer::Landing;
+    use crate::location::Location;
+
+    fn clashing(keys: &'static [UserKey]) -> Vec<String> {
+        let texts = clashes(keys.iter().collect()).into_iter().map(|clash| match clash {
+            Clash::Key(a, b) => format!("key {} {}", a.name, b.name),
+            Clash::Device(a, b) => format!("device {} {}", a.name, b.name),
+            Clash::BuiltIn(key) => format!("built-in {}", key.name),
+        });
+        texts.collect()
+    }
+
+    const HERE: Location = Location::new(file!(), line!());
+
+    #[test]
+    fn a_key_must_not_have_the_name_of_a_built_in_one() {
+        static KEYS: [UserKey; 9] = [
+            UserKey::backend("XPU", HERE),
+            UserKey::backend("Cuda", HERE),
+            UserKey::layer("Tracer", Landing::Autograd, HERE),
+            UserKey::layer("Autograd", Landing::Autograd, HERE),
+            UserKey::layer("SparseHIP", Landing::Autograd, HERE),
+            UserKey::layer("Sparse", Landing::Autograd, HERE),
+            UserKey::layer("Math", Landing::Autograd, HERE),
+            UserKey::layer("tracer", Landing::Autograd, HERE),
+            UserKey::layer("Audit", Landing::Autograd, HERE),
+        ];
+        let found = ["Autograd", "Cuda", "Math", "Sparse", "SparseHIP", "Tracer", "XPU"];
+        assert_eq!(clashing(&KEYS), found.map(|name| format!("built-in {name}")));
+    }
+
+    #[test]
+    fn two_backends_must_not_have_one_device_name() {
+        static KEYS: [UserKey; 5] = [
+            UserKey::backend("NPU", HERE),
+            UserKey::layer("nPU", Landing::Autograd, HERE),
+            UserKey::backend("Npv", HERE),
+            UserKey::backend("Npu", HERE),
+            UserKey::backend("Npv", HERE),
+        ];
+        assert_eq!(clashing(&KEYS), ["key Npv Npv", "device NPU Npu"]);
+    }
+}

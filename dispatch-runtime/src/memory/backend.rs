@@ -87,7 +87,8 @@ pub trait Backend: Sync {
         false
     }
 
-    /// Waits for whatever a device still does to a storage of the CPU's: the [`TransferHold`](crate::TransferHold) that kept others from it is dropped then.
+    /// Waits for whatever a device still does to a storage of the CPU's. The [`TransferHold`](crate::TransferHold) that kept others from
+    /// it is dropped then.
     fn finish_transfers(&self, _storage: &Storage) {}
 
     /// Notes that a kernel is about to write a block that others may have seen, or has written it. The framework calls it around planned

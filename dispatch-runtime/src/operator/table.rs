@@ -243,8 +243,8 @@ impl Table {
 
 /// A state of the registrations: it changes when kernels or fallbacks are added or removed after a call has used them.
 ///
-/// A cache of what follows from a table keeps [`Operator::table_version`] beside it, asked for *before*, and looks again if that has changed.
-/// Rules are not part of it.
+/// A cache of what follows from a table keeps [`Operator::table_version`] beside it, asked for *before*, and looks again if that has
+/// changed. Rules are not part of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TableVersion(usize);
 

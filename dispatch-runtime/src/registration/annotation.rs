@@ -35,7 +35,7 @@ macro_rules! annotate {
 }
 
 impl Operator {
-    /// What layers say about this operator: a title and a remark for each layer that says something, by title.
+    /// What layers say about this operator: a title and an annotation for each layer that says something, by title.
     ///
     /// ```
     /// use dispatch_runtime::prelude::*;

@@ -1,6 +1,7 @@
 //! Marking a tensor.
 //!
-//! Tables do not have the fallbacks of marks that no tensor has had yet. So a mark is announced to the registry before the first tensor gets it.
+//! Tables do not have the fallbacks of marks that no tensor has had yet. So a mark is announced to the registry before the first tensor
+//! gets it.
 
 use super::registry;
 use crate::table::Row;

@@ -1,7 +1,7 @@
 //! Registering while the program runs.
 //!
 //! What a [`Registrar`] adds stays for good, unless it is asked to be removed: by [`Registration::remove`], or when a
-//! [`Scoped`] registration goes out of scope. Removing restores exactly what was there before, in whatever order. Here, and only
+//! [`Scoped`](crate::Scoped) registration goes out of scope. Removing restores exactly what was there before, in whatever order. Here, and only
 //! here, a kernel may be put on top of another for the same key: the newest one runs, and removing it brings back the one below.
 //!
 //! A table that was called through is kept for good, because a call may still be reading it, as are operators and the places of closures.

@@ -117,3 +117,15 @@ pub fn wrap_dim(argument: &'static str, dim: i64, rank: usize) -> Result<usize, 
         Err(BadArgument::new(argument, Problem::Dim { dim, rank }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strides_for_sizes_that_do_not_fit_are_given_for_the_dimensions_that_there_are() {
+        let geometry = Geometry::contiguous(&[2, 3, 4]);
+        assert_eq!(broadcast_strides(&geometry, &[3, 4])[..], [4, 1]);
+        assert_eq!(broadcast_strides(&geometry, &[])[..], []);
+    }
+}

@@ -154,13 +154,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strides_for_sizes_that_do_not_fit_are_given_for_the_dimensions_that_there_are() {
-        let geometry = Geometry::contiguous(&[2, 3, 4]);
-        assert_eq!(broadcast_strides(&geometry, &[3, 4])[..], [4, 1]);
-        assert_eq!(broadcast_strides(&geometry, &[])[..], []);
-    }
-
-    #[test]
     fn dimensions_without_a_stride_and_strides_that_are_too_large_are_ordered_all_the_same() {
         let strides: [&[i64]; 2] = [&[1], &[i64::MAX, 1, i64::MAX]];
         let order = nesting(&[2, 3, 4], strides.into_iter().map(|strides| (strides, 16)));

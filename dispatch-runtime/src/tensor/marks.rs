@@ -129,7 +129,7 @@ impl Tensor {
         self.has_any(Marks::REQUIRES_GRAD)
     }
 
-    /// Whether the tensor was made in [`guard::inference_mode`]: autograd and view tracking do not know it.
+    /// Whether the tensor was made in [`guard::inference_mode`](crate::guard::inference_mode): autograd and view tracking do not know it.
     #[inline]
     #[must_use]
     pub fn is_inference(&self) -> bool {
