@@ -1,6 +1,6 @@
 //! The folders of dispatch-runtime/src have an order: no folder imports itself through others.
 //!
-//! A file beside lib.rs is a folder of its own. lib.rs stands above all, and tests of a file may name anything.
+//! A file beside lib.rs is a folder of its own. lib.rs stands above all. Unit tests may name anything, in files tests.rs too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -64,7 +64,8 @@ fn folder_of(file: &str) -> &str {
 fn imports(files: &Files) -> Result<Vec<Import>, Vec<String>> {
     let folders: BTreeSet<&str> = files.keys().map(|file| folder_of(file)).filter(|folder| *folder != "lib").collect();
     let (mut found, mut problems) = (Vec::new(), Vec::new());
-    for (file, text) in files.iter().filter(|(file, _)| *file != "lib.rs") {
+    let is_code = |file: &str| file != "lib.rs" && !file.ends_with("/tests.rs");
+    for (file, text) in files.iter().filter(|(file, _)| is_code(file)) {
         for (line, name) in names_of_the_root(file, &tokens(text)) {
             let (from, place) = (folder_of(file).to_owned(), format!("{file}:{line}"));
             match name {
@@ -334,6 +335,7 @@ fn what_is_no_code_of_the_crate_is_no_import() {
              #[cfg(test)] use crate::high::High; #[cfg(test)] #[path = \"x.rs\"] mod tests { use crate::high; }\n\
              #[cfg(all(test, loom))] mod models { use crate::high; }",
         ),
+        ("low/tests.rs", "use crate::high::High;"),
     ]);
     let imports = imports(&files).unwrap();
     assert_eq!(imports.iter().map(|import| import.place.as_str()).collect::<Vec<_>>(), ["high.rs:1"]);
