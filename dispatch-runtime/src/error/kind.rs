@@ -8,7 +8,7 @@ use crate::location::Location;
 use crate::name::Name;
 use crate::rust_operator::RustOperator;
 
-/// The cause of an [`Error`].
+/// The cause of an [`Error`](super::Error).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
