@@ -6,6 +6,7 @@
 
 use super::alias::Alias;
 use super::error::UnknownKey;
+use super::layer::{BACKEND_NAMES, DENSE, ORDER};
 use super::slot::Slot;
 use super::user::UserKey;
 use super::{Key, Repr, keys, places};
@@ -41,7 +42,7 @@ fn all_but_runtime(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
 /// A place that a user's key took over still answers to the name it has without one.
 fn built_in_name(key: Key) -> Option<String> {
     match key.0 {
-        Repr::User(user) if user.is_backend() => Some(name_of_place(super::layer::DENSE, Some(user.number()?))),
+        Repr::User(user) if user.is_backend() => Some(name_of_place(DENSE, Some(user.number()?))),
         Repr::User(user) => Some(name_of_place(user.number()?, None)),
         Repr::OnUser(layer, user) => Some(name_of_place(layer, Some(user.number()?))),
         _ => None,
@@ -56,9 +57,9 @@ pub(super) fn is_built_in(name: &str) -> bool {
 }
 
 fn name_of_place(layer: u8, backend: Option<u8>) -> String {
-    let layer_name = super::layer::ORDER[layer as usize].name;
-    match backend.map(|backend| super::layer::BACKEND_NAMES[backend as usize]) {
-        Some(backend) if layer == super::layer::DENSE => backend.to_owned(),
+    let layer_name = ORDER[layer as usize].name;
+    match backend.map(|backend| BACKEND_NAMES[backend as usize]) {
+        Some(backend) if layer == DENSE => backend.to_owned(),
         Some(backend) => format!("{layer_name}{backend}"),
         None => layer_name.to_owned(),
     }
@@ -98,9 +99,7 @@ mod tests {
     #[test]
     fn every_name_pytorch_knows_is_understood() {
         let layers = ["", "Quantized", "Sparse", "SparseCsr", "NestedTensor", "Autograd", "Autocast"];
-        for (layer, backend) in
-            layers.iter().flat_map(|layer| crate::key::layer::BACKEND_NAMES.map(|backend| (layer, backend)))
-        {
+        for (layer, backend) in layers.iter().flat_map(|layer| BACKEND_NAMES.map(|backend| (layer, backend))) {
             let name = format!("{layer}{backend}");
             assert!(name.parse::<Key>().is_ok(), "{name}");
         }

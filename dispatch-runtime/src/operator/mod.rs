@@ -1,6 +1,6 @@
 //! One row of the dispatcher: an operator, and the ways to call it.
 
-pub(crate) mod arguments;
+mod arguments;
 mod definition;
 mod kernel;
 mod operation;

@@ -3,7 +3,7 @@
 use super::meta::check_on_meta;
 use crate::error::{BadArgument, DTypes, Error, ErrorKind, Problem, Result};
 use crate::key::{Device, KeySet};
-use crate::operator::Operator;
+use crate::operator::{Operator, too_few_arguments};
 use crate::registration::assign;
 use crate::spec::Spec;
 use crate::tensor::Tensor;
@@ -48,8 +48,7 @@ pub fn meta(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
     let depends = |operator: &Operator| operator.outline().is_none() && operator.is_data_dependent();
     if depends(operator.functional().unwrap_or(operator)) {
         let count = operator.argument_count();
-        let arguments =
-            stack.top(count).ok_or_else(|| crate::operator::arguments::too_few_arguments(operator, stack.len()))?;
+        let arguments = stack.top(count).ok_or_else(|| too_few_arguments(operator, stack.len()))?;
         check_on_meta(operator, arguments).map_err(|error| Error::from(error).in_operator(operator.name()))?;
         return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
     }
@@ -65,7 +64,7 @@ pub fn form(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
 fn through_functional(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let count = operator.argument_count();
     let Some(arguments) = stack.top(count) else {
-        return Err(crate::operator::arguments::too_few_arguments(operator, stack.len()));
+        return Err(too_few_arguments(operator, stack.len()));
     };
     let mut arguments = arguments.to_vec();
     stack.drop_top(count);
