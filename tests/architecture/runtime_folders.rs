@@ -75,7 +75,7 @@ fn imports(files: &Files) -> Result<Vec<Import>, Vec<String>> {
                     }
                 }
                 Some(name) => {
-                    problems.push(format!("{place}: `{name}` is no folder; write the path through its folder"))
+                    problems.push(format!("{place}: `{name}` is no folder; write the path through its folder"));
                 }
                 None => problems.push(format!("{place}: a path to the root; write the path through a folder")),
             }
