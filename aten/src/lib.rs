@@ -51,7 +51,7 @@ macro_rules! family {
         #[cfg(feature = $feature)]
         pub use crate::families::$family::{$($function),*};
         #[cfg(not(feature = $feature))]
-        dispatch_runtime::left_out!($feature, "aten", stringify!($($function)*));
+        dispatch_runtime::disabled_feature!($feature, "aten", stringify!($($function)*));
     };
 }
 

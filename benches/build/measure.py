@@ -42,7 +42,7 @@ EDITS = {
         (20, 45),
     ),
     "one line of the runtime": (
-        "dispatch-runtime/src/spec.rs",
+        "dispatch-runtime/src/spec/mod.rs",
         "    pub fn pointwise(operands: &[&Tensor], dtype: DType) -> Result<Self, OperandError> {\n",
         '        std::hint::black_box("{}");\n',
         (30, 60),

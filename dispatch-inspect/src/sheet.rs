@@ -99,7 +99,7 @@ impl Sheet {
             form_of: operator.functional().map(ToString::to_string),
             shape: operator.shape().map(|shape| word(operator, shape)),
             derivative: derivative(operator),
-            remarks: operator.remarks(),
+            remarks: operator.annotations(),
             kernels: operator.registrations().into_iter().map(Kernel::from).collect(),
             rules: operator.rule_sites().into_iter().map(|(of, place)| (of, place.into())).collect(),
             coverage: coverage.keys.into_iter().zip(cells).collect(),

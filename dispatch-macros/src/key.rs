@@ -142,6 +142,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
             use #runtime::keys::*;
             static KEY: #runtime::UserKey = #made;
             #runtime::__submit! { #runtime::__private::Record::Key(&KEY) }
+            #runtime::__declare_key! { &KEY }
             #runtime::Key::user(&KEY)
         };
 

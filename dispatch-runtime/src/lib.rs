@@ -33,126 +33,68 @@
 //! # A registration
 //!
 //! Attributes become static records, collected from all linked crates when the first operator is called. Each operator's table is
-//! made at its own first call. A key without kernel is served by the aliases that cover it, then by its fallback; `resolve.rs` has the
+//! made at its own first call. A key without kernel is served by the aliases that cover it, then by its fallback; `table/resolve.rs` has the
 //! whole rule. [`verify`] says what is wrong before anybody calls.
 
 extern crate self as dispatch_runtime;
 
-mod backend;
-mod boxed;
-#[allow(unsafe_code, reason = "code goes back to the operator's own type")]
 mod call;
-mod collect;
-mod convert;
-#[allow(unsafe_code, reason = "a value shared until it is taken away")]
-mod counted;
-mod default;
 mod device;
-mod drawn;
-#[allow(unsafe_code, reason = "types that any bit pattern is valid for")]
-mod dtype;
-mod dump;
-mod edition;
+mod display;
 mod error;
-mod explain;
-mod form;
-mod fuser;
-mod generator;
+mod expansion;
 pub mod guard;
-#[allow(unsafe_code, reason = "code goes back to the operator's own type")]
-mod kernel_handle;
+mod introspection;
 mod key;
-mod key_set;
-mod left_out;
-mod listener;
 mod location;
+mod memory;
 mod name;
-mod number;
-#[allow(unsafe_code, reason = "an implementation says which types an operator's code has")]
-mod operation;
 #[allow(unsafe_code, reason = "a published pointer is never null and never freed")]
 mod operator;
-mod philox;
 mod plan;
-mod promote;
-#[allow(unsafe_code, reason = "a condition of a kernel says which types it takes")]
-mod record;
-mod redispatch;
-mod registrar;
+mod random;
 mod registration;
-mod registry;
-mod remark;
-mod resolve;
-mod rule;
 mod rust_operator;
 mod scalar;
-mod shape;
-#[allow(unsafe_code, reason = "adapters know which types an operator's code has")]
-mod signature;
-mod span;
 mod spec;
-#[allow(unsafe_code, reason = "eight values in place")]
-mod stack;
-mod sync;
-#[allow(unsafe_code, reason = "slots are untyped code")]
 mod table;
 #[allow(unsafe_code, reason = "memory lent as slices")]
 mod tensor;
 #[allow(unsafe_code, reason = "values dropped without a call")]
 mod value;
-mod verify;
 
-pub use backend::{Backend, BackendRecord};
-pub use boxed::BoxedFn;
-pub use collect::register;
-pub use convert::{Argument, Output};
-pub use device::{Device, UnknownDevice};
+pub use call::{KernelHandle, Term};
 pub use dispatch_schema as schema;
-pub use drawn::Drawn;
-pub use dtype::{Bool, DType, Element, UnknownDType};
-pub use dump::{RegisteredKernel, TableCell, dump_name, registrations_for};
-pub use edition::Edition;
-pub use error::{BadArgument, DTypes, Error, ErrorKind, Expected, Problem, Reason, Result, Sizes};
-pub use explain::{Explanation, Site};
-pub use fuser::{Chain, Destination, Fuser, FuserRecord, Given, Pass, Step};
-pub use generator::{Generator, StandIn, manual_seed};
+pub use error::{BadArgument, DTypes, Error, ErrorKind, Expected, Explanation, Problem, Reason, Result, Site, Sizes};
 pub use half::{bf16, f16};
-pub use kernel_handle::KernelHandle;
-pub use key::{InvalidKey, Key, Landing, LandingFull, UnknownKey, UserKey, keys};
-pub use key_set::KeySet;
-pub use left_out::LeftOutRecord;
-pub use listener::Change;
+pub use introspection::{
+    Finding, OnSpan, RegisteredKernel, TableCell, dump_name, on_span, registrations_for, span, verify,
+};
+pub use key::{
+    Device, InvalidKey, Key, KeySet, Landing, LandingFull, Provenance, UnknownDevice, UnknownKey, UserKey, keys,
+};
 pub use location::Location;
+pub use memory::{Backend, BackendRecord, Buffer, HostBuffer, OutOfMemory, Shared, Storage, Unique};
 pub use name::Name;
 pub use num_complex::{Complex32, Complex64};
-pub use number::{Arithmetic, Floating, Number};
-pub use operation::Operation;
-pub use operator::Operator;
-pub use philox::philox;
+pub use operator::{BoxedFn, FallbackRecord, KernelRecord, Operation, Operator, RuleRecord, TableRef, TableVersion};
 pub use plan::{
     DimFlags, HasInPlace, HasOut, Plan, PlanList, Planned, Pointwise, Reduced, reduced_dims, reduced_sizes,
 };
-pub use promote::result_dtype;
-pub use record::{FallbackRecord, KernelRecord, Record};
-pub use registrar::{Registrar, fallback, fallback_fallthrough};
-pub use registration::{Registration, Scoped, listen};
-pub use registry::assemble;
-pub use remark::RemarkRecord;
-pub use resolve::Provenance;
-pub use rule::RuleRecord;
-pub use rust_operator::Term;
-pub use scalar::{Layout, MemoryFormat, Scalar, Str};
-pub use shape::Shape;
-pub use span::{OnSpan, on_span, span};
-pub use spec::{OperandError, Order, Promotion, Spec, broadcast, broadcast_strides, nesting, wrap_dim};
-pub use stack::Stack;
-pub use table::TableRef;
-pub use tensor::{
-    AccessError, Buffer, Dims, Elements, ElementsMut, Geometry, Held, HostBuffer, Marks, Nested, Operand, Operands,
-    OutOfMemory, OutOfStorage, Ragged, Read, Row, Shared, Storage, Tensor, Unique, Write, element_count,
+pub use random::{Generator, RandomRecording, StandIn, manual_seed, philox};
+pub use registration::{
+    AnnotationRecord, Chain, Change, Destination, DisabledFeatureRecord, Fuser, FuserRecord, Given, Pass, Record,
+    Registrar, Registration, Scoped, Step, assemble, fallback, fallback_fallthrough, listen, register,
 };
-pub use value::{Object, Value, Values};
-pub use verify::{Finding, verify};
+pub use scalar::{Arithmetic, Bool, DType, Element, Floating, Layout, MemoryFormat, Number, Scalar, Str, UnknownDType};
+pub use spec::{
+    OperandError, Order, Promotion, Shape, Spec, broadcast, broadcast_strides, nesting, result_dtype, wrap_dim,
+};
+pub use tensor::{
+    AccessError, Dims, Elements, ElementsMut, Geometry, Marks, Nested, Operand, Operands, OutOfStorage, Ragged, Read,
+    Row, Tensor, TransferHold, Write, element_count,
+};
+pub use value::{Argument, Object, Output, Stack, Value, Values};
 
 /// ```
 /// use dispatch_runtime::prelude::*;
@@ -360,23 +302,29 @@ pub mod prelude {
 /// Not public API: what generated code names.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::call::*;
-    #[cfg(feature = "linkme")]
-    pub use crate::collect::RECORDS;
-    #[cfg(feature = "inventory")]
-    pub use crate::collect::Submitted;
-    pub use crate::form::{form, meta};
-    pub use crate::operator::{Definition, Typed, too_few_arguments};
-    pub use crate::plan::{
-        Listed, Part, Plans, PlansList, TakesOut, TakesPlan, Target, Tensors, Writes, all_on, check_outputs_apart,
-        fresh_pointwise, meta_planned, place, pointwise, product, reduction,
+    pub use crate::call::{
+        Mut, NamesDevice, New, Of, OptMut, OptOwn, OptRef, Own, Place, Redispatch, Ref, Sig, argument, carried, kernel,
+        keys, keys_for,
     };
-    pub use crate::record::Record;
-    pub use crate::redispatch::Redispatch;
-    pub use crate::rust_operator::{Claim, RustOperator};
-    pub use crate::shape::outline;
-    pub use crate::signature::{Mut, New, Of, OptMut, OptOwn, OptRef, Own, Place, Ref, Sig, Signature, argument};
-    pub use crate::table::{Head, TableRef};
+    pub use crate::expansion::{
+        Anchor, Fresh, FreshName, Given, HasDType, KernelError, Named, Returns, Takes, crate_of, explained, failed,
+        fresh_name, function, in_call, in_form, unsupported_dtype,
+    };
+    #[cfg(feature = "inventory")]
+    pub use crate::key::DeclaredKey;
+    #[cfg(feature = "linkme")]
+    pub use crate::key::KEYS;
+    pub use crate::operator::{Definition, Head, Kernel, Predicate, Signature, TableRef, Typed, too_few_arguments};
+    pub use crate::plan::{
+        Listed, OnMeta, Part, Plans, PlansList, TakesOut, TakesPlan, Target, Tensors, Writes, all_on, check_on_meta,
+        check_outputs_apart, form, fresh_pointwise, meta, meta_planned, outline, place, pointwise, product, reduction,
+    };
+    #[cfg(feature = "linkme")]
+    pub use crate::registration::RECORDS;
+    #[cfg(feature = "inventory")]
+    pub use crate::registration::Submitted;
+    pub use crate::registration::{Claim, Record};
+    pub use crate::rust_operator::RustOperator;
     pub use dispatch_macros::{
         __call, __kernel, __plan, __row, unknown_backend_import_its_key_or_declare_it_with_dispatch_key,
         unknown_operator_import_it_or_define_it_with_op_def,

@@ -1,7 +1,6 @@
 //! Where in the source something was written, for messages.
 
-use std::fmt;
-use std::panic;
+use std::{fmt, panic};
 
 /// A file and a line.
 ///

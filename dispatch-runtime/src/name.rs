@@ -53,3 +53,6 @@ impl fmt::Debug for Name<'_> {
         fmt::Display::fmt(self, f)
     }
 }
+
+/// The name of closures among kernels.
+pub(crate) const CLOSURE: &str = "closure";

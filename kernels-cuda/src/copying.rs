@@ -4,7 +4,8 @@
 use std::ptr::NonNull;
 
 use dispatch_runtime::{
-    AccessError, DType, Device, Geometry, Held, MemoryFormat, Pointwise, Result, Scalar, Spec, Storage, Tensor, op_impl,
+    AccessError, DType, Device, Geometry, MemoryFormat, Pointwise, Result, Scalar, Spec, Storage, Tensor, TransferHold,
+    op_impl,
 };
 
 use crate::elementwise::{DTYPES, Loops, check_written, is_common, transferred};
@@ -207,7 +208,7 @@ fn goes_by_itself(tensor: &Tensor, non_blocking: bool) -> bool {
 }
 
 /// The elements of a tensor of the CPU, which lie side by side in memory that is held: the first byte, and how many there are.
-fn whereabouts(tensor: &Tensor, held: &Held) -> Result<(NonNull<u8>, usize)> {
+fn whereabouts(tensor: &Tensor, held: &TransferHold) -> Result<(NonNull<u8>, usize)> {
     let bytes = |elements: i64| usize::try_from(elements).unwrap_or(0) * tensor.dtype().size();
     let (offset, size) = (bytes(tensor.geometry().offset()), bytes(tensor.geometry().count()));
     let start = held.place(offset, size).ok_or_else(|| AccessError::NotOnHost { device: tensor.device() })?;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::{LazyLock, Mutex};
 
-use dispatch_runtime::{Held, HostBuffer, Storage};
+use dispatch_runtime::{HostBuffer, Storage, TransferHold};
 
 use crate::error::CudaError;
 use crate::gpu::Gpu;
@@ -71,13 +71,13 @@ pub(crate) fn is_pinned(storage: &Storage) -> bool {
 pub(crate) struct Transfers(Mutex<Vec<Transfer>>);
 
 struct Transfer {
-    held: Held,
+    held: TransferHold,
     mark: Mark,
 }
 
 impl Transfers {
     /// Keeps the memory of a copy, which is the last in a queue, for as long as it takes.
-    pub(crate) fn watch(&self, gpu: &Gpu, queue: Queue, held: Held) -> Result<(), CudaError> {
+    pub(crate) fn watch(&self, gpu: &Gpu, queue: Queue, held: TransferHold) -> Result<(), CudaError> {
         let mark = match gpu.machine.mark(queue) {
             Ok(mark) => mark,
             Err(error) => {

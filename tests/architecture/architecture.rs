@@ -2,6 +2,7 @@
 
 mod dependencies;
 mod manifests;
+mod runtime_folders;
 mod unsafe_code;
 
 use std::fs;

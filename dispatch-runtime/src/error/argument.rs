@@ -5,8 +5,7 @@ use std::fmt;
 
 use super::expected::{DTypes, Expected, Sizes};
 use super::problem::Problem;
-use crate::dtype::DType;
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Scalar};
 
 /// An argument that an operator cannot compute with: its name, and what is wrong with it.
 ///
@@ -209,3 +208,24 @@ impl fmt::Display for BadArgument {
 }
 
 impl std::error::Error for BadArgument {}
+
+impl Scalar {
+    /// Refuses a number that does not [fit](Self::fits).
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Scalar};
+    /// let error = Scalar::from(300).check_fits("value", DType::U8).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "argument `value` is 300, which uint8 cannot hold; give a number from 0 to 255, or take a wider dtype"
+    /// );
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Problem::Overflow`](crate::Problem::Overflow) of this argument.
+    #[inline]
+    pub fn check_fits(self, argument: &'static str, dtype: DType) -> Result<(), BadArgument> {
+        if self.fits(dtype) { Ok(()) } else { Err(BadArgument::overflow(argument, self, dtype)) }
+    }
+}

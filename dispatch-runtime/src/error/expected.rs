@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::{RangeFrom, RangeInclusive, RangeToInclusive};
 
-use crate::dtype::DType;
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Scalar};
 
 /// The numbers that an operator allows: of dimensions, of entries, or a number argument's own.
 ///

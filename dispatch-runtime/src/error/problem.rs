@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::expected::{DTypes, Expected, Sizes, alternatives};
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::scalar::{Scalar, largest};
+use crate::key::Device;
+use crate::scalar::{DType, Scalar, largest};
 
 /// What is wrong with an argument.
 #[derive(Clone, PartialEq, Debug)]

@@ -2,11 +2,11 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::ErrorKind;
-use crate::boxed::CLOSURE;
-use crate::device::Device;
-use crate::explain::Site;
+use super::explanation::Site;
+use super::kind::ErrorKind;
+use crate::key::listed;
 use crate::location::Location;
+use crate::name::CLOSURE;
 
 #[expect(clippy::too_many_lines, reason = "a list, one arm for each cause")]
 pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
@@ -176,11 +176,6 @@ pub(super) fn render(kind: &ErrorKind, f: &mut Formatter<'_>) -> fmt::Result {
         ErrorKind::Kernel { operator: Some(operator), source } => write!(f, "`{operator}`: {source}"),
         ErrorKind::Kernel { operator: None, source } => source.fmt(f),
     }
-}
-
-/// The devices that a program can put tensors on.
-pub(crate) fn listed(linked: &[Device]) -> String {
-    format!("linked are {}", linked.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
 }
 
 fn sites(sites: &[(&'static str, Location)]) -> String {

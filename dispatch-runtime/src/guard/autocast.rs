@@ -2,11 +2,10 @@
 
 use std::panic::Location as Caller;
 
-use super::low_dtypes::LowDTypes;
+use super::autocast_dtypes::AutocastDTypes;
 use super::{AUTOCAST_LAYER, Entered, Guard, Local, Undo, local, set};
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::key_set::KeySet;
+use crate::key::{Device, KeySet};
+use crate::scalar::DType;
 
 /// Autocast is on for the backend of `device` with this dtype, or off without any. Calls reach the layer `Autocast` while it is on for
 /// some backend; what the layer does with them is its own business.
@@ -23,18 +22,18 @@ use crate::key_set::KeySet;
 #[track_caller]
 pub fn autocast(device: Device, dtype: Option<DType>) -> Guard {
     let before = local();
-    let low = before.low.with(device, dtype);
+    let dtypes = before.dtypes.with(device, dtype);
     let allow = match dtype {
         Some(_) => before.allow | AUTOCAST_LAYER,
-        None if low == LowDTypes::NONE => before.allow - AUTOCAST_LAYER,
+        None if dtypes == AutocastDTypes::NONE => before.allow - AUTOCAST_LAYER,
         None => before.allow,
     };
     let entered = Entered { at: Caller::caller(), before: before.entered };
-    set(Local { allow, low, entered: Some(entered.at), ..before });
+    set(Local { allow, dtypes, entered: Some(entered.at), ..before });
     // Where no other backend had it on, the layer goes with the last one of them.
-    let changed = before.low != LowDTypes::NONE && before.allow != allow;
+    let changed = before.dtypes != AutocastDTypes::NONE && before.allow != allow;
     Guard::new(Undo::Autocast(Change {
-        dtype: (before.low != low).then(|| (device, before.low.get(device))),
+        dtype: (before.dtypes != dtypes).then(|| (device, before.dtypes.get(device))),
         allowed: changed.then_some(before.allow & AUTOCAST_LAYER),
         entered,
     }))
@@ -50,7 +49,7 @@ pub fn autocast(device: Device, dtype: Option<DType>) -> Guard {
 /// ```
 #[must_use]
 pub fn autocast_dtype(device: Device) -> Option<DType> {
-    local().low.get(device)
+    local().dtypes.get(device)
 }
 
 /// Autocast of a backend, and its layer where that was kept out or let in by somebody else.
@@ -64,11 +63,11 @@ pub(super) struct Change {
 impl Change {
     #[inline]
     pub(super) fn undone(&self, now: Local) -> Local {
-        let low = self.dtype.map_or(now.low, |(device, dtype)| now.low.with(device, dtype));
-        let allowed = if low == LowDTypes::NONE { Some(KeySet::EMPTY) } else { self.allowed };
+        let dtypes = self.dtype.map_or(now.dtypes, |(device, dtype)| now.dtypes.with(device, dtype));
+        let allowed = if dtypes == AutocastDTypes::NONE { Some(KeySet::EMPTY) } else { self.allowed };
         Local {
             allow: allowed.map_or(now.allow, |allowed| (now.allow - AUTOCAST_LAYER) | allowed),
-            low,
+            dtypes,
             entered: self.entered.left(now.entered),
             ..now
         }
@@ -78,7 +77,8 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::{exclude, excluded, spawn};
+    use crate::guard::layers::{exclude, excluded};
+    use crate::guard::thread_state::spawn;
     use crate::keys::*;
 
     #[test]

@@ -2,9 +2,8 @@
 
 use super::layers::change;
 use super::{Guard, Local, OWN, Undo, local};
-use crate::key::{AD_INPLACE_OR_VIEW, layer_bit};
-use crate::key_set::KeySet;
-use crate::keys::{ADInplaceOrView, Autograd};
+use crate::key::keys::{ADInplaceOrView, Autograd};
+use crate::key::{AD_INPLACE_OR_VIEW, KeySet, layer_bit};
 
 /// Neither autograd nor view tracking sees any call. Tensors made meanwhile are inference tensors.
 ///
@@ -82,7 +81,7 @@ pub fn is_grad_enabled() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::spawn;
+    use crate::guard::thread_state::spawn;
 
     #[test]
     fn grad_mode_nests_and_travels() {

@@ -3,9 +3,8 @@
 use std::panic::Location as Caller;
 
 use super::{Entered, Guard, Local, OWN, Undo, local, set};
-use crate::key::{AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, layer_bit};
-use crate::key_set::KeySet;
-use crate::keys::Autograd;
+use crate::key::keys::Autograd;
+use crate::key::{AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, KeySet, layer_bit};
 
 /// The keys that this thread adds to every call.
 ///
@@ -116,7 +115,7 @@ pub fn below_ad_inplace_or_view() -> Guard {
 /// ```
 #[track_caller]
 pub fn skip_functionalize() -> Guard {
-    exclude(KeySet::layers_of(crate::keys::Functionalize))
+    exclude(KeySet::layers_of(crate::key::keys::Functionalize))
 }
 
 /// Bits that were not there before, or were.

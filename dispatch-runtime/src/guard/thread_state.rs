@@ -105,7 +105,7 @@ pub fn spawn<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> std::
 
 #[cfg(test)]
 mod tests {
-    use crate::guard::{inference_mode, is_inference_mode};
+    use crate::guard::grad_mode::{inference_mode, is_inference_mode};
 
     #[test]
     fn another_thread_starts_with_the_defaults() {

@@ -1,7 +1,7 @@
 //! Names for many runtime keys at once.
 //!
 //! A kernel registered for an alias key stands behind every runtime key that the alias expands to, wherever nothing more specific
-//! was registered. `resolve.rs` says which alias wins where several apply.
+//! was registered. `table/resolve.rs` says which alias wins where several apply.
 
 use super::layer::{
     AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BATCHED, LAYER_END, LAZY, NESTED_TENSOR,

@@ -10,8 +10,9 @@
 //! ```
 #![allow(non_upper_case_globals, reason = "these are PyTorch's names, and a key reads as a name, not as a number")]
 
-use super::layer::{self, ORDER};
-use super::{Alias, BACKENDS, Key};
+use super::Key;
+use super::alias::Alias;
+use super::layer::{self, BACKENDS, ORDER};
 
 macro_rules! per_backend {
     ($layer:expr => $($name:ident)*) => {

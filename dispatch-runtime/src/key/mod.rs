@@ -5,25 +5,45 @@
 //! only. Built-in keys are constants in [`keys`]; a crate adds its own with `#[dispatch_key]`, and gets one of the free places.
 
 mod alias;
+mod clash;
+mod declared;
+mod device;
+mod error;
+mod key_set;
 pub mod keys;
 mod layer;
-mod parse;
+pub(crate) mod parse;
+mod places;
+mod provenance;
 mod slot;
 mod user;
 
 use std::fmt;
 
-use crate::error::{ErrorKind, Result};
+use layer::BACKEND_NAMES;
+use places::backend_name;
+
 pub(crate) use alias::Alias;
+pub(crate) use clash::{Clash, clashes};
+#[cfg(feature = "inventory")]
+pub use declared::DeclaredKey;
+#[cfg(feature = "linkme")]
+pub use declared::KEYS;
+pub use device::{Device, UnknownDevice};
+pub(crate) use device::{listed, lower_name};
+pub(crate) use error::KeyError;
+pub use error::{InvalidKey, UnknownKey};
+pub use key_set::KeySet;
 pub use layer::Landing;
 pub(crate) use layer::{
-    AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BACKEND_NAMES,
-    BACKEND_SELECT, BACKENDS, DENSE, LAYER_END, LAYERS, ORDER,
+    AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, AUTOGRAD_NESTED_TENSOR, AUTOGRAD_OTHER, BACKEND_END, BACKEND_SELECT,
+    BACKENDS, DENSE, LAYER_END, ORDER,
 };
-pub use parse::UnknownKey;
+pub use places::LandingFull;
+pub(crate) use places::assign_places;
+pub use provenance::Provenance;
 pub(crate) use slot::{SLOTS, Slot, highest, index, index_from};
-pub(crate) use user::{Clash, assign_places, backend_name, clashes};
-pub use user::{LandingFull, UserKey};
+pub use user::UserKey;
 
 /// A dispatch key: where a kernel is registered, and what a tensor or a guard adds to a call.
 ///
@@ -49,52 +69,6 @@ enum Repr {
     OnUser(u8, &'static UserKey),
     Invalid(InvalidKey),
 }
-
-/// [`Key::on`] was asked for a key that there is not.
-///
-/// ```
-/// use dispatch_runtime::{Registrar, keys::*};
-/// let error = Registrar::new("lab").kernel("op", Tracer.on(CPU), |_, _, _| Ok(())).unwrap_err();
-/// assert!(error.to_string().starts_with("`Tracer` is not multiplied by backend"));
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum InvalidKey {
-    /// What was to be put on a backend has one kernel for all of them, or is no layer.
-    NotPerBackend {
-        /// The name of the key.
-        key: &'static str,
-    },
-    /// What was to be put on a backend is on one already.
-    OnABackendAlready {
-        /// The layer of the key.
-        layer: &'static str,
-    },
-    /// What a layer was to be put on is not a backend.
-    NotABackend {
-        /// The name of the key, or its layer's.
-        key: &'static str,
-    },
-}
-
-impl fmt::Display for InvalidKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotPerBackend { key } => {
-                write!(f, "`{key}` is not multiplied by backend, so there is no such key; leave `.on(..)` out")
-            }
-            Self::OnABackendAlready { layer } => write!(
-                f,
-                "this key of `{layer}` is on a backend already, so there is no such key; write `{layer}.on(..)`, once"
-            ),
-            Self::NotABackend { key } => {
-                write!(f, "`{key}` is not a backend, so there is no such key; write `.on(..)` with a backend's own key")
-            }
-        }
-    }
-}
-
-impl std::error::Error for InvalidKey {}
 
 /// What a key means once users' keys have their places.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -139,8 +113,8 @@ impl Key {
     pub(crate) fn of_slot(slot: Slot) -> Self {
         match slot.key() {
             None => Self::UNDEFINED,
-            Some((layer, None)) => user::tenant_of_layer(layer).map_or_else(|| Self::layer(layer), Self::user),
-            Some((layer, Some(backend))) => match user::tenant_of_backend(backend) {
+            Some((layer, None)) => places::tenant_of_layer(layer).map_or_else(|| Self::layer(layer), Self::user),
+            Some((layer, Some(backend))) => match places::tenant_of_backend(backend) {
                 None => Self::on_backend(layer, backend),
                 Some(user) if layer == DENSE => Self::user(user),
                 Some(user) => Self(Repr::OnUser(layer, user)),
@@ -214,7 +188,7 @@ impl Key {
     }
 
     /// The cell or cells that a kernel for this key fills. A catch-all registration is one for `CompositeImplicitAutograd`.
-    pub(crate) fn target(self) -> Result<Target> {
+    pub(crate) fn target(self) -> Result<Target, KeyError> {
         Ok(match self.0 {
             Repr::Undefined => Target::Alias(Alias::CompositeImplicitAutograd),
             Repr::Layer(layer) => Target::Slot(Slot::of_layer(layer)),
@@ -228,16 +202,16 @@ impl Key {
     }
 
     /// The same, where a kernel that was registered for it could ever be reached.
-    pub(crate) fn registrable(self) -> Result<Target> {
+    pub(crate) fn registrable(self) -> Result<Target, KeyError> {
         let target = self.target()?;
-        if target.is_on_no_backend() { Err(ErrorKind::NotARuntimeKey { key: self }.into()) } else { Ok(target) }
+        if target.is_on_no_backend() { Err(KeyError::NotARuntimeKey(self)) } else { Ok(target) }
     }
 
     /// The cell of a runtime key.
-    pub(crate) fn slot(self) -> Result<Slot> {
+    pub(crate) fn slot(self) -> Result<Slot, KeyError> {
         match self.target()? {
             Target::Slot(slot) if slot.key().is_some() => Ok(slot),
-            _ => Err(ErrorKind::NotARuntimeKey { key: self }.into()),
+            _ => Err(KeyError::NotARuntimeKey(self)),
         }
     }
 
@@ -295,7 +269,7 @@ impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Repr::Undefined => f.write_str("Undefined"),
-            Repr::Layer(layer) => f.write_str(user::layer_name(layer)),
+            Repr::Layer(layer) => f.write_str(places::layer_name(layer)),
             Repr::OnBackend(DENSE, backend) => f.write_str(backend_name(backend)),
             Repr::OnBackend(layer, backend) => write!(f, "{}{}", ORDER[layer as usize].name, backend_name(backend)),
             Repr::Alias(alias) => f.write_str(alias.name()),
@@ -316,6 +290,7 @@ impl fmt::Debug for Key {
 mod tests {
     use super::keys::*;
     use super::*;
+    use crate::key::layer::Landing;
 
     #[test]
     fn a_layer_on_what_is_no_backend_is_no_key() {
@@ -334,8 +309,8 @@ mod tests {
             (Autograd.on(twice), "this key of `Autograd` is on a backend already, so"),
         ] {
             let error = key.target().unwrap_err();
-            assert!(matches!(error.kind(), ErrorKind::InvalidKey(_)), "{error}");
-            assert!(error.to_string().starts_with(why), "{error}");
+            let KeyError::Invalid(invalid) = error else { panic!("{error:?}") };
+            assert!(invalid.to_string().starts_with(why), "{invalid}");
             assert_eq!((key.to_string().as_str(), key.bits(), key.layer_bits()), ("Invalid", 0, 0));
             assert!(key == key.on(CPU) && key != Undefined && !key.is_alias());
         }

@@ -4,52 +4,25 @@
 //! The names of keys are derived from the list of layers and backends, so there is no second
 //! list to forget one in. PyTorch's old names are understood too.
 
-use std::fmt;
-use std::str::FromStr;
+use super::alias::Alias;
+use super::error::UnknownKey;
+use super::layer::{BACKEND_NAMES, DENSE, ORDER};
+use super::slot::Slot;
+use super::user::UserKey;
+use super::{Key, Repr, keys, places};
 
-use super::{Alias, Key, Repr, Slot, UserKey, user};
-
-/// A word is not the name of a key.
-///
-/// ```
-/// let error = "AutogradCPUU".parse::<dispatch_runtime::Key>().unwrap_err();
-/// assert_eq!(error.suggestion.as_deref(), Some("AutogradCPU"));
-/// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct UnknownKey {
-    /// The word.
-    pub name: String,
-    /// The key that was probably meant.
-    pub suggestion: Option<String>,
-}
-
-impl fmt::Display for UnknownKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown dispatch key `{}`", self.name)?;
-        match &self.suggestion {
-            Some(suggestion) => write!(f, "; did you mean `{suggestion}`?"),
-            None => f.write_str("; keys are listed in `dispatch_runtime::keys`, and `#[dispatch_key]` makes new ones"),
-        }
-    }
-}
-
-impl std::error::Error for UnknownKey {}
-
-impl FromStr for Key {
-    type Err = UnknownKey;
-
-    fn from_str(name: &str) -> Result<Self, UnknownKey> {
-        let declared = user::declared();
-        let all = || all(&declared);
-        let canonical = synonym(name).unwrap_or(name);
-        all().find(|key| key.to_string() == canonical || built_in_name(*key).as_deref() == Some(canonical)).ok_or_else(
-            || {
-                let names: Vec<String> = all().map(|key| key.to_string()).collect();
-                let suggestion = dispatch_schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned);
-                UnknownKey { name: name.to_owned(), suggestion }
-            },
-        )
-    }
+/// The key of this name, among the built-in ones and those that were declared.
+pub(crate) fn find(name: &str) -> Result<Key, UnknownKey> {
+    let declared = places::declared();
+    let all = || all(&declared);
+    let canonical = synonym(name).unwrap_or(name);
+    all().find(|key| key.to_string() == canonical || built_in_name(*key).as_deref() == Some(canonical)).ok_or_else(
+        || {
+            let names: Vec<String> = all().map(|key| key.to_string()).collect();
+            let suggestion = dispatch_schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned);
+            UnknownKey { name: name.to_owned(), suggestion }
+        },
+    )
 }
 
 /// Every key there is: runtime keys from low to high, layers that want a backend, aliases, and users' keys, those that found no place
@@ -66,12 +39,10 @@ fn all_but_runtime(declared: &[&'static UserKey]) -> impl Iterator<Item = Key> {
         .chain(declared.iter().copied().map(Key::user))
 }
 
-use super::keys;
-
 /// A place that a user's key took over still answers to the name it has without one.
 fn built_in_name(key: Key) -> Option<String> {
     match key.0 {
-        Repr::User(user) if user.is_backend() => Some(name_of_place(super::DENSE, Some(user.number()?))),
+        Repr::User(user) if user.is_backend() => Some(name_of_place(DENSE, Some(user.number()?))),
         Repr::User(user) => Some(name_of_place(user.number()?, None)),
         Repr::OnUser(layer, user) => Some(name_of_place(layer, Some(user.number()?))),
         _ => None,
@@ -86,9 +57,9 @@ pub(super) fn is_built_in(name: &str) -> bool {
 }
 
 fn name_of_place(layer: u8, backend: Option<u8>) -> String {
-    let layer_name = super::ORDER[layer as usize].name;
-    match backend.map(|backend| super::BACKEND_NAMES[backend as usize]) {
-        Some(backend) if layer == super::DENSE => backend.to_owned(),
+    let layer_name = ORDER[layer as usize].name;
+    match backend.map(|backend| BACKEND_NAMES[backend as usize]) {
+        Some(backend) if layer == DENSE => backend.to_owned(),
         Some(backend) => format!("{layer_name}{backend}"),
         None => layer_name.to_owned(),
     }
@@ -120,7 +91,7 @@ mod tests {
 
     #[test]
     fn every_key_that_prints_parses_back() {
-        for key in all(&user::declared()) {
+        for key in all(&places::declared()) {
             assert_eq!(key.to_string().parse(), Ok(key), "{key}");
         }
     }
@@ -128,9 +99,7 @@ mod tests {
     #[test]
     fn every_name_pytorch_knows_is_understood() {
         let layers = ["", "Quantized", "Sparse", "SparseCsr", "NestedTensor", "Autograd", "Autocast"];
-        for (layer, backend) in
-            layers.iter().flat_map(|layer| super::super::BACKEND_NAMES.map(|backend| (layer, backend)))
-        {
+        for (layer, backend) in layers.iter().flat_map(|layer| BACKEND_NAMES.map(|backend| (layer, backend))) {
             let name = format!("{layer}{backend}");
             assert!(name.parse::<Key>().is_ok(), "{name}");
         }

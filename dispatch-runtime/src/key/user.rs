@@ -7,11 +7,10 @@
 //! a key set; registering and calling for it fail and say who has the places, and so does `verify`.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, Once, OnceLock, PoisonError};
+use std::sync::atomic::AtomicU8;
 
-use super::layer::{FREE_BACKEND_SLOTS, Kind, LAYER_END};
-use super::{BACKEND_NAMES, BACKENDS, Key, LAYERS, Landing, ORDER};
+use super::Key;
+use super::layer::Landing;
 use crate::location::Location;
 
 /// A backend or a layer that some crate declared with `#[dispatch_key]`.
@@ -41,11 +40,11 @@ use crate::location::Location;
 /// assert_eq!(PrivateUse1.to_string(), "NPU");
 /// ```
 pub struct UserKey {
-    name: &'static str,
+    pub(super) name: &'static str,
     kind: UserKind,
-    location: Location,
+    pub(super) location: Location,
     /// 0 until a place was given, then 1 + the number of the backend or layer, or [`NO_ROOM`].
-    place: AtomicU8,
+    pub(super) place: AtomicU8,
 }
 
 #[derive(Clone, Copy)]
@@ -56,7 +55,7 @@ enum UserKind {
     LayerAbove(&'static UserKey),
 }
 
-const NO_ROOM: u8 = u8::MAX;
+pub(super) const NO_ROOM: u8 = u8::MAX;
 
 impl UserKey {
     /// A backend, as `#[dispatch_key(backend)]` makes it.
@@ -137,212 +136,14 @@ impl UserKey {
         if let UserKind::Layer(landing) = lowest { Some(landing) } else { None }
     }
 
-    /// The number of this backend or layer; none where no place is left for it.
-    #[inline]
-    pub(super) fn number(&'static self) -> Option<u8> {
-        let place = match self.place.load(Ordering::Acquire) {
-            0 => assign_now(self),
-            place => place,
-        };
-        (place != NO_ROOM).then(|| place - 1)
-    }
-
     /// The user's layers that it is declared above, one below the other.
     pub(crate) fn all_below(&self) -> impl Iterator<Item = &'static Self> {
         std::iter::successors(self.lower(), |key| key.lower())
-    }
-
-    /// The same, and who has the places where none is left.
-    pub(crate) fn place(&'static self) -> Result<u8, LandingFull> {
-        self.number().ok_or_else(|| LandingFull::new(self))
     }
 }
 
 impl fmt::Debug for UserKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.name, self.location)
-    }
-}
-
-/// No place is left for a key.
-///
-/// ```
-/// fn hint(error: &dispatch_runtime::LandingFull) -> String {
-///     error.to_string()   // names the keys that have the places
-/// }
-/// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LandingFull {
-    /// The key that found no place.
-    pub key: &'static str,
-    /// Where it was declared.
-    pub location: Location,
-    /// The keys that have the places, and where they were declared.
-    pub tenants: Vec<(&'static str, Location)>,
-}
-
-impl LandingFull {
-    fn new(key: &'static UserKey) -> Self {
-        let tenants = places(key).filter_map(|place| tenant(key, place)).map(|tenant| (tenant.name, tenant.location));
-        Self { key: key.name, location: key.location, tenants: tenants.collect() }
-    }
-}
-
-impl fmt::Display for LandingFull {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no place is left for the key `{}` ({}); these keys have them all:", self.key, self.location)?;
-        for (name, location) in &self.tenants {
-            write!(f, " `{name}` ({location})")?;
-        }
-        f.write_str("; link fewer of these crates, or declare the key above another landing")
-    }
-}
-
-impl std::error::Error for LandingFull {}
-
-static BACKEND_TENANTS: [OnceLock<&'static UserKey>; BACKENDS] = [const { OnceLock::new() }; BACKENDS];
-static LAYER_TENANTS: [OnceLock<&'static UserKey>; LAYERS] = [const { OnceLock::new() }; LAYERS];
-/// Every key that was given a place, or found none left.
-static DECLARED: Mutex<Vec<&'static UserKey>> = Mutex::new(Vec::new());
-
-/// Gives places to these keys, in an order that does not depend on theirs. Keys that have one keep it.
-pub(crate) fn assign_places(mut keys: Vec<&'static UserKey>) {
-    let below: Vec<_> = keys.iter().flat_map(|key| key.all_below()).collect();
-    keys.extend(below);
-    keys.sort_by_key(|key| (key.all_below().count(), key.name, key.location));
-    let mut declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
-    for key in keys {
-        if key.place.load(Ordering::Acquire) == 0 {
-            key.place.store(claim(key), Ordering::Release);
-            declared.push(key);
-        }
-    }
-}
-
-/// What is linked has its places before anybody asks who has one: names do not depend on what the program did first.
-fn assign_linked() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| assign_places(crate::collect::user_keys()));
-}
-
-/// A key is used before the registry was: everything that is linked gets its place first, so that the order of use has no say.
-#[cold]
-fn assign_now(key: &'static UserKey) -> u8 {
-    assign_places(crate::collect::user_keys());
-    assign_places(vec![key]);
-    key.place.load(Ordering::Acquire)
-}
-
-fn claim(key: &'static UserKey) -> u8 {
-    let tenants: &[OnceLock<&'static UserKey>] = if key.is_backend() { &BACKEND_TENANTS } else { &LAYER_TENANTS };
-    // A layer below has its place by now, or none.
-    let above = key.lower().map_or(0, |lower| lower.place.load(Ordering::Acquire));
-    let mut free = places(key).filter(|&place| place >= above);
-    free.find(|&place| tenants[place as usize].set(key).is_ok()).map_or(NO_ROOM, |place| place + 1)
-}
-
-fn places(key: &UserKey) -> impl Iterator<Item = u8> {
-    let (is_backend, lands) = (key.is_backend(), key.landing());
-    let is_free =
-        move |&layer: &u8| matches!(ORDER[layer as usize].kind, Kind::Free(landing) if lands == Some(landing));
-    FREE_BACKEND_SLOTS.into_iter().filter(move |_| is_backend).chain((0..LAYER_END).filter(is_free))
-}
-
-fn tenant(key: &UserKey, place: u8) -> Option<&'static UserKey> {
-    if key.is_backend() { tenant_of_backend(place) } else { tenant_of_layer(place) }
-}
-
-pub(super) fn tenant_of_backend(backend: u8) -> Option<&'static UserKey> {
-    assign_linked();
-    BACKEND_TENANTS[backend as usize].get().copied()
-}
-
-pub(super) fn tenant_of_layer(layer: u8) -> Option<&'static UserKey> {
-    assign_linked();
-    LAYER_TENANTS[layer as usize].get().copied()
-}
-
-pub(crate) fn backend_name(backend: u8) -> &'static str {
-    tenant_of_backend(backend).map_or(BACKEND_NAMES[backend as usize], UserKey::name)
-}
-
-pub(super) fn layer_name(layer: u8) -> &'static str {
-    tenant_of_layer(layer).map_or(ORDER[layer as usize].name, UserKey::name)
-}
-
-/// Every user's key, with and without a place. The program's records are collected for it once, and those of `register` come after.
-pub(super) fn declared() -> Vec<&'static UserKey> {
-    crate::registry::load();
-    DECLARED.lock().unwrap_or_else(PoisonError::into_inner).clone()
-}
-
-/// Names that do not tell keys apart.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Clash {
-    /// Two keys of one name.
-    Key(&'static UserKey, &'static UserKey),
-    /// Two backends whose devices have one name, which is the key's in lower case.
-    Device(&'static UserKey, &'static UserKey),
-    /// A key with the name of a built-in one, or of its device. `#[dispatch_key]` refuses the first, but not every key is made by it.
-    BuiltIn(&'static UserKey),
-}
-
-/// Every clash among these keys, in an order that does not depend on theirs.
-pub(crate) fn clashes(mut keys: Vec<&'static UserKey>) -> Vec<Clash> {
-    keys.sort_by_key(|key| (key.name, key.location));
-    let names = keys.windows(2).filter(|pair| pair[0].name == pair[1].name).map(|pair| Clash::Key(pair[0], pair[1]));
-    let mut backends: Vec<_> = keys.iter().copied().filter(|key| key.is_backend()).collect();
-    backends.sort_by_key(|key| (key.name.to_ascii_lowercase(), key.name, key.location));
-    let same_device = |a: &UserKey, b: &UserKey| a.name != b.name && a.name.eq_ignore_ascii_case(b.name);
-    let devices = backends.windows(2).filter(|pair| same_device(pair[0], pair[1]));
-    let devices = devices.map(|pair| Clash::Device(pair[0], pair[1]));
-    let of_built_in_device =
-        |key: &UserKey| key.is_backend() && BACKEND_NAMES.iter().any(|name| name.eq_ignore_ascii_case(key.name));
-    let built_in = keys.iter().copied().filter(|key| super::parse::is_built_in(key.name) || of_built_in_device(key));
-    names.chain(devices).chain(built_in.map(Clash::BuiltIn)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn clashing(keys: &'static [UserKey]) -> Vec<String> {
-        let texts = clashes(keys.iter().collect()).into_iter().map(|clash| match clash {
-            Clash::Key(a, b) => format!("key {} {}", a.name, b.name),
-            Clash::Device(a, b) => format!("device {} {}", a.name, b.name),
-            Clash::BuiltIn(key) => format!("built-in {}", key.name),
-        });
-        texts.collect()
-    }
-
-    const HERE: Location = Location::new(file!(), line!());
-
-    #[test]
-    fn a_key_must_not_have_the_name_of_a_built_in_one() {
-        static KEYS: [UserKey; 9] = [
-            UserKey::backend("XPU", HERE),
-            UserKey::backend("Cuda", HERE),
-            UserKey::layer("Tracer", Landing::Autograd, HERE),
-            UserKey::layer("Autograd", Landing::Autograd, HERE),
-            UserKey::layer("SparseHIP", Landing::Autograd, HERE),
-            UserKey::layer("Sparse", Landing::Autograd, HERE),
-            UserKey::layer("Math", Landing::Autograd, HERE),
-            UserKey::layer("tracer", Landing::Autograd, HERE),
-            UserKey::layer("Audit", Landing::Autograd, HERE),
-        ];
-        let found = ["Autograd", "Cuda", "Math", "Sparse", "SparseHIP", "Tracer", "XPU"];
-        assert_eq!(clashing(&KEYS), found.map(|name| format!("built-in {name}")));
-    }
-
-    #[test]
-    fn two_backends_must_not_have_one_device_name() {
-        static KEYS: [UserKey; 5] = [
-            UserKey::backend("NPU", HERE),
-            UserKey::layer("nPU", Landing::Autograd, HERE),
-            UserKey::backend("Npv", HERE),
-            UserKey::backend("Npu", HERE),
-            UserKey::backend("Npv", HERE),
-        ];
-        assert_eq!(clashing(&KEYS), ["key Npv Npv", "device NPU Npu"]);
     }
 }

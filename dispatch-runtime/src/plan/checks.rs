@@ -2,7 +2,7 @@
 
 use super::{Plan, PlanList};
 use crate::error::{Error, Result};
-use crate::operation::Operation;
+use crate::operator::Operation;
 
 /// What the plan of an operator with `N` results returns.
 #[diagnostic::on_unimplemented(

@@ -3,13 +3,11 @@
 use dispatch_schema::TypeKind;
 
 use super::all_on;
-use crate::device::Device;
 use crate::error::{BadArgument, Error, ErrorKind, Problem, Result};
-use crate::key_set::KeySet;
+use crate::key::{Device, KeySet};
 use crate::operator::{Operator, too_few_arguments};
-use crate::stack::Stack;
 use crate::tensor::Tensor;
-use crate::value::Value;
+use crate::value::{Stack, Value};
 
 /// Checks the arguments by the operator's plan, and makes results without memory.
 pub fn meta_planned(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {

@@ -5,27 +5,32 @@
 //! [`Planned::outline`].
 
 mod checks;
+mod contraction;
 mod meta;
-mod of_call;
+mod on_meta;
+mod outline;
+mod output;
 mod pointwise;
-mod product;
 mod reduction;
-mod target;
+mod shape_inference;
+mod variants;
 
-use crate::device::Device;
 use crate::error::Result;
-use crate::operation::Operation;
+use crate::key::Device;
+use crate::operator::Operation;
 use crate::spec::Spec;
 use crate::tensor::Tensor;
 use crate::value::Value;
 
 pub use checks::{Plans, PlansList, TakesOut, TakesPlan};
+pub use contraction::product;
 pub use meta::meta_planned;
-pub(crate) use meta::{check_on_meta, on_meta};
+pub use on_meta::{OnMeta, check_on_meta};
+pub use outline::outline;
+pub use output::{Target, Tensors, Writes, check_outputs_apart, place};
 pub use pointwise::{Part, Pointwise, fresh_pointwise, pointwise};
-pub use product::product;
 pub use reduction::{DimFlags, Listed, Reduced, reduced_dims, reduced_sizes, reduction};
-pub use target::{Target, Tensors, Writes, check_outputs_apart, place};
+pub use variants::{form, meta};
 
 /// A value for the kernels of an operator, and a description of its `N` results.
 ///

@@ -3,15 +3,11 @@
 use smallvec::SmallVec;
 
 use super::Plan;
-use crate::device::Device;
-use crate::dtype::DType;
 use crate::error::{ErrorKind, Result};
-use crate::operation::Operation;
-use crate::operator::Operator;
-use crate::promote::Ranks;
-use crate::scalar::Scalar;
-use crate::shape::Shape;
-use crate::spec::{Promotion, Spec};
+use crate::key::Device;
+use crate::operator::{Operation, Operator};
+use crate::scalar::{DType, Scalar};
+use crate::spec::{Promotion, Ranks, Shape, Spec};
 use crate::tensor::Tensor;
 use crate::value::Value;
 

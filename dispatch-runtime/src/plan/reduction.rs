@@ -3,11 +3,10 @@
 use smallvec::SmallVec;
 
 use super::Plan;
-use crate::dtype::DType;
 use crate::error::{BadArgument, ErrorKind, Problem, Result};
 use crate::operator::Operator;
-use crate::shape::Shape;
-use crate::spec::{Spec, wrap_dim};
+use crate::scalar::DType;
+use crate::spec::{Shape, Spec, wrap_dim};
 use crate::tensor::{Dims, Tensor};
 use crate::value::Value;
 

@@ -12,10 +12,11 @@ use std::ptr::NonNull;
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 
-use super::{Storage, Tensor};
-use crate::device::Device;
-use crate::dtype::{Bool, DType, Element};
-use crate::scalar::Scalar;
+use super::Tensor;
+use crate::error::Error;
+use crate::key::Device;
+use crate::memory::Storage;
+use crate::scalar::{Bool, DType, Element, Scalar};
 
 /// Why elements cannot be lent.
 ///
@@ -69,6 +70,13 @@ impl fmt::Display for AccessError {
 }
 
 impl std::error::Error for AccessError {}
+
+impl From<AccessError> for Error {
+    #[cold]
+    fn from(error: AccessError) -> Self {
+        Self::kernel(error)
+    }
+}
 
 impl Tensor {
     /// The number that a tensor without dimensions is, if its memory is the CPU's.
@@ -180,7 +188,7 @@ impl Tensor {
 }
 
 /// Fills a fresh host storage.
-pub(super) fn fill<T: Element>(storage: &Storage, elements: &[T]) -> DType {
+pub(crate) fn fill<T: Element>(storage: &Storage, elements: &[T]) -> DType {
     if let Some(memory) = storage.memory().filter(|_| storage.size() >= size_of_val(elements)) {
         // SAFETY: the block is large enough, and the caller made the storage, so nobody else reaches it yet.
         unsafe { memory.cast::<T>().copy_from_nonoverlapping(NonNull::from(elements).cast(), elements.len()) }
@@ -241,7 +249,7 @@ impl<T: Element> Drop for Write<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::Geometry;
+    use crate::tensor::geometry::Geometry;
 
     #[test]
     fn a_writer_and_a_reader_of_one_storage_exclude_each_other() {

@@ -4,12 +4,13 @@
 //! a tensor see the same value. A tensor that no layer cares about pays unset words; a small value that it was given while it was fresh
 //! is among these, and any other takes a block.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::memory::{ALIGNMENT, Class};
+use super::Tensor;
+use crate::memory::{ALIGNMENT, Class, Shared};
 
 /// The values of all layers: a small one that a fresh tensor was given, and a list that only grows.
 #[derive(Default)]
@@ -200,6 +201,49 @@ impl Drop for List {
             // SAFETY: the list is dropped, so nobody reaches its nodes any more; each was made by `Node::leaked`.
             next = unsafe { (header.as_ref().release)(header) };
         }
+    }
+}
+
+impl Tensor {
+    /// What a layer remembers about this tensor, under a type of the layer's own.
+    ///
+    /// ```
+    /// # use dispatch_runtime::Tensor;
+    /// struct Label(&'static str);
+    ///
+    /// let t = Tensor::from_slice(&[0_i64]);
+    /// t.extension_or_init(|| Label("input"));
+    /// assert_eq!(t.clone().extension::<Label>().unwrap().0, "input");
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn extension<T: Any>(&self) -> Option<&T> {
+        self.0.extensions.get()
+    }
+
+    /// Remembers a small value about a fresh tensor, inside of its body. Where it has such a value or other handles already, or `value`
+    /// is larger than two words, it comes back: it is one for [`extension_or_init`](Self::extension_or_init).
+    ///
+    /// ```
+    /// # use dispatch_runtime::Tensor;
+    /// let mut t = Tensor::from_slice(&[0_i64]);
+    /// assert_eq!(t.set_extension("input"), Ok(()));
+    /// assert_eq!(t.extension::<&str>(), Some(&"input"));
+    /// let other = t.clone();
+    /// assert_eq!(t.set_extension("output"), Err("output"));
+    /// ```
+    #[inline]
+    pub fn set_extension<T: Any + Send + Sync>(&mut self, value: T) -> Result<(), T> {
+        match Shared::get_mut(&mut self.0) {
+            Some(body) => body.extensions.set(value),
+            None => Err(value),
+        }
+    }
+
+    /// The same, made by `init` if there is nothing yet.
+    #[inline]
+    pub fn extension_or_init<T: Any + Send + Sync>(&self, init: impl FnOnce() -> T) -> &T {
+        self.0.extensions.get_or_init(init)
     }
 }
 

@@ -7,7 +7,7 @@
 use std::ops::BitOr;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::registry;
+use super::Tensor;
 
 /// What layers want to know about a tensor without a lock: one bit each.
 ///
@@ -73,14 +73,6 @@ impl Marks {
         Self(UNSEEN.load(Ordering::Acquire))
     }
 
-    /// Comes before a tensor is given them.
-    #[inline]
-    pub(super) fn announce(self) {
-        if self.meet(Self::unseen()) {
-            registry::wake(self);
-        }
-    }
-
     /// For the registry, once no table is in use that was made without them.
     pub(crate) fn saw(self) {
         UNSEEN.fetch_and(!self.0, Ordering::Release);
@@ -96,5 +88,63 @@ impl BitOr for Marks {
     #[inline]
     fn bitor(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+}
+
+impl Tensor {
+    /// Whether this is a plain number, see [`number`](Self::number).
+    #[inline]
+    #[must_use]
+    pub fn is_number(&self) -> bool {
+        self.has_any(Marks::NUMBER)
+    }
+
+    #[inline]
+    pub(super) fn marks_of_memory(&self) -> Marks {
+        Marks::from_bits(self.0.marks.load(Ordering::Relaxed)).of_memory()
+    }
+
+    /// Whether it carries one of these marks.
+    #[inline]
+    #[must_use]
+    pub fn has_any(&self, marks: Marks) -> bool {
+        Marks::from_bits(self.0.marks.load(Ordering::Acquire)).meet(marks)
+    }
+
+    /// Sets marks that were announced.
+    #[inline]
+    pub(crate) fn add_marks(&self, marks: Marks) {
+        self.0.marks.fetch_or(marks.bits(), Ordering::Release);
+    }
+
+    /// Takes marks away.
+    pub fn unmark(&self, marks: Marks) {
+        self.0.marks.fetch_and(!marks.bits(), Ordering::Release);
+    }
+
+    /// Whether autograd records what is computed from this tensor.
+    #[inline]
+    #[must_use]
+    pub fn requires_grad(&self) -> bool {
+        self.has_any(Marks::REQUIRES_GRAD)
+    }
+
+    /// Whether the tensor was made in [`guard::inference_mode`](crate::guard::inference_mode): autograd and view tracking do not know it.
+    #[inline]
+    #[must_use]
+    pub fn is_inference(&self) -> bool {
+        self.has_any(Marks::INFERENCE)
+    }
+
+    /// Whether the tensor was not computed from others that require gradients.
+    #[must_use]
+    pub fn is_leaf(&self) -> bool {
+        !self.has_any(Marks::RECORDED)
+    }
+
+    /// Whether autograd knows the tensor as a view of another one.
+    #[must_use]
+    pub fn is_view(&self) -> bool {
+        self.has_any(Marks::VIEW)
     }
 }

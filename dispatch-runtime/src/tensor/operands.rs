@@ -5,12 +5,14 @@
 
 use std::ptr::NonNull;
 
+use super::Tensor;
+use super::access::AccessError;
+use super::geometry::Geometry;
 use super::overlap::{are_disjoint, overlaps_itself};
-use super::{AccessError, Geometry, Tensor};
-use crate::device::Device;
-use crate::dtype::{DType, Element};
 use crate::error::{BadArgument, Error, Problem, Result};
+use crate::key::Device;
 use crate::name::in_schema;
+use crate::scalar::{DType, Element};
 
 /// Takes tensors for writing and reading: `operands!(write out; read a, b)?`. A tensor that was just made, and that nobody else has
 /// seen, is entered without an atomic operation.
@@ -282,7 +284,7 @@ impl<'a> Operand<'a> {
     /// ```
     #[must_use]
     pub fn has_places(&self, first: i64, last: i64) -> bool {
-        let end = last.checked_add(1).and_then(|end| super::bytes(end, self.dtype()));
+        let end = last.checked_add(1).and_then(|end| super::bounds::bytes(end, self.dtype()));
         first >= 0 && end.is_some_and(|end| end <= self.tensor.storage().size())
     }
 

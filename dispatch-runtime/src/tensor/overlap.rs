@@ -4,7 +4,9 @@
 //! pairs; the rest is walked. A walk that is too long counts as one that meets, so a tensor of [`Device::META`](crate::Device), whose
 //! sizes cost nothing, is answered as quickly as any other.
 
-use super::{Dims, Geometry, Tensor};
+use super::Tensor;
+use super::bounds::start_of;
+use super::geometry::{Dims, Geometry};
 
 /// The most places that are marked and walked: 32 MiB of marks.
 const FAR: i64 = 1 << 28;
@@ -54,7 +56,7 @@ impl Walk {
     /// Where each element begins.
     fn positions(&self) -> impl Iterator<Item = i64> {
         let (sizes, strides): (Dims, Dims) = self.steps.iter().copied().unzip();
-        super::positions(sizes, strides, self.start)
+        super::strided::positions(sizes, strides, self.start)
     }
 }
 
@@ -147,11 +149,46 @@ impl Marks {
     }
 }
 
+impl Tensor {
+    /// Whether the two show no common memory, or exactly the same elements: what a written and a read tensor of one call may do.
+    #[must_use]
+    pub fn is_apart_from_or_same_as(&self, other: &Self) -> bool {
+        let same_walk = || self.sizes() == other.sizes() && self.strides() == other.strides();
+        let same_start = || self.0.geometry.offset() == other.0.geometry.offset() && self.dtype() == other.dtype();
+        !self.storage().same(other.storage()) || (same_start() && same_walk()) || are_disjoint(self, other)
+    }
+
+    /// Whether the two show exactly the same elements.
+    #[must_use]
+    #[inline]
+    pub fn is_same_elements_as(&self, other: &Self) -> bool {
+        // `start_of` ignores the offset of a tensor without elements.
+        self.storage().same(other.storage())
+            && start_of(&self.0.geometry, self.dtype()) == start_of(&other.0.geometry, other.dtype())
+            && self.dtype() == other.dtype()
+            && self.sizes() == other.sizes()
+            && self.strides() == other.strides()
+    }
+
+    /// Whether two of its elements share memory: what is written to may not.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Geometry, Tensor};
+    /// let one = Tensor::from_slice(&[1.0_f32]);
+    /// let thrice = one.restride(Geometry::strided(&[3], &[0], 0).unwrap()).unwrap();
+    /// assert!(thrice.overlaps_itself() && !one.overlaps_itself());
+    /// ```
+    #[must_use]
+    pub fn overlaps_itself(&self) -> bool {
+        overlaps_itself(self.geometry())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dtype::DType;
-    use crate::tensor::Storage;
+    use crate::DType;
+    use crate::Storage;
     use proptest::prelude::*;
     use std::collections::HashSet;
 
@@ -165,7 +202,8 @@ mod tests {
     }
 
     fn places(geometry: &Geometry) -> Vec<i64> {
-        super::super::positions(geometry.sizes().into(), geometry.strides().into(), geometry.offset()).collect()
+        crate::tensor::strided::positions(geometry.sizes().into(), geometry.strides().into(), geometry.offset())
+            .collect()
     }
 
     #[test]

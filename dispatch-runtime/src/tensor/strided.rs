@@ -6,9 +6,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::{AccessError, Dims, Geometry, Operands, Tensor};
-use crate::dtype::{DType, Element};
+use super::Tensor;
+use super::access::AccessError;
+use super::geometry::{Dims, Geometry};
+use super::operands::Operands;
 use crate::error::Result;
+use crate::scalar::{DType, Element};
 
 /// Lends a tensor's elements one by one.
 pub struct Elements<'a, T: Element> {

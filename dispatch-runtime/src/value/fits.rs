@@ -51,7 +51,7 @@ pub(crate) fn kind_of(ty: &Type) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::Tensor;
+    use crate::Tensor;
 
     #[test]
     fn a_value_fits_its_own_type_and_no_other() {

@@ -96,7 +96,7 @@ impl<'a> fmt::Debug for Inside<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::{Marks, Tensor};
+    use crate::{Marks, Tensor};
 
     #[test]
     fn a_million_levels_are_copied_searched_printed_and_dropped() {

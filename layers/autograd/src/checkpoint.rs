@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use dispatch_runtime::guard::{self, ThreadState};
-use dispatch_runtime::{Drawn, KeySet, Result, Tensor, keys};
+use dispatch_runtime::{KeySet, RandomRecording, Result, Tensor, keys};
 use dispatch_transform::calling_state;
 
 use crate::custom::{Backward, BackwardContext, ForwardContext, link};
@@ -49,16 +49,16 @@ pub fn checkpoint(
     }
     let edges: Edges = inputs.iter().map(history::edge).collect::<Result<_>>()?;
     let requires: Vec<bool> = edges.iter().map(Option::is_some).collect();
-    let (outputs, mut captured, first_node, drawn) = {
+    let (outputs, mut captured, first_node, recording) = {
         let part = Apart::begin();
         let cut = cut(&inputs, &requires)?;
-        let (outputs, drawn) = Drawn::by(|| f(&cut));
+        let (outputs, recording) = RandomRecording::record(|| f(&cut));
         let outputs = outputs?;
         let captured = captured(&outputs, &cut, part.first())?;
         if captured.is_empty() && !requires.contains(&true) {
             return Ok(outputs);
         }
-        (outputs.iter().map(history::bare).collect::<Result<Vec<_>>>()?, captured, part.first(), drawn)
+        (outputs.iter().map(history::bare).collect::<Result<Vec<_>>>()?, captured, part.first(), recording)
     };
     let reached = captured.len();
     // Nobody else has a leaf that `f` made for itself.
@@ -74,7 +74,7 @@ pub fn checkpoint(
     for saved in inputs.iter().chain(leaves) {
         ctx.save(saved);
     }
-    let again = Again { f: Box::new(f), inputs: inputs.len(), reached, first_node, drawn, state: calling_state() };
+    let again = Again { f: Box::new(f), inputs: inputs.len(), reached, first_node, recording, state: calling_state() };
     let edges = edges.into_iter().chain(captured.into_iter().map(Some)).collect();
     link(edges, outputs, ctx, again)
 }
@@ -91,7 +91,7 @@ struct Again {
     /// Nodes before this one are from outside.
     first_node: u64,
     /// Its random numbers.
-    drawn: Drawn,
+    recording: RandomRecording,
     state: ThreadState,
 }
 
@@ -132,7 +132,7 @@ impl Again {
         let modes = guard::included() & KeySet::from(keys::PreDispatch);
         let _as_before = self.state.enter();
         let _seen_by_modes_of_now = guard::include(modes);
-        self.drawn.again(|| (self.f)(inputs))
+        self.recording.replay(|| (self.f)(inputs))
     }
 
     fn check_captured(&self, captured: &[Edge], found: &[Edge]) -> Result<()> {

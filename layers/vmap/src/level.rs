@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
-use dispatch_runtime::{Edition, Key, KeySet, Operator, Provenance, Result, Stack, Value, keys, op_fallback};
+use dispatch_runtime::{Key, KeySet, Operator, Provenance, Result, Stack, TableVersion, Value, keys, op_fallback};
 use dispatch_transform::{Level, Transform, living};
 
 use crate::batch::Batch;
@@ -71,20 +71,20 @@ pub(crate) fn comes_apart(operator: &Operator) -> bool {
 /// The keys with which an operator's implicit composite kernel runs, if it has one and nobody knows anything better.
 fn parts(operator: &Operator) -> Option<KeySet> {
     /// By address, as operators are never freed: what was found, and when.
-    type Known = HashMap<usize, (Edition, Option<KeySet>)>;
+    type Known = HashMap<usize, (TableVersion, Option<KeySet>)>;
     static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
     if operator.rule::<BatchRule>().is_some() {
         return None;
     }
-    let edition = operator.edition()?;
+    let version = operator.table_version()?;
     let at = std::ptr::from_ref(operator).addr();
     if let Some((of, known)) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&at)
-        && *of == edition
+        && *of == version
     {
         return *known;
     }
     let found = find_parts(operator);
-    KNOWN.write().unwrap_or_else(PoisonError::into_inner).insert(at, (edition, found));
+    KNOWN.write().unwrap_or_else(PoisonError::into_inner).insert(at, (version, found));
     found
 }
 

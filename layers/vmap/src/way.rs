@@ -4,7 +4,7 @@ use std::fmt;
 
 use aten::is_random;
 use dispatch_runtime::schema::Argument;
-use dispatch_runtime::{Operator, Shape, remark};
+use dispatch_runtime::{Operator, Shape, annotate};
 
 use crate::level::comes_apart;
 use crate::rule::BatchRule;
@@ -82,7 +82,7 @@ impl fmt::Display for Way {
     }
 }
 
-remark!("vmap", |operator| {
+annotate!("vmap", |operator| {
     let has_tensors = operator.schema().arguments.iter().any(|argument| argument.ty.is_tensor_like());
     has_tensors.then(|| Way::of(operator).to_string())
 });

@@ -1,0 +1,154 @@
+//! Rust's own operators over tensors.
+//!
+//! The runtime knows no operator, so `&a + &b` calls whichever operator claimed `Add` with `#[op_def(.., operator = Add)]`.
+
+use std::ops;
+
+use num_complex::Complex64;
+
+use crate::error::{ErrorKind, Result};
+use crate::registration::{Call, granted};
+use crate::rust_operator::RustOperator;
+use crate::scalar::Scalar;
+use crate::tensor::Tensor;
+
+fn unclaimed(of: RustOperator) -> Result<Tensor> {
+    Err(ErrorKind::Unclaimed { of }.into())
+}
+
+/// What can stand beside a tensor in `a + b`: another tensor, or a number.
+///
+/// A number has no say in the precision: `x + 1.5` is of the dtype of `x` where that is floating.
+///
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// #[op_def("twice_sum(Tensor self, Tensor other) -> Tensor", operator = Add)]
+/// pub fn twice_sum(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+///
+/// #[op_impl(twice_sum, CPU)]
+/// fn twice_sum_cpu(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+///     Ok(Tensor::from(2.0 * (this.read::<f64>()?[0] + other.read::<f64>()?[0])))
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let x = Tensor::from(1.5);
+/// assert_eq!((&x + &x)?.to_vec::<f64>()?, [6.0]);
+/// assert_eq!(((&x + 1.0)? + 2.5)?.to_vec::<f64>()?, [15.0]);
+/// assert_eq!((1.0 + &x)?.to_vec::<f64>()?, [5.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot stand beside a tensor in an expression",
+    label = "write a tensor, or a number: `i32`, `i64`, `f32`, `f64`, `bool`, `Complex64` or a `Scalar`",
+    note = "what computes a tensor gives a `Result`; `?` takes the tensor out of it"
+)]
+pub trait Term: Sized {
+    /// Computes with the tensor that this is.
+    fn with<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R;
+}
+
+impl Term for &Tensor {
+    #[inline]
+    fn with<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R {
+        compute(self)
+    }
+}
+
+impl Term for Tensor {
+    #[inline]
+    fn with<R>(self, compute: impl FnOnce(&Self) -> R) -> R {
+        compute(&self)
+    }
+}
+
+macro_rules! numbers {
+    ($($ty:ty)*) => {$(
+        impl Term for $ty {
+            #[inline]
+            fn with<R>(self, compute: impl FnOnce(&Tensor) -> R) -> R {
+                compute(&Tensor::number(self.into()))
+            }
+        }
+    )*};
+}
+
+numbers! { bool i32 i64 f32 f64 Complex64 Scalar }
+
+fn binary(of: RustOperator, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    match granted(of).map(|claim| claim.call) {
+        Some(Call::Binary(call)) => call(a, b),
+        _ => unclaimed(of),
+    }
+}
+
+fn unary(of: RustOperator, a: &Tensor) -> Result<Tensor> {
+    match granted(of).map(|claim| claim.call) {
+        Some(Call::Unary(call)) => call(a),
+        _ => unclaimed(of),
+    }
+}
+
+macro_rules! binary {
+    ($($name:ident $method:ident)*) => {$(
+        impl<T: Term> ops::$name<T> for &Tensor {
+            type Output = Result<Tensor>;
+
+            fn $method(self, other: T) -> Result<Tensor> {
+                other.with(|other| binary(RustOperator::$name, self, other))
+            }
+        }
+
+        impl<T: Term> ops::$name<T> for Tensor {
+            type Output = Result<Tensor>;
+
+            fn $method(self, other: T) -> Result<Tensor> {
+                ops::$name::$method(&self, other)
+            }
+        }
+
+        // One type for each kind of literal, so that `2.0 * &x` is inferred.
+        binary! { $name $method: i64 f64 Complex64 Scalar }
+    )*};
+    ($name:ident $method:ident: $($number:ty)*) => {$(
+        impl ops::$name<&Tensor> for $number {
+            type Output = Result<Tensor>;
+
+            fn $method(self, other: &Tensor) -> Result<Tensor> {
+                binary(RustOperator::$name, &Tensor::number(self.into()), other)
+            }
+        }
+
+        impl ops::$name<Tensor> for $number {
+            type Output = Result<Tensor>;
+
+            fn $method(self, other: Tensor) -> Result<Tensor> {
+                ops::$name::$method(self, &other)
+            }
+        }
+    )*};
+}
+
+macro_rules! unary {
+    ($($name:ident $method:ident)*) => {$(
+        impl ops::$name for &Tensor {
+            type Output = Result<Tensor>;
+
+            fn $method(self) -> Result<Tensor> {
+                unary(RustOperator::$name, self)
+            }
+        }
+
+        impl ops::$name for Tensor {
+            type Output = Result<Tensor>;
+
+            fn $method(self) -> Result<Tensor> {
+                unary(RustOperator::$name, &self)
+            }
+        }
+    )*};
+}
+
+binary! { Add add Sub sub Mul mul Div div Rem rem BitAnd bitand BitOr bitor BitXor bitxor Shl shl Shr shr }
+unary! { Neg neg Not not }

@@ -1,0 +1,218 @@
+//! Boxed calls: arguments and results on a stack.
+
+use super::boxed_kernel;
+use super::dispatch::lowered;
+use super::redispatch::Redispatch;
+use crate::error::{Error, ErrorKind, Result};
+use crate::guard;
+use crate::key::{Key, KeySet};
+use crate::operator::{BoxedKernel, Choice, Entry, Operator, Table, TableRef, too_few_arguments, too_many_arguments};
+use crate::value::{Stack, Value, kind_of};
+
+/// What is known of the conditions of a slot's kernels when a boxed kernel is looked for. Only typed code can ask them.
+#[derive(Clone, Copy)]
+pub(crate) enum Conditions {
+    Open,
+    /// They were asked, and what runs is the default.
+    NoneHolds,
+}
+
+impl Operator {
+    /// Calls it with the arguments on top of the stack, and leaves the results there.
+    ///
+    /// # Errors
+    ///
+    /// Where there are too few arguments or they are of the wrong kind, where there is no kernel for them, and where the kernel fails.
+    #[inline]
+    pub fn call_boxed(&self, stack: &mut Stack) -> Result<()> {
+        if let Some(typed) = self.adapters() {
+            // SAFETY: there is no code.
+            return unsafe { (typed.unbox)(self, None, KeySet::EMPTY, stack) };
+        }
+        let Some(arguments) = stack.top(self.argument_count()) else {
+            return Err(too_few_arguments(self, stack.len()));
+        };
+        let keys = guard::call_keys(self.keys_of(arguments));
+        self.run_boxed::<false>(self.published(), keys, stack, Conditions::Open)
+    }
+
+    /// Calls it with exactly these keys: neither the arguments' nor the thread's have a say. This is how a layer hands a call on.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_boxed`](Self::call_boxed), and [`ErrorKind::EndlessRedispatch`] if the call comes back to where it is made.
+    #[inline]
+    pub fn redispatch_boxed(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
+        self.run_boxed::<true>(self.published(), keys, stack, Conditions::Open)
+    }
+
+    /// Calls it anew, with the keys that its arguments have now, below `key`: how a layer hands on a call whose arguments it changed.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_boxed`](Self::call_boxed).
+    ///
+    /// ```
+    /// use dispatch_runtime::prelude::*;
+    /// # use dispatch_runtime::{Spec, guard};
+    ///
+    /// #[op_def("place(Tensor self) -> Device")]
+    /// fn place(this: &Tensor) -> Result<Device>;
+    ///
+    /// #[op_impl(place, CPU)]
+    /// fn here(this: &Tensor) -> Device { this.device() }
+    ///
+    /// #[op_fallback(PreDispatch)]
+    /// fn bring_here(op: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+    ///     stack.drop_top(1);
+    ///     stack.push(Tensor::from_slice(&[1.0_f32]));
+    ///     op.call_boxed_below(keys::PreDispatch, stack)
+    /// }
+    ///
+    /// let far = Spec::contiguous(DType::F32, &[1]).on(Device::META).unwrap();
+    /// let _bring = guard::include(KeySet::from(keys::PreDispatch));
+    /// assert_eq!(place(&far).unwrap(), Device::CPU);
+    /// ```
+    pub fn call_boxed_below(&self, key: Key, stack: &mut Stack) -> Result<()> {
+        let Some(arguments) = stack.top(self.argument_count()) else {
+            return Err(too_few_arguments(self, stack.len()));
+        };
+        let keys = guard::call_keys(self.keys_of(arguments)).below(key);
+        self.redispatch_boxed(keys, stack)
+    }
+
+    /// Calls the kernel for one key, whatever the arguments' keys.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_boxed`](Self::call_boxed), and where `key` is not one runtime key: an alias key stands for many.
+    pub fn call_boxed_for(&self, key: Key, stack: &mut Stack) -> Result<()> {
+        let Some(arguments) = stack.top(self.argument_count()) else {
+            return Err(too_few_arguments(self, stack.len()));
+        };
+        let keys = lowered(guard::call_keys(self.keys_of(arguments)), key)?;
+        self.redispatch_boxed(keys, stack)
+    }
+
+    /// Calls it with these arguments, and gives the results.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_boxed`](Self::call_boxed), and where there are too many arguments.
+    ///
+    /// ```
+    /// # use dispatch_runtime::prelude::*;
+    /// #[op_def("first(Tensor[] tensors) -> Tensor")]
+    /// pub fn first(tensors: &[Tensor]) -> Result<Tensor> { Ok(tensors[0].clone()) }
+    ///
+    /// let results = first::operator().call([vec![Tensor::from_slice(&[1_i64])].into()]).unwrap();
+    /// assert_eq!(results.len(), 1);
+    /// ```
+    pub fn call(&self, arguments: impl IntoIterator<Item = Value>) -> Result<Vec<Value>> {
+        let mut stack: Stack = arguments.into_iter().collect();
+        if stack.len() > self.argument_count() {
+            // On a stack, they would be somebody else's and stay below the results.
+            return Err(too_many_arguments(self, stack.len()));
+        }
+        self.call_boxed(&mut stack)?;
+        Ok(stack.into_values())
+    }
+
+    /// A kernel of the operator's own type, or a boxed one that is part of the program, is one jump away; all else is out of line. A
+    /// redispatch that does not end at a typed kernel may come back here, so it is counted.
+    #[inline]
+    pub(crate) fn run_boxed<const REDISPATCH: bool>(
+        &self,
+        table: TableRef,
+        keys: KeySet,
+        stack: &mut Stack,
+        conditions: Conditions,
+    ) -> Result<()> {
+        let mut own = None;
+        if let Some(table) = table.bound() {
+            let (code, entry) = table.at(keys);
+            if entry == Entry::Typed
+                && let Some(typed) = self.definition.typed
+            {
+                // SAFETY: a slot that says `Typed` has a kernel of the operator's type.
+                return unsafe { (typed.unbox)(self, Some(code), keys, stack) };
+            }
+            if let Entry::Boxed(at) = entry
+                && let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)]
+            {
+                own = Some(kernel);
+            }
+        }
+        let _inside = if REDISPATCH { Some(Redispatch::enter(|| self, keys)?) } else { None };
+        match (own, conditions) {
+            // Typed code checks the results itself, and has nothing else on its stack.
+            (Some(kernel), Conditions::NoneHolds) => kernel(self, keys, stack),
+            (Some(kernel), Conditions::Open) => boxed_kernel::run_function(self, *kernel, keys, stack),
+            (None, _) => self.run_boxed_otherwise(keys, stack, conditions),
+        }
+    }
+
+    #[inline(never)]
+    pub(crate) fn run_boxed_otherwise(&self, keys: KeySet, stack: &mut Stack, conditions: Conditions) -> Result<()> {
+        if let Some(table) = self.published().bound()
+            && let (_, Entry::Boxed(at)) = table.at(keys)
+            && let BoxedKernel::Function(kernel) = &table.boxed[usize::from(at)]
+        {
+            return boxed_kernel::run(kernel, self, keys, stack);
+        }
+        self.run_boxed_in_the_end(keys, stack, conditions)
+    }
+
+    #[cold]
+    fn run_boxed_in_the_end(&self, mut keys: KeySet, stack: &mut Stack, mut conditions: Conditions) -> Result<()> {
+        loop {
+            let table = self.bound_table()?;
+            let (slot, code, mut entry) = table.slot(keys);
+            if let (Entry::Choose(at), Conditions::NoneHolds) = (entry, conditions)
+                && let Some(Choice { filling: (_, default @ Entry::Boxed(_)), .. }) =
+                    table.choices[usize::from(at)].last()
+            {
+                entry = *default;
+            }
+            match entry {
+                Entry::Boxed(at) => {
+                    if let Some(result) = table.boxed[usize::from(at)].call(self, keys, stack) {
+                        return result;
+                    }
+                    // It was taken away after the table was loaded; by now there is another.
+                }
+                Entry::Typed | Entry::Choose(_) => {
+                    return match self.adapters() {
+                        // SAFETY: all code in the slots of an operator with types is of its type.
+                        Some(typed) => unsafe { (typed.unbox)(self, Some(code), keys, stack) },
+                        None => Err(self.refusal(keys, stack)),
+                    };
+                }
+                Entry::Skip => (keys, conditions) = (Table::below(keys, slot), Conditions::Open),
+                Entry::Refuse if self.was_changed(table) => {}
+                Entry::Refuse => return Err(self.refusal(keys, stack)),
+            }
+        }
+    }
+
+    #[cold]
+    fn refusal(&self, keys: KeySet, stack: &Stack) -> Error {
+        let arguments = stack.top(self.argument_count()).unwrap_or(&[]);
+        let error = crate::introspection::explain::refusal(self, keys, &self.each_carried(arguments));
+        match error.kind() {
+            // A value that is no tensor has no keys.
+            ErrorKind::NoKernel(explanation) if explanation.key.is_none() => self.misfit(arguments).unwrap_or(error),
+            _ => error,
+        }
+    }
+
+    /// The error of the first argument that is not of its type.
+    fn misfit(&self, arguments: &[Value]) -> Option<Error> {
+        let types = self.schema().arguments.iter().map(|argument| &argument.ty);
+        let (position, (value, ty)) =
+            arguments.iter().zip(types).enumerate().find(|(_, (value, ty))| !value.fits(ty))?;
+        let (argument, expected) = (self.argument_name(position), kind_of(ty)?);
+        let (operator, found) = (self.name(), value.kind());
+        Some(ErrorKind::WrongArgument { operator, position, argument, expected, found }.into())
+    }
+}

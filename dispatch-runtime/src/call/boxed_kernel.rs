@@ -1,0 +1,97 @@
+//! Running a boxed kernel, and checking the results that it leaves on the stack.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::KeySet;
+use crate::operator::{BoxedFn, BoxedKernel, Operator, too_few_arguments};
+use crate::value::{Stack, Value, kind_of};
+
+impl BoxedKernel {
+    /// Runs the kernel that had its place in this turn; none if it was taken away.
+    pub(crate) fn call_turn(
+        &self,
+        turn: usize,
+        operator: &Operator,
+        keys: KeySet,
+        stack: &mut Stack,
+    ) -> Option<Result<()>> {
+        match self {
+            Self::Function(kernel) => Some(run_function(operator, *kernel, keys, stack)),
+            Self::Closure(kernel) => kernel.with_turn(turn, |kernel| run(&**kernel, operator, keys, stack)),
+        }
+    }
+
+    /// Runs the kernel; none where it was taken away in the meantime.
+    #[inline]
+    pub(crate) fn call(&self, operator: &Operator, keys: KeySet, stack: &mut Stack) -> Option<Result<()>> {
+        match self {
+            Self::Function(kernel) => Some(run_function(operator, *kernel, keys, stack)),
+            Self::Closure(kernel) => kernel.with(|kernel| run(&**kernel, operator, keys, stack)),
+        }
+    }
+}
+
+/// Runs a boxed kernel, which finds its arguments alone on the stack, and checks the results that it leaves.
+#[inline]
+pub(crate) fn run(
+    kernel: &(impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + ?Sized),
+    operator: &Operator,
+    keys: KeySet,
+    stack: &mut Stack,
+) -> Result<()> {
+    if !stack.holds(operator.argument_count()) {
+        return run_apart(&mut |own| kernel(operator, keys, own), operator, keys, stack);
+    }
+    kernel(operator, keys, stack).map_err(|error| error.through(operator))?;
+    check(operator, keys, stack)
+}
+
+/// The same, out of line, as most boxed calls end at a typed kernel. The parameters are in the order of those of `unbox`, so that a caller
+/// has each in one register for both.
+#[inline(never)]
+pub(crate) fn run_function(operator: &Operator, kernel: BoxedFn, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    run(&kernel, operator, keys, stack)
+}
+
+/// Gives a kernel a stack of its own, as there is something below its arguments.
+#[cold]
+#[inline(never)]
+fn run_apart(
+    kernel: &mut dyn FnMut(&mut Stack) -> Result<()>,
+    operator: &Operator,
+    keys: KeySet,
+    stack: &mut Stack,
+) -> Result<()> {
+    let mut own = stack.split_top(operator.argument_count()).map_err(|found| too_few_arguments(operator, found))?;
+    kernel(&mut own).map_err(|error| error.through(operator))?;
+    check(operator, keys, &own)?;
+    own.into_values().into_iter().for_each(|result| stack.push(result));
+    Ok(())
+}
+
+#[inline]
+fn check(operator: &Operator, keys: KeySet, stack: &Stack) -> Result<()> {
+    if stack.holds_tensors(operator.tensor_results()) {
+        Ok(())
+    } else {
+        check_by_schema(operator, keys, stack.values())
+    }
+}
+
+#[inline(never)]
+fn check_by_schema(operator: &Operator, keys: KeySet, results: &[Value]) -> Result<()> {
+    let (name, returns) = (operator.name(), &operator.schema().returns);
+    let (expected, found) = (returns.len(), results.len());
+    if found > expected {
+        let surplus = ErrorKind::SurplusResults { operator: name, expected, found, kernel: None };
+        return Err(Error::from(surplus).left_by_kernel(operator, keys));
+    }
+    for (i, ret) in returns.iter().enumerate() {
+        let result = results.get(i);
+        if !result.is_some_and(|value| value.fits(&ret.ty)) {
+            let (expected, found) = (kind_of(&ret.ty).unwrap_or("a value"), result.map(Value::kind));
+            let wrong = ErrorKind::WrongResult { operator: name, expected, found, kernel: None };
+            return Err(Error::from(wrong).left_by_kernel(operator, keys));
+        }
+    }
+    Ok(())
+}

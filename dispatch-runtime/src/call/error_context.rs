@@ -1,0 +1,76 @@
+//! The context that a call adds to an error: the operator, the form or the kernel that it came through.
+
+use std::borrow::Cow;
+
+use crate::error::{BadArgument, Error, ErrorKind};
+use crate::key::KeySet;
+use crate::name::Name;
+use crate::operator::Operator;
+
+impl Error {
+    /// The error of wrong results, with the boxed kernel that left them in a call with these keys.
+    #[cold]
+    pub(crate) fn left_by_kernel(mut self, operator: &Operator, keys: KeySet) -> Self {
+        if let (ErrorKind::WrongResult { kernel, .. } | ErrorKind::SurplusResults { kernel, .. }, _) = self.parts_mut()
+        {
+            *kernel = operator.explain_redispatch(keys, &[]).winner.map(Box::new);
+        }
+        self
+    }
+
+    /// Adds the operator whose boxed kernel the error came through, if the error names the operator that it arose in.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn through(self, operator: &Operator) -> Self {
+        if self.kind().operator().is_some() { self.in_operator(operator.name()) } else { self }
+    }
+
+    /// The error of a kernel of `functional` in a call of `form`: it names the form, and `output` if the kernel names an argument that the
+    /// form does not have.
+    #[cold]
+    pub(crate) fn in_form(self, functional: Name<'static>, form: &Operator, output: &str) -> Self {
+        let argument = |argument: &str| form.schema().argument(argument).is_none().then(|| output.to_owned().into());
+        self.in_name_of(functional, form, argument)
+    }
+
+    /// The error of `callee`, or of a form of it, in a call of `operator`, which is a call of that. It names `operator`, and its arguments:
+    /// `names` has one for each argument of the callee, or an empty text.
+    #[cold]
+    pub(crate) fn in_call(self, callee: &Operator, operator: &Operator, names: &[&'static str]) -> Self {
+        let Some(inner) = self.kind().operator() else { return self };
+        let functional = |operator: &Operator| operator.functional().unwrap_or(operator).name();
+        if Operator::find(&inner.to_string()).map_or(inner, functional) != functional(callee) {
+            return self;
+        }
+        self.in_name_of(inner, operator, |argument| {
+            let (at, _) = callee.schema().argument(argument)?;
+            names.get(at).filter(|name| !name.is_empty()).map(|&name| name.into())
+        })
+    }
+
+    /// The error of `inner` as that of `operator`, if it arose there; `argument` gives an argument another name.
+    fn in_name_of(
+        mut self,
+        inner: Name<'static>,
+        outer: &Operator,
+        argument: impl FnOnce(&str) -> Option<Cow<'static, str>>,
+    ) -> Self {
+        let (kind, callers) = self.parts_mut();
+        if kind.operator() != Some(inner) || !callers.is_empty() {
+            return self;
+        }
+        match kind {
+            ErrorKind::UnsupportedDType { operator, .. } => *operator = outer.name(),
+            ErrorKind::Kernel { operator, source } => {
+                *operator = Some(outer.name());
+                if let Some(bad) = source.downcast_mut::<BadArgument>()
+                    && let Some(name) = argument(&bad.argument)
+                {
+                    bad.argument = name;
+                }
+            }
+            _ => {}
+        }
+        self
+    }
+}

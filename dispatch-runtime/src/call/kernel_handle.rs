@@ -1,0 +1,97 @@
+//! A kernel to be called by itself, whatever runs for its key.
+
+use crate::error::{ErrorKind, Result};
+use crate::key::{Key, KeySet};
+use crate::location::Location;
+use crate::operator::Operator;
+use crate::registration::registry;
+use crate::table::{Active, Kernel, Registered};
+use crate::value::Stack;
+
+/// A kernel of an operator, to be called whatever runs for its key now: how an override calls what it displaces.
+///
+/// ```
+/// # use dispatch_runtime::{Registrar, Value, keys::*};
+/// let lab = Registrar::new("handles");
+/// let op = lab.define("one() -> int").unwrap().operator().unwrap();
+/// lab.kernel("one", CompositeExplicitAutograd, |_, _, stack| Ok(stack.push(1_i64))).unwrap();
+/// let one = op.kernels(CompositeExplicitAutograd).remove(0);
+/// lab.override_kernel("one", CompositeExplicitAutograd, move |_, keys, stack| {
+///     one.call(keys, stack)?;
+///     let Some(Value::Int(one)) = stack.pop() else { unreachable!("the results of a kernel are checked") };
+///     Ok(stack.push(one + 1))
+/// }).unwrap();
+/// assert_eq!(format!("{:?}", op.call([]).unwrap()), "[2]");
+/// ```
+#[derive(Clone, Debug)]
+pub struct KernelHandle {
+    operator: &'static Operator,
+    kernel: Kernel,
+    turn: usize,
+    name: &'static str,
+    location: Location,
+}
+
+impl KernelHandle {
+    /// Calls the kernel with the arguments on top of the stack.
+    ///
+    /// # Errors
+    ///
+    /// Where the kernel was removed, or fails.
+    pub fn call(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
+        let gone = || ErrorKind::KernelRemoved { operator: self.operator.name() }.into();
+        match (&self.kernel, self.operator.adapters()) {
+            // SAFETY: `row_of` gives no kernels that were compiled for another operator.
+            (Kernel::Typed(code), Some(typed)) => unsafe { (typed.unbox)(self.operator, Some(*code), keys, stack) },
+            (Kernel::Boxed(kernel), _) => {
+                kernel.call_turn(self.turn, self.operator, keys, stack).unwrap_or_else(|| Err(gone()))
+            }
+            (Kernel::Typed(_) | Kernel::Fallthrough, _) => Err(gone()),
+        }
+    }
+
+    /// The name of its function.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Where it was registered.
+    #[must_use]
+    pub const fn location(&self) -> Location {
+        self.location
+    }
+}
+
+impl Operator {
+    /// The kernels that were registered for exactly this key: the one that runs first, then what it displaces.
+    #[must_use]
+    pub fn kernels(&self, key: Key) -> Vec<KernelHandle> {
+        let registry = registry::lock();
+        let (Ok(row), Ok(target)) = (registry.row_of(self), key.target()) else {
+            return Vec::new();
+        };
+        let Some((&operator, cell)) = row.definitions.first().zip(row.cell(target)) else {
+            return Vec::new();
+        };
+        let kernels = cell.newest_first().into_iter().filter(|kernel| !matches!(kernel.kernel, Kernel::Fallthrough));
+        let handle = |kernel: &Registered| KernelHandle {
+            operator,
+            kernel: kernel.kernel.clone(),
+            turn: if let Kernel::Boxed(kernel) = &kernel.kernel { kernel.turn() } else { 0 },
+            name: kernel.name,
+            location: kernel.location,
+        };
+        kernels.map(handle).collect()
+    }
+
+    /// Whether a kernel is registered for exactly this key, and is not a conflict.
+    #[must_use]
+    pub fn has_kernel(&self, key: Key) -> bool {
+        let registry = registry::lock();
+        let (Ok(row), Ok(target)) = (registry.row_of(self), key.target()) else {
+            return false;
+        };
+        row.cell(target).is_some_and(|cell| !matches!(cell.active(), Active::None | Active::Conflict(_)))
+    }
+}

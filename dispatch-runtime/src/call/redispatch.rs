@@ -1,0 +1,47 @@
+//! The depth of redispatches inside of each other.
+//!
+//! A layer that hands a call on with `keys`, and not with `keys.below(its_key)`, reaches itself again. Counting makes that an error before
+//! the stack of the thread ends.
+
+use crate::error::{ErrorKind, Result};
+use crate::guard;
+use crate::key::{Key, KeySet, Slot};
+use crate::operator::Operator;
+
+/// Far more than there are layers, and levels and modes that a program nests; still few enough for a small stack.
+const DEEPEST: u32 = 500;
+
+/// One redispatch, or one kernel that can make one, until it is dropped.
+pub struct Redispatch(());
+
+impl Redispatch {
+    /// Enters one more.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::EndlessRedispatch`] if too many are inside of each other.
+    #[inline]
+    pub fn enter<'a>(operator: impl FnOnce() -> &'a Operator, keys: KeySet) -> Result<Self> {
+        let is_endless = guard::with_depth(|depth| {
+            depth.set(depth.get() + 1);
+            depth.get() > DEEPEST
+        });
+        let entered = Self(());
+        if is_endless { endless(operator, keys) } else { Ok(entered) }
+    }
+}
+
+impl Drop for Redispatch {
+    #[inline]
+    fn drop(&mut self) {
+        guard::with_depth(|depth| depth.set(depth.get() - 1));
+    }
+}
+
+#[cold]
+fn endless<'a>(operator: impl FnOnce() -> &'a Operator, keys: KeySet) -> Result<Redispatch> {
+    let operator = operator();
+    let slot = operator.bound_table().map_or_else(|_| Slot::of_bits(keys.bits()), |table| table.slot(keys).0);
+    let key = slot.key().map(|_| Key::of_slot(slot));
+    Err(ErrorKind::EndlessRedispatch { operator: operator.name(), key, depth: DEEPEST }.into())
+}

@@ -1,0 +1,277 @@
+//! The adapters between typed calls and the stack, compiled once for each signature.
+//!
+//! A function over references has no type that a generic implementation matches, because each reference has its own lifetime. So an
+//! operator states its signature in types without lifetimes, [`Kind`]s, and gets the types of its functions from there.
+//!
+//! An adapter is a kernel: a slot holds it. It finds its operator through the table of the call, which every caller hands on because it
+//! has it in a register.
+
+mod argument;
+mod results;
+
+use std::any::TypeId;
+use std::marker::PhantomData;
+
+use crate::call::boxed::Conditions;
+use crate::call::dispatch;
+use crate::error::{Error, ErrorKind, Result};
+use crate::guard;
+use crate::key::KeySet;
+use crate::operator::{Code, Operator, Signature, TableRef, Typed, too_few_arguments};
+use crate::tensor::Marks;
+use crate::value::{Argument, KINDS, Stack, Value, stack_of};
+use argument::Kind;
+use results::{Origins, Results, are_arguments_in_order, place_of, results_of};
+
+pub use argument::{Mut, NamesDevice, OptMut, OptOwn, OptRef, Own, Place, Ref};
+pub use results::{New, Of};
+
+/// Arguments `A`, new results `R`, and the origin `O` of each result, `()` if all are new.
+pub struct Sig<A, R, O = ()>(PhantomData<(A, R, O)>);
+
+/// An implementation for each number of arguments.
+macro_rules! signatures {
+    ([$($before:tt)*] $count:literal) => {
+        signatures! { @ $count $($before)* }
+    };
+    ([$($before:tt)*] ($kind:ident $argument:ident $life:lifetime $count:literal) $($rest:tt)*) => {
+        signatures! { @ $count $($before)* }
+        signatures! { [$($before)* ($kind $argument $life $count)] $($rest)* }
+    };
+    (@ $count:literal $(($kind:ident $argument:ident $life:lifetime $at:literal))*) => {
+        #[allow(unused_lifetimes, reason = "there may be no argument")]
+        impl<$($kind: Kind,)* R: Results, O: Origins> Signature for Sig<($($kind,)*), R, O> {
+            type Kernel = for<'a> fn($($kind::At<'a>,)* KeySet, TableRef) -> Result<R>;
+            type Predicate = for<'a> fn($($kind::Shared<'a>),*) -> bool;
+            const ADAPTERS: &'static Typed = &Typed {
+                slow: Code::of::<Self::Kernel>(Self::slow),
+                boxed: Code::of::<Self::Kernel>(Self::boxed),
+                marked: Code::of::<Self::Kernel>(Self::marked),
+                unbox: Self::unbox,
+                function: TypeId::of::<for<$($life),*> fn($($kind::At<$life>),*) -> Result<R>>(),
+                closure: TypeId::of::<dyn for<$($life),*> Fn($($kind::At<$life>),*) -> Result<R> + Send + Sync>(),
+                call_closure: Code::of::<Self::Kernel>(Self::call_closure),
+            };
+        }
+
+        #[allow(clippy::too_many_arguments, reason = "they are the operators' arguments")]
+        #[allow(clippy::extra_unused_lifetimes, unused_lifetimes, unused_mut, unused_variables, reason = "there may be no argument")]
+        #[allow(clippy::elidable_lifetime_names, reason = "there may be one argument")]
+        impl<$($kind: Kind,)* R: Results, O: Origins> Sig<($($kind,)*), R, O> {
+            /// Which arguments are written and are no results.
+            const KEPT: [bool; $count] = [$($kind::WRITTEN && place_of($at, O::ALL).is_none()),*];
+            const KEEPS: bool = false $(|| Self::KEPT[$at])*;
+
+            /// Binds the operator, passes over a layer, chooses between kernels, or says why there is none.
+            #[cold]
+            fn slow<'a>($($argument: $kind::At<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+                // SAFETY: adapters are called through tables of operators with types.
+                let operator = unsafe { table.operator() };
+                let mut holds = |condition: Code| {
+                    // SAFETY: `KernelRecord::when` takes the operator's predicate type, and `bind` adds no record of another operator.
+                    let holds: <Self as Signature>::Predicate = unsafe { condition.to() };
+                    holds($($kind::look(&$argument)),*)
+                };
+                let (code, keys, table) = dispatch::find(operator, keys, &mut holds, &[$(&$argument),*])?;
+                // SAFETY: the slots of the operator's tables hold kernels of its type.
+                let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
+                kernel($($argument,)* keys, table)
+            }
+
+            /// Puts the arguments on a stack and runs the slot's boxed kernel, whose conditions were asked before.
+            fn boxed<'a>($($argument: $kind::At<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+                // SAFETY: as in `slow`.
+                let operator = unsafe { table.operator() };
+                let mut stack = if $count < MANY {
+                    Stack::of([$($argument.to_value()),*])
+                } else {
+                    stack_of(&[$(&$argument),*])
+                };
+                if O::ALL.is_empty() {
+                    return through_boxed(operator, table, keys, &mut stack);
+                }
+                let results = results_through_boxed(operator, table, keys, &mut stack, O::ALL.len())?;
+                $(if let Some(place) = const { place_of($at, O::ALL) } {
+                    $kind::rebind($argument, operator, results.get_mut(place).map(std::mem::take))?;
+                })*
+                R::take(operator, results, O::ALL)
+            }
+
+            /// Hands the call on if the slot's boxed kernel may be passed over; else runs that.
+            fn marked<'a>($($argument: $kind::At<'a>,)* keys: KeySet, table: TableRef) -> Result<R> {
+                let has_any = |marks: Marks| false $(|| $argument.has_any(marks))*;
+                match table.bound().and_then(|table| table.passed_unless(keys, has_any)) {
+                    Some((code, keys)) => {
+                        // SAFETY: as in `slow`.
+                        let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
+                        kernel($($argument,)* keys, table)
+                    }
+                    None => Self::boxed($($argument,)* keys, table),
+                }
+            }
+
+            /// See [`Typed::unbox`].
+            unsafe fn unbox(operator: &Operator, code: Option<Code>, keys: KeySet, stack: &mut Stack) -> Result<()> {
+                let arguments: &mut [Value; $count] = match stack.top_array() {
+                    Ok(arguments) => arguments,
+                    Err(found) => return Err(too_few_arguments(operator, found)),
+                };
+                let (code, keys) = match code {
+                    Some(code) => (code, keys),
+                    None => {
+                        let [$($argument),*] = &*arguments;
+                        $(let Some($argument) = $kind::keys_of($argument) else {
+                            return call_otherwise(operator, stack);
+                        };)*
+                        let keys = guard::call_keys(KeySet::EMPTY $(| $argument)*);
+                        match operator.typed_kernel(keys) {
+                            Some(code) => (code, keys),
+                            None => return operator.run_boxed_otherwise(keys, stack, Conditions::Open),
+                        }
+                    }
+                };
+                let results = if Self::KEEPS {
+                    let before: [Option<Value>; $count] =
+                        std::array::from_fn(|position| Self::KEPT[position].then(|| arguments[position].clone()));
+                    // SAFETY: as below.
+                    let results = unsafe { Self::call(operator, arguments, code, keys) }?;
+                    check_kept(operator, arguments, &before)?;
+                    results
+                } else {
+                    // SAFETY: the caller says that the code is a kernel of the operator, or `typed_kernel` does.
+                    unsafe { Self::call(operator, arguments, code, keys) }?
+                };
+                if O::ALL.is_empty() {
+                    results.replace::<$count>(stack);
+                } else {
+                    hand_back(results, stack, $count, O::ALL);
+                }
+                Ok(())
+            }
+
+            /// See [`Typed::call_closure`].
+            fn call_closure<'a>($($argument: $kind::At<'a>,)* address: KeySet, _: TableRef) -> Result<R> {
+                type Closure<$($kind,)* R> = dyn for<$($life),*> Fn($(<$kind as Kind>::At<$life>),*) -> Result<R> + Send + Sync;
+                // SAFETY: `Registrar` calls this with the address of such a box, which lives during the call.
+                let closure = unsafe { &*closure_at::<Box<Closure<$($kind,)* R>>>(address) };
+                closure($($argument),*)
+            }
+
+            /// # Safety
+            ///
+            /// The code is a kernel of the operator.
+            #[inline(always)]
+            unsafe fn call(operator: &Operator, arguments: &mut [Value; $count], code: Code, keys: KeySet) -> Result<R> {
+                // SAFETY: the caller says so.
+                let kernel: <Self as Signature>::Kernel = unsafe { code.to() };
+                let [$($argument),*] = arguments;
+                kernel($(argument::<$kind::At<'_>>(operator, $argument, $at)?,)* keys, operator.published())
+            }
+        }
+    };
+}
+
+signatures! {
+    [] (A0 a0 'a0 0) (A1 a1 'a1 1) (A2 a2 'a2 2) (A3 a3 'a3 3) (A4 a4 'a4 4) (A5 a5 'a5 5) (A6 a6 'a6 6) (A7 a7 'a7 7)
+    (A8 a8 'a8 8) (A9 a9 'a9 9) (A10 a10 'a10 10) (A11 a11 'a11 11) (A12 a12 'a12 12) (A13 a13 'a13 13) (A14 a14 'a14 14) (A15 a15 'a15 15)
+    (A16 a16 'a16 16) (A17 a17 'a17 17) (A18 a18 'a18 18) (A19 a19 'a19 19) (A20 a20 'a20 20) (A21 a21 'a21 21) (A22 a22 'a22 22) (A23 a23 'a23 23)
+    (A24 a24 'a24 24) (A25 a25 'a25 25) (A26 a26 'a26 26) (A27 a27 'a27 27) (A28 a28 'a28 28) (A29 a29 'a29 29) (A30 a30 'a30 30) (A31 a31 'a31 31) 32
+}
+
+/// The address that `boxed_closure` in registration/registrar.rs passes in the place of the keys.
+fn closure_at<T>(address: KeySet) -> *const T {
+    std::ptr::with_exposed_provenance(usize::try_from(address.bits()).unwrap_or_default())
+}
+
+/// Fewer arguments are put on a stack by code of their own: it is faster, and its length grows with their number.
+const MANY: usize = 4;
+
+/// Runs the slot's boxed kernel, and finds its results.
+#[inline(never)]
+fn results_through_boxed<'a>(
+    operator: &Operator,
+    table: TableRef,
+    keys: KeySet,
+    stack: &'a mut Stack,
+    count: usize,
+) -> Result<&'a mut [Value]> {
+    operator.run_boxed::<false>(table, keys, stack, Conditions::NoneHolds).map_err(|error| error.through(operator))?;
+    results_of(operator, stack, count)
+}
+
+/// Runs the slot's boxed kernel, all of whose results are new. Out of line, to be compiled once for each type of results.
+#[inline(never)]
+fn through_boxed<R: Results>(operator: &Operator, table: TableRef, keys: KeySet, stack: &mut Stack) -> Result<R> {
+    operator.run_boxed::<false>(table, keys, stack, Conditions::NoneHolds).map_err(|error| error.through(operator))?;
+    R::pop(operator, stack)
+}
+
+/// A boxed call with a value of the wrong kind. A typed kernel says so; a boxed one may take it.
+#[cold]
+fn call_otherwise(operator: &Operator, stack: &mut Stack) -> Result<()> {
+    let arguments = stack.top(operator.argument_count()).unwrap_or_default();
+    let keys = guard::call_keys(operator.keys_of(arguments));
+    operator.run_boxed_otherwise(keys, stack, Conditions::Open)
+}
+
+/// One argument of a boxed call, as a kernel takes it.
+#[inline]
+pub fn argument<'a, T: Argument<'a>>(operator: &Operator, value: &'a mut Value, position: usize) -> Result<T> {
+    let found = value.variant();
+    let Some(argument) = T::from_value(value) else {
+        return Err(wrong_argument(operator, position, T::KIND, found));
+    };
+    Ok(argument)
+}
+
+#[cold]
+fn wrong_argument(operator: &Operator, position: usize, expected: &'static str, found: usize) -> Error {
+    let argument = operator.argument_name(position);
+    ErrorKind::WrongArgument { operator: operator.name(), position, argument, expected, found: KINDS[found] }.into()
+}
+
+/// Checks that written arguments that are no results are the same tensors as before: the caller would not see others.
+fn check_kept(operator: &Operator, arguments: &[Value], before: &[Option<Value>]) -> Result<()> {
+    for (position, (now, before)) in arguments.iter().zip(before).enumerate() {
+        let is_kept = match (before, now) {
+            (Some(Value::Tensor(before)), Value::Tensor(now)) => before.same(now),
+            (Some(Value::Tensors(before)), Value::Tensors(now)) => before.iter().zip(&**now).all(|(a, b)| a.same(b)),
+            _ => true,
+        };
+        if !is_kept {
+            return Err(lost_handle(operator, position));
+        }
+    }
+    Ok(())
+}
+
+#[cold]
+fn lost_handle(operator: &Operator, position: usize) -> Error {
+    ErrorKind::LostHandle { operator: operator.name(), argument: operator.argument_name(position) }.into()
+}
+
+/// Puts results of which some are written arguments where the arguments were.
+#[inline]
+fn hand_back<R: Results>(new: R, stack: &mut Stack, count: usize, origins: &[Option<usize>]) {
+    let Some(arguments) = stack.top_mut(count) else { return };
+    if are_arguments_in_order(origins) {
+        // None of them stands before its place among the results.
+        for (place, origin) in origins.iter().enumerate() {
+            arguments.swap(place, origin.unwrap_or(place));
+        }
+        stack.drop_top(count - origins.len());
+        return;
+    }
+    let mut new_values = Vec::with_capacity(R::COUNT);
+    new.append(&mut new_values);
+    let mut new_values = new_values.into_iter();
+    let result = |origin: &Option<usize>| match origin {
+        Some(argument) => std::mem::take(&mut arguments[*argument]),
+        None => new_values.next().unwrap_or_default(),
+    };
+    let results: Vec<Value> = origins.iter().map(result).collect();
+    stack.drop_top(count);
+    for result in results {
+        stack.push(result);
+    }
+}

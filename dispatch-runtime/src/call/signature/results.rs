@@ -1,0 +1,219 @@
+//! An operator's results, between Rust and the stack.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::operator::Operator;
+use crate::value::{KINDS, Output, Stack, Value};
+
+/// The results that are not written arguments: one, or a tuple.
+pub trait Results: Sized + 'static {
+    /// How many there are.
+    const COUNT: usize;
+
+    /// Puts them where the arguments of a boxed call were.
+    fn replace<const ARGUMENTS: usize>(self, stack: &mut Stack);
+
+    /// Adds them to the end.
+    fn append(self, values: &mut Vec<Value>);
+
+    /// Takes them off the stack of a boxed kernel: they are all there is.
+    #[inline]
+    fn pop(operator: &Operator, stack: &mut Stack) -> Result<Self> {
+        Self::take(operator, results_of(operator, stack, Self::COUNT)?, &[])
+    }
+
+    /// Takes them out of the results of a boxed kernel, whose origins are given.
+    fn take(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self>;
+}
+
+impl<T: Output + 'static> Results for T {
+    const COUNT: usize = 1;
+
+    #[inline(always)]
+    fn replace<const ARGUMENTS: usize>(self, stack: &mut Stack) {
+        stack.replace_top::<ARGUMENTS, 1>(|| [self.into_value()]);
+    }
+
+    fn append(self, values: &mut Vec<Value>) {
+        values.push(self.into_value());
+    }
+
+    #[inline(always)]
+    fn pop(operator: &Operator, stack: &mut Stack) -> Result<Self> {
+        let value = result(operator, stack.pop())?;
+        if stack.is_empty() { Ok(value) } else { Err(surplus_results(operator, stack.len() + 1)) }
+    }
+
+    #[inline]
+    fn take(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self> {
+        taken(operator, results, place_of_new(0, origins))
+    }
+}
+
+macro_rules! tuples {
+    ($(($result:ident $name:ident $at:literal))*) => {
+        impl<$($result: Output + 'static),*> Results for ($($result,)*) {
+            const COUNT: usize = <[usize]>::len(&[$($at),*]);
+
+            #[inline(always)]
+            fn replace<const ARGUMENTS: usize>(self, stack: &mut Stack) {
+                let ($($name,)*) = self;
+                stack.replace_top::<ARGUMENTS, { <[usize]>::len(&[$($at),*]) }>(|| [$($name.into_value()),*]);
+            }
+
+            #[allow(unused_variables, reason = "nothing is added for no results")]
+            fn append(self, values: &mut Vec<Value>) {
+                let ($($name,)*) = self;
+                values.extend([$($name.into_value()),*]);
+            }
+
+            #[inline]
+            #[allow(unused_variables, reason = "nothing is taken for no results")]
+            fn take(operator: &Operator, results: &mut [Value], origins: &[Option<usize>]) -> Result<Self> {
+                Ok(($(taken::<$result>(operator, results, place_of_new($at, origins))?,)*))
+            }
+        }
+    };
+}
+
+/// Implementations for no result, and for two and more.
+macro_rules! up_to {
+    ([$($before:tt)*]) => {
+        tuples! { $($before)* }
+    };
+    ([$($before:tt)*] $first:tt $($rest:tt)*) => {
+        up_to! { @unless_one $($before)* }
+        up_to! { [$($before)* $first] $($rest)* }
+    };
+    (@unless_one $one:tt) => {};
+    (@unless_one $($several:tt)*) => {
+        tuples! { $($several)* }
+    };
+}
+
+up_to! {
+    [] (A a 0) (B b 1) (C c 2) (D d 3) (E e 4) (F f 5) (G g 6) (H h 7) (I i 8) (J j 9) (K k 10) (L l 11) (M m 12) (N n 13) (O o 14) (P p 15)
+}
+
+#[inline]
+fn taken<T: Output>(operator: &Operator, results: &mut [Value], at: usize) -> Result<T> {
+    result(operator, results.get_mut(at).map(std::mem::take))
+}
+
+/// One result of a boxed kernel.
+#[inline]
+pub(crate) fn result<T: Output>(operator: &Operator, value: Option<Value>) -> Result<T> {
+    let Some(value) = value else {
+        return Err(wrong_result(operator, T::KIND, None));
+    };
+    let found = value.variant();
+    T::from_value(value).ok_or_else(|| wrong_result(operator, T::KIND, Some(found)))
+}
+
+/// All results that a boxed kernel left.
+#[inline]
+pub(crate) fn results_of<'a>(operator: &Operator, stack: &'a mut Stack, count: usize) -> Result<&'a mut [Value]> {
+    let results = stack.values_mut();
+    if results.len() > count { Err(surplus_results(operator, results.len())) } else { Ok(results) }
+}
+
+#[cold]
+fn surplus_results(operator: &Operator, found: usize) -> Error {
+    let expected = operator.schema().returns.len();
+    ErrorKind::SurplusResults { operator: operator.name(), expected, found, kernel: None }.into()
+}
+
+#[cold]
+fn wrong_result(operator: &Operator, expected: &'static str, found: Option<usize>) -> Error {
+    let found = found.map(|found| KINDS[found]);
+    ErrorKind::WrongResult { operator: operator.name(), expected, found, kernel: None }.into()
+}
+
+/// Where one result comes from.
+pub trait Origin: 'static {
+    /// The written argument that it is; none if it is new.
+    const ARGUMENT: Option<usize>;
+}
+
+/// A new value.
+pub struct New;
+
+/// A written argument, by its position.
+pub struct Of<const ARGUMENT: usize>;
+
+impl Origin for New {
+    const ARGUMENT: Option<usize> = None;
+}
+
+impl<const ARGUMENT: usize> Origin for Of<ARGUMENT> {
+    const ARGUMENT: Option<usize> = Some(ARGUMENT);
+}
+
+/// Where each result comes from.
+pub trait Origins: 'static {
+    /// In the order of the results; nothing if all are new.
+    const ALL: &'static [Option<usize>];
+}
+
+impl Origins for () {
+    const ALL: &'static [Option<usize>] = &[];
+}
+
+macro_rules! origins {
+    ([$($before:ident)*]) => {
+        origins! { @ $($before)* }
+    };
+    ([$($before:ident)*] $next:ident $($rest:ident)*) => {
+        origins! { @ $($before)* }
+        origins! { [$($before)* $next] $($rest)* }
+    };
+    (@) => {};
+    (@ $($origin:ident)*) => {
+        impl<$($origin: Origin),*> Origins for ($($origin,)*) {
+            const ALL: &'static [Option<usize>] = &[$($origin::ARGUMENT),*];
+        }
+    };
+}
+
+origins! { [] A B C D E F G H I J K L M N O P }
+
+/// The place of a written argument among the results.
+pub(crate) const fn place_of(argument: usize, origins: &[Option<usize>]) -> Option<usize> {
+    let mut place = 0;
+    while place < origins.len() {
+        if let Some(origin) = origins[place]
+            && origin == argument
+        {
+            return Some(place);
+        }
+        place += 1;
+    }
+    None
+}
+
+/// The place of a new result among all.
+pub(crate) const fn place_of_new(which: usize, origins: &[Option<usize>]) -> usize {
+    let (mut place, mut before) = (0, 0);
+    while place < origins.len() {
+        if origins[place].is_none() {
+            if before == which {
+                return place;
+            }
+            before += 1;
+        }
+        place += 1;
+    }
+    which
+}
+
+/// Whether all results are written arguments, in the order of the arguments.
+pub(crate) const fn are_arguments_in_order(origins: &[Option<usize>]) -> bool {
+    let (mut place, mut next) = (0, 0);
+    while place < origins.len() {
+        match origins[place] {
+            Some(argument) if argument >= next => next = argument + 1,
+            _ => return false,
+        }
+        place += 1;
+    }
+    true
+}

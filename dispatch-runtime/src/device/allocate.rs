@@ -1,0 +1,98 @@
+//! Tensors on a device.
+
+use crate::error::{BadArgument, ErrorKind, Result};
+use crate::key::Device;
+use crate::memory::Storage;
+use crate::scalar::DType;
+use crate::spec::Spec;
+use crate::tensor::{Geometry, OutOfStorage, Tensor};
+
+impl Spec {
+    /// A tensor of this kind, whose elements are whatever the memory holds.
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Device, Geometry, Spec};
+    /// let geometry = Geometry::contiguous(&[2, 3]);
+    /// let spec = Spec { dtype: DType::F32, geometry: geometry.clone() };
+    /// assert_eq!(spec.on(Device::CPU).unwrap().storage().size(), 24);
+    /// // The storage is the tensor's own, so its first element is the first one there.
+    /// assert!(Spec { dtype: DType::F32, geometry: geometry.at(1) }.on(Device::CPU).is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BadArgument`] if a size is negative or the geometry has an offset, [`OutOfStorage`] if it reaches further than any memory,
+    /// [`OutOfMemory`](crate::OutOfMemory) or the backend's own error if there is no such block of memory, and
+    /// [`ErrorKind::WrongStorage`] if the backend gives a smaller block or one of another backend.
+    #[inline]
+    pub fn on(self, device: Device) -> Result<Tensor> {
+        Tensor::allocate(self.dtype, &self.geometry, device)
+    }
+}
+
+impl Tensor {
+    /// A fresh tensor on the same device, of the same sizes and of this dtype, whose elements lie side by side and are whatever its
+    /// memory holds.
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Tensor};
+    /// let mask = Tensor::from_slice(&[1.0_f32, 2.0]).fresh_like(DType::Bool).unwrap();
+    /// assert_eq!((mask.sizes(), mask.dtype()), (&[2_i64][..], DType::Bool));
+    /// ```
+    #[inline]
+    pub fn fresh_like(&self, dtype: DType) -> Result<Self> {
+        let geometry = self.geometry();
+        if geometry.is_canonical() && geometry.offset() == 0 {
+            Self::allocate(dtype, geometry, self.device())
+        } else {
+            self.fresh_side_by_side(dtype)
+        }
+    }
+
+    #[cold]
+    fn fresh_side_by_side(&self, dtype: DType) -> Result<Self> {
+        Self::allocate(dtype, &Geometry::contiguous(self.sizes()), self.device())
+    }
+
+    /// A tensor whose elements are whatever its memory holds.
+    pub(crate) fn allocate(dtype: DType, geometry: &Geometry, device: Device) -> Result<Self> {
+        let count = usize::try_from(geometry.count()).ok().and_then(|count| count.checked_mul(dtype.size()));
+        let bytes = match count {
+            Some(bytes @ 1..) if geometry.is_canonical() && geometry.offset() == 0 => bytes,
+            _ => strided_bytes(dtype, geometry)?,
+        };
+        // All indices of the CPU are the same device.
+        if device.backend() == Device::CPU.backend() {
+            return Ok(Self::over(Storage::recycled(bytes)?, dtype, geometry, Device::CPU));
+        }
+        Self::allocate_elsewhere(dtype, geometry, device, bytes)
+    }
+
+    #[inline(never)]
+    fn allocate_elsewhere(dtype: DType, geometry: &Geometry, device: Device, bytes: usize) -> Result<Self> {
+        if device.backend() == Device::META.backend() {
+            geometry.bytes(dtype).ok_or_else(|| OutOfStorage::nowhere(dtype, geometry))?;
+            return Ok(Self::over(Storage::meta(bytes), dtype, geometry, Device::META));
+        }
+        let storage = device.available_memory()?.allocate(device, bytes)?;
+        let found = storage.device();
+        if found.backend() != device.backend() || storage.size() < bytes {
+            return Err(ErrorKind::WrongStorage { device, size: bytes, found, available: storage.size() }.into());
+        }
+        Ok(Self::over(storage, dtype, geometry, found))
+    }
+}
+
+/// How many bytes of a storage of its own a tensor takes that is not simply some elements side by side.
+#[inline(never)]
+fn strided_bytes(dtype: DType, geometry: &Geometry) -> Result<usize> {
+    if geometry.sizes().iter().any(|&size| size < 0) {
+        return Err(BadArgument::sizes("size", geometry.sizes(), "no negative size").into());
+    }
+    if geometry.offset() != 0 {
+        let reason = "a new tensor begins where its storage begins";
+        return Err(BadArgument::number("storage_offset", geometry.offset(), 0).because(reason).into());
+    }
+    let bytes = geometry.bytes(dtype).ok_or_else(|| OutOfStorage::nowhere(dtype, geometry))?;
+    Ok(if geometry.count() == 0 { 0 } else { bytes })
+}

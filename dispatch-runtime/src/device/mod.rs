@@ -1,0 +1,116 @@
+//! Devices that are linked into the program: their names, their memory, and tensors made there.
+
+mod allocate;
+
+use std::str::FromStr;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{BACKENDS, Device, UnknownDevice, lower_name};
+use crate::memory::{Backend, FOUND, linked};
+use crate::registration::registry;
+
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// #[dispatch_key(backend)]
+/// static NPU: Key;
+///
+/// assert_eq!("npu:1".parse(), Ok(Device::new(NPU).unwrap().with_index(1).unwrap()));
+/// ```
+impl FromStr for Device {
+    type Err = UnknownDevice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownDevice> {
+        let (name, index) = text.split_once(':').map_or((text, None), |(name, index)| (name, Some(index)));
+        let unknown = |suggestion| UnknownDevice { name: text.to_owned(), suggestion, linked: Self::linked() };
+        #[expect(clippy::cast_possible_truncation, reason = "BACKENDS is 16")]
+        let found = (0..BACKENDS as u8).find(|&backend| lower_name(backend) == name);
+        let Some(backend) = found else {
+            #[expect(clippy::cast_possible_truncation, reason = "BACKENDS is 16")]
+            let names: Vec<String> = (0..BACKENDS as u8).map(lower_name).collect();
+            return Err(unknown(dispatch_schema::suggest(name, names.iter().map(String::as_str)).map(str::to_owned)));
+        };
+        let current = Self::of_backend(backend);
+        let Some(index) = index else { return Ok(current) };
+        // A number as it prints: no sign, no zeros in front.
+        let numbered = index.parse().ok().filter(|number: &u8| number.to_string() == index);
+        numbered.and_then(|number| current.with_index(number)).ok_or_else(|| unknown(None))
+    }
+}
+
+impl Device {
+    /// The memory of this device's backend. The CPU and Meta have none that is called so: theirs is built in.
+    ///
+    /// ```
+    /// use dispatch_runtime::Device;
+    /// let error = "hpu".parse::<Device>().unwrap().memory().err().unwrap();
+    /// assert!(error.to_string().starts_with("nothing in this program can allocate memory on hpu"));
+    /// ```
+    pub fn memory(self) -> Result<&'static dyn Backend> {
+        let slot = &FOUND[usize::from(self.backend())];
+        let found = slot.get().or_else(|| {
+            registry::load();
+            slot.get()
+        });
+        found.map(|record| record.backend as &dyn Backend).ok_or_else(|| no_backend(self))
+    }
+
+    /// The same, where there is such a device.
+    pub(crate) fn available_memory(self) -> Result<&'static dyn Backend> {
+        let memory = self.memory()?;
+        match self.index() {
+            Some(index) if usize::from(index) >= memory.devices() => Err(no_device(self, memory.devices())),
+            _ => Ok(memory),
+        }
+    }
+
+    /// The devices that this program can put tensors on: those whose backends are linked.
+    ///
+    /// ```
+    /// use dispatch_runtime::Device;
+    /// assert!(Device::linked().contains(&Device::CPU));
+    /// ```
+    #[must_use]
+    pub fn linked() -> Vec<Self> {
+        registry::load();
+        linked()
+    }
+
+    /// Waits until everything that was asked of this device is done.
+    ///
+    /// ```
+    /// dispatch_runtime::Device::CPU.synchronize().unwrap();
+    /// ```
+    pub fn synchronize(self) -> Result<()> {
+        if self.is_built_in() { Ok(()) } else { self.memory()?.synchronize(self) }
+    }
+
+    pub(crate) fn is_built_in(self) -> bool {
+        [Self::CPU.backend(), Self::META.backend()].contains(&self.backend())
+    }
+}
+
+#[cold]
+fn no_device(device: Device, count: usize) -> Error {
+    ErrorKind::NoDevice { device, count, linked: Device::linked() }.into()
+}
+
+#[cold]
+fn no_backend(device: Device) -> Error {
+    ErrorKind::NoBackend { device, linked: Device::linked() }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_parses_as_it_prints_and_no_other_way() {
+        for text in ["cpu", "cuda:0", "meta:254"] {
+            assert_eq!(text.parse::<Device>().unwrap().to_string(), text);
+        }
+        for text in ["cuda:+1", "cuda:01", "cuda:-1", "cuda: 1", "cuda:", "cuda:255", "cuda:256", "cuda:1:1"] {
+            assert!(text.parse::<Device>().is_err(), "{text}");
+        }
+    }
+}

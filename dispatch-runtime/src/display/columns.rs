@@ -1,0 +1,116 @@
+//! Numbers as texts of one width.
+//!
+//! The floats of one tensor are written alike: whole ones with a bare point, others with a few digits, and in scientific notation where
+//! some would fill the page or vanish. Zeros and what is not finite have no say in that.
+
+use num_complex::Complex64;
+
+/// What is shown, in the widest type of its kind.
+pub(crate) enum Numbers {
+    Bools(Vec<bool>),
+    Ints(Vec<i64>),
+    Floats(Vec<f64>),
+    Complex(Vec<Complex64>),
+}
+
+/// The texts, in order.
+pub(crate) struct Cells {
+    texts: std::vec::IntoIter<String>,
+    width: usize,
+    padding: usize,
+}
+
+impl Cells {
+    pub(crate) fn new(numbers: &Numbers, digits: usize) -> Self {
+        let (texts, width): (Vec<String>, usize) = match numbers {
+            Numbers::Bools(values) => plain(values),
+            Numbers::Ints(values) => plain(values),
+            Numbers::Floats(values) => {
+                let column = Column::of(values.iter().copied(), digits);
+                (values.iter().map(|&value| column.text(value)).collect(), column.width)
+            }
+            Numbers::Complex(values) => {
+                let real = Column::of(values.iter().map(|value| value.re), digits);
+                let imaginary = Column::of(values.iter().map(|value| value.im), digits);
+                let text = |value: &Complex64| {
+                    let (re, im) = (real.padded(value.re), imaginary.text(value.im));
+                    let plus = if im.starts_with('-') { "" } else { "+" };
+                    format!("{re}{plus}{im}j")
+                };
+                let width = real.width + imaginary.width + 1;
+                return Self { texts: values.iter().map(text).collect::<Vec<_>>().into_iter(), width, padding: 0 };
+            }
+        };
+        Self { texts: texts.into_iter(), width, padding: width }
+    }
+
+    /// How wide a cell is.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The next one, padded.
+    pub(crate) fn next(&mut self) -> String {
+        format!("{:>1$}", self.texts.next().unwrap_or_default(), self.padding)
+    }
+}
+
+fn plain<T: ToString>(values: &[T]) -> (Vec<String>, usize) {
+    let texts: Vec<String> = values.iter().map(T::to_string).collect();
+    let width = texts.iter().map(String::len).max().unwrap_or(0);
+    (texts, width)
+}
+
+/// How the floats of one tensor are written.
+struct Column {
+    style: Style,
+    digits: usize,
+    width: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Style {
+    Whole,
+    Point,
+    Scientific,
+}
+
+impl Column {
+    fn of(values: impl Iterator<Item = f64> + Clone, digits: usize) -> Self {
+        let decisive = values.filter(|value| value.is_finite() && *value != 0.0);
+        let (smallest, largest) = decisive.clone().fold((f64::INFINITY, 0.0_f64), |(smallest, largest), value| {
+            (smallest.min(value.abs()), largest.max(value.abs()))
+        });
+        let style = if largest / smallest > 1e3 || largest > 1e8 || smallest < 1e-4 {
+            Style::Scientific
+        } else if decisive.clone().all(|value| value.fract() == 0.0) {
+            Style::Whole
+        } else {
+            Style::Point
+        };
+        let mut column = Self { style, digits, width: 1 };
+        column.width = decisive.map(|value| column.text(value).len()).max().unwrap_or(1);
+        column
+    }
+
+    fn text(&self, value: f64) -> String {
+        let digits = self.digits;
+        if !value.is_finite() {
+            return value.to_string().to_lowercase();
+        }
+        match self.style {
+            Style::Whole => format!("{value:.0}."),
+            Style::Point => format!("{value:.digits$}"),
+            Style::Scientific => {
+                let text = format!("{value:.digits$e}");
+                let (number, power) = text.split_once('e').unwrap_or((&text, "0"));
+                let (sign, power) = power.strip_prefix('-').map_or(('+', power), |power| ('-', power));
+                format!("{number}e{sign}{power:0>2}")
+            }
+        }
+    }
+
+    fn padded(&self, value: f64) -> String {
+        format!("{:>1$}", self.text(value), self.width)
+    }
+}

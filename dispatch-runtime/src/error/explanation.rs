@@ -1,0 +1,163 @@
+//! The account of one call, as data and as text.
+
+use std::fmt::{self, Formatter, Write};
+
+use crate::key::{Device, Key, KeySet, Provenance, listed};
+use crate::location::Location;
+use crate::name::Name;
+
+/// The account of one call. It prints as text made to be read.
+///
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// #[op_def("halve(Tensor self) -> Tensor")]
+/// pub fn halve(this: &Tensor) -> Result<Tensor>;
+///
+/// #[op_impl(halve, CPU)]
+/// fn halve_cpu(this: &Tensor) -> Tensor { this.clone() }
+///
+/// let account = halve::operator().explain(&[Tensor::from_slice(&[1.0_f32]).into()]);
+/// assert_eq!(account.winner.unwrap().kernel, "halve_cpu");
+/// ```
+#[derive(Debug)]
+pub struct Explanation {
+    /// The operator.
+    pub operator: Name<'static>,
+    /// Its schema after the name.
+    pub signature: String,
+    /// Where it is defined.
+    pub location: Location,
+    /// The arguments that can add keys, and the keys that they do add.
+    pub arguments: Vec<(String, KeySet)>,
+    /// What the thread adds to every call.
+    pub included: KeySet,
+    /// What the thread's guards took from this call.
+    pub removed: KeySet,
+    /// Where the innermost guard was entered.
+    pub entered: Option<Location>,
+    /// The keys of the call.
+    pub keys: KeySet,
+    /// Whether a layer chose the keys when it handed the call on.
+    pub redispatched: bool,
+    /// The keys that were passed over because this operator has nothing to do there. A fallback has nothing to do if no tensor is marked
+    /// as it asks for; a boxed call goes through it all the same, to the kernel that a typed call goes to at once.
+    pub masked: KeySet,
+    /// The key that is left on top; none for a call without keys.
+    pub key: Option<Key>,
+    /// Why the kernel of that key fills its cell.
+    pub provenance: Provenance,
+    /// The kernel that runs, if one does.
+    pub winner: Option<Site>,
+    /// Where several kernels carry conditions: all of them in the order in which they are asked, and when each is fit. The first that
+    /// is runs; what the conditions say of these arguments is only known in a call.
+    pub candidates: Vec<(Site, Option<&'static str>)>,
+    /// Every other kernel of the operator, and why it does not run.
+    pub losers: Vec<(Site, String)>,
+    /// Whether any crate registered anything for the key's backend.
+    pub backend_is_linked: bool,
+    /// The devices that the program can put tensors on.
+    pub linked: Vec<Device>,
+}
+
+/// A kernel and where it was registered.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The key that it was registered for.
+    pub key: Key,
+    /// The name of its function.
+    pub kernel: &'static str,
+    /// Where it is.
+    pub location: Location,
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} `{}` ({})", self.key, self.kernel, self.location)
+    }
+}
+
+impl Explanation {
+    fn head(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let width = self.arguments.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max("guards".len());
+        writeln!(f, "  {}{}    {}", self.operator, self.signature, self.location)?;
+        for (name, keys) in &self.arguments {
+            writeln!(f, "  {name:width$} -> {keys}")?;
+        }
+        let mut guards = format!("plus {}", self.included);
+        if self.removed != KeySet::EMPTY {
+            write!(guards, ", minus {}", self.removed)?;
+        }
+        let entered = self.entered.map_or_else(String::new, |location| format!("    entered at {location}"));
+        writeln!(f, "  {:width$} -> {guards}{entered}", "guards")?;
+        if self.redispatched {
+            writeln!(f, "  {:width$} -> {}    handed on by a layer", "keys", self.keys)?;
+        }
+        if self.masked != KeySet::EMPTY {
+            writeln!(f, "  {:width$} -> {}    nothing to do there", "passed", self.masked)?;
+        }
+        match self.key {
+            Some(key) => write!(f, "  {:width$} -> {key}", "left"),
+            None => write!(f, "  {:width$} -> no keys", "left"),
+        }
+    }
+
+    /// The account as the text of an error.
+    pub(crate) fn fmt_refusal(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let name = self.operator;
+        match (self.provenance, self.key) {
+            (Provenance::AmbiguousAutogradOther, _) => writeln!(f, "`{name}` is ambiguous for AutogradOther\n")?,
+            (_, Some(key)) => writeln!(f, "no kernel of `{name}` for {key}\n")?,
+            (_, None) => writeln!(f, "no kernel of `{name}` for a call without tensors\n")?,
+        }
+        self.head(f)?;
+        let sites = self.candidates.iter().map(|(site, _)| site).chain(self.losers.iter().map(|(site, _)| site));
+        let kernels: Vec<String> = sites.map(|site| format!("{} ({})", site.key, site.location)).collect();
+        let kernels = if kernels.is_empty() { "none".to_owned() } else { kernels.join(", ") };
+        write!(f, "\n\n  kernels: {kernels}\n  {}", self.advice())
+    }
+
+    fn advice(&self) -> String {
+        match (self.provenance, self.key) {
+            (Provenance::AmbiguousAutogradOther, _) => {
+                "It has a composite kernel and a kernel of a storage whose autograd is AutogradOther, and a call could need either. \
+                 Register a kernel for AutogradOther."
+                    .to_owned()
+            }
+            (_, None) => {
+                "A call without tensors needs a kernel for BackendSelect, or a composite one: give the operator a body, or register for \
+                 CompositeExplicitAutograd."
+                    .to_owned()
+            }
+            (_, Some(key)) if !self.backend_is_linked => {
+                let (listed, link) = match key.backend() {
+                    Some(_) => (
+                        format!("; {}", listed(&self.linked)),
+                        format!("provides that backend, link it: `use my_{} as _;`", key.to_string().to_lowercase()),
+                    ),
+                    None => (String::new(), "does, link it: `use that_crate as _;`".to_owned()),
+                };
+                format!("Nothing in this program registers kernels for {key}{listed}. If a crate {link}")
+            }
+            (_, Some(key)) => format!("Write one with `#[op_impl({name}, {key})]`.", name = self.operator),
+        }
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.head(f)?;
+        match &self.winner {
+            Some(site) => write!(f, "\n  runs {site}: {}", self.provenance.name())?,
+            None if self.candidates.is_empty() => write!(f, "\n  runs nothing: {}", self.provenance.name())?,
+            None => write!(f, "\n  runs the first that fits of: {}", self.provenance.name())?,
+        }
+        for (site, condition) in &self.candidates {
+            match condition {
+                Some(condition) => write!(f, "\n    {site} when {condition}")?,
+                None => write!(f, "\n    {site} otherwise")?,
+            }
+        }
+        self.losers.iter().try_for_each(|(site, reason)| write!(f, "\n  not  {site}: {reason}"))
+    }
+}

@@ -1,0 +1,75 @@
+//! Names: the macro of an operator, its identity, and the crate of a definition.
+
+use crate::operator::Code;
+
+/// The crate at the root of a module path: an operator's namespace, unless its schema spells one.
+#[must_use]
+pub const fn crate_of(module: &'static str) -> &'static str {
+    let bytes = module.as_bytes();
+    let mut end = 0;
+    while end < bytes.len() && bytes[end] != b':' {
+        end += 1;
+    }
+    module.split_at(end).0
+}
+
+/// Stands for a key's name that no built-in key has.
+#[derive(Clone, Copy, Debug)]
+pub struct Fresh;
+
+/// What [`Fresh`] alone is.
+#[diagnostic::on_unimplemented(message = "there is a built-in key of this name", label = "choose another name")]
+pub trait FreshName {}
+
+impl FreshName for Fresh {}
+
+/// Fails to compile where a name turns out to be a built-in key's.
+pub const fn fresh_name<T: FreshName + Copy>(_name: T) {}
+
+/// How an operator's macro finds the operator's function, wherever it is and whatever it is called there.
+///
+/// A definition implements this for [`Anchor`], with its own number and type. A macro knows the number alone; as no other implementation
+/// has it, the compiler infers the type.
+pub trait Named<const ID: u64, O> {
+    /// A pointer to the function.
+    type Function: Copy;
+
+    /// The function.
+    const FUNCTION: Self::Function;
+}
+
+/// See [`Named`].
+pub struct Anchor;
+
+/// An operator's function, for its definition.
+#[must_use]
+pub const fn function<const ID: u64, O>() -> Code
+where
+    Anchor: Named<ID, O>,
+{
+    Code::of::<<Anchor as Named<ID, O>>::Function>(<Anchor as Named<ID, O>>::FUNCTION)
+}
+
+/// Defines an operator's macro. `$crate` inside is the runtime, wherever the macro is used. Not public API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __named_form {
+    (($dollar:tt) $name:ident ($schema:literal) ($contract:tt) ($identity:literal) $($export:tt)*) => {
+        #[doc(hidden)]
+        #[allow(unused_macros, non_local_definitions)]
+        $($export)*
+        macro_rules! $name {
+            (@kernel $dollar callback:path, $dollar($dollar rest:tt)*) => {
+                $dollar callback! { $schema $contract $dollar($dollar rest)* }
+            };
+            ($dollar($dollar argument:tt)*) => {
+                $crate::__private::__call! {
+                    [$crate]
+                    $schema
+                    [<$crate::__private::Anchor as $crate::__private::Named<$identity, _>>::FUNCTION]
+                    $dollar($dollar argument)*
+                }
+            };
+        }
+    };
+}

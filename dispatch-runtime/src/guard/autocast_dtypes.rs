@@ -1,0 +1,51 @@
+//! In which dtype autocast computes, by backend: one word, so that it travels with a thread's sets.
+
+use crate::key::Device;
+use crate::scalar::DType;
+
+/// A dtype for each backend that autocast is on for: four bits each, the dtype's number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct AutocastDTypes(u64);
+
+/// No floating dtype has this number.
+const OFF: u64 = 0;
+
+impl AutocastDTypes {
+    pub(super) const NONE: Self = Self(0);
+
+    pub(super) fn get(self, device: Device) -> Option<DType> {
+        match self.0 >> shift(device) & 15 {
+            OFF => None,
+            number => DType::from_number(number.cast_signed()),
+        }
+    }
+
+    /// Anything but a floating dtype is none.
+    pub(super) fn with(self, device: Device, dtype: Option<DType>) -> Self {
+        let number = dtype.filter(|dtype| dtype.is_floating()).map_or(OFF, |dtype| dtype as u64);
+        Self(self.0 & !(15 << shift(device)) | number << shift(device))
+    }
+}
+
+fn shift(device: Device) -> u32 {
+    4 * u32::from(device.backend())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_backend_has_a_dtype_of_its_own() {
+        let floating = || DType::ALL.into_iter().filter(|dtype| dtype.is_floating());
+        for dtype in floating() {
+            let dtypes = AutocastDTypes::NONE.with(Device::META, Some(dtype)).with(Device::CPU, Some(DType::F16));
+            assert_eq!((dtypes.get(Device::META), dtypes.get(Device::CPU)), (Some(dtype), Some(DType::F16)));
+            assert_eq!(dtypes.get("cuda:1".parse().unwrap()), None);
+            assert_eq!(dtypes.with(Device::META, None).with(Device::CPU, None), AutocastDTypes::NONE);
+        }
+        for dtype in DType::ALL.into_iter().filter(|dtype| !dtype.is_floating()) {
+            assert_eq!(AutocastDTypes::NONE.with(Device::CPU, Some(dtype)), AutocastDTypes::NONE);
+        }
+    }
+}

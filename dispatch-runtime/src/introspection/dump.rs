@@ -1,0 +1,92 @@
+//! The dispatcher's tables as text: the same program prints the same text, whatever the order of registration was.
+
+use std::fmt::Write;
+
+use super::table_cells::{RegisteredKernel, of_cell};
+use crate::error::Site;
+use crate::key::{Key, Provenance};
+use crate::operator::Operator;
+use crate::registration::registry;
+
+impl Operator {
+    /// The operator's table as text: a line for every cell that something fills.
+    ///
+    /// ```
+    /// # use dispatch_runtime::{Registrar, keys::*};
+    /// let lab = Registrar::new("tables");
+    /// let op = lab.define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
+    /// drop(lab.kernel("id", CPU, |_, _, _| Ok(())).unwrap());
+    /// assert!(op.dump_table().contains("CPU: `closure`"));
+    /// ```
+    #[must_use]
+    pub fn dump_table(&self) -> String {
+        let mut text = String::new();
+        for cell in self.table().into_iter().filter(|cell| cell.provenance != Provenance::Missing) {
+            let falls_through = if cell.falls_through { "fallthrough " } else { "" };
+            let kernels = cell.kernels.join(" or ");
+            _ = writeln!(text, "{}: {falls_through}{kernels} [{}]", cell.key, cell.provenance.name());
+        }
+        text
+    }
+
+    /// The operator's registrations as text: its definition, then every kernel by key, runtime keys before aliases.
+    ///
+    /// ```
+    /// # use dispatch_runtime::Registrar;
+    /// let op = Registrar::new("dumps").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
+    /// assert!(op.dump().starts_with("name: dumps::id\nschema: dumps::id(Tensor x) -> Tensor\n"));
+    /// ```
+    #[must_use]
+    pub fn dump(&self) -> String {
+        dump_name(&self.name().to_string())
+    }
+}
+
+/// The registrations under a name as text, for names without definition too.
+///
+/// ```
+/// assert_eq!(dispatch_runtime::dump_name("nobody::home"), "");
+/// ```
+#[must_use]
+pub fn dump_name(name: &str) -> String {
+    let registry = registry::lock();
+    let mut text = String::new();
+    let Some(row) = crate::name::Name::parse(name).and_then(|name| registry.row(name)) else {
+        return text;
+    };
+    if row.definitions.is_empty() && row.cells.is_empty() {
+        return text;
+    }
+    _ = writeln!(text, "name: {}", row.name);
+    match row.definition() {
+        Some(operator) => {
+            _ = writeln!(text, "schema: {}\ndefined: {}", operator.schema(), operator.location());
+        }
+        None => _ = writeln!(text, "schema: (none)"),
+    }
+    for kernel in row.cells.iter().flat_map(of_cell) {
+        let alias = if kernel.site.key.is_alias() { "[alias]" } else { "" };
+        let inactive = if kernel.is_active { "" } else { " (inactive)" };
+        let when = kernel.condition.map_or_else(String::new, |condition| format!(" when {condition}"));
+        let RegisteredKernel { site: Site { key, kernel: name, location }, kind, .. } = kernel;
+        _ = writeln!(text, "{key}{alias}{inactive}: `{name}` ({location}) [ {kind}{when} ]");
+    }
+    text
+}
+
+/// Every operator that has a kernel for exactly this key, sorted.
+///
+/// ```
+/// assert!(dispatch_runtime::registrations_for(dispatch_runtime::keys::FPGA).is_empty());
+/// ```
+#[must_use]
+pub fn registrations_for(key: Key) -> Vec<String> {
+    let registry = registry::lock();
+    let Ok(target) = key.target() else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> =
+        registry.rows.iter().filter(|row| row.cell(target).is_some()).map(|row| row.name.to_string()).collect();
+    names.sort();
+    names
+}

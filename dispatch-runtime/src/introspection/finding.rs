@@ -1,0 +1,147 @@
+//! What can be wrong with the registrations, and its words.
+
+use std::fmt;
+
+use crate::error::Error;
+use crate::key::{Key, Landing};
+use crate::location::Location;
+use crate::name::Name;
+use crate::rust_operator::RustOperator;
+
+/// One finding of [`verify`](crate::verify).
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Finding {
+    /// Calls will fail with this error.
+    Error(Error),
+    /// Two crates declare different keys of one name.
+    DuplicateKey {
+        /// The name.
+        name: &'static str,
+        /// The declarations.
+        locations: [Location; 2],
+    },
+    /// Two backends have names that are one in lower case, as their devices are called.
+    DuplicateDevice {
+        /// The names.
+        names: [&'static str; 2],
+        /// The declarations.
+        locations: [Location; 2],
+    },
+    /// A key has the name of a built-in one, or a backend that of a built-in device.
+    BuiltInName {
+        /// The name.
+        name: &'static str,
+        /// The declaration.
+        location: Location,
+    },
+    /// A backend's own kernel of a composite operator takes autograd away on that backend, because it is not made of differentiable
+    /// parts and brings no derivative.
+    LosesAutograd {
+        /// The operator.
+        operator: Name<'static>,
+        /// The backend.
+        backend: Key,
+        /// The kernel.
+        kernel: Location,
+        /// The composite.
+        composite: Location,
+    },
+    /// Calls through `AutogradOther` will fail: a composite and a storage's kernel both could serve them.
+    Ambiguous {
+        /// The operator.
+        operator: Name<'static>,
+        /// The storage.
+        storage: Key,
+    },
+    /// Layers of users at one landing run in the order of their names, as none of two neighbours is declared above the other.
+    OrderedByName {
+        /// The landing.
+        above: Landing,
+        /// The layers, in the order in which a call goes through them.
+        layers: Vec<(&'static str, Location)>,
+    },
+    /// Two operators claim one of Rust's.
+    DuplicateClaim {
+        /// Rust's operator.
+        of: RustOperator,
+        /// The one that does not get it.
+        operator: Name<'static>,
+        /// The one that does.
+        winner: Name<'static>,
+    },
+    /// A layer has two rules for one operator.
+    DuplicateRule {
+        /// The operator.
+        operator: Name<'static>,
+        /// The type of the rules.
+        of: &'static str,
+        /// The rules. The first is the one that is used.
+        rules: Vec<Location>,
+    },
+    /// A composite operator also has a kernel for the same alias from elsewhere.
+    CatchAllBesideBody {
+        /// The operator.
+        operator: Name<'static>,
+        /// The kernels.
+        kernels: Vec<Location>,
+    },
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Error(error) => error.fmt(f),
+            Self::DuplicateKey { name, locations: [a, b] } => {
+                write!(
+                    f,
+                    "two keys are called `{name}`:\n  {a}\n  {b}\n  Rename one of them, or link only one of the crates."
+                )
+            }
+            Self::DuplicateDevice { names: [first, second], locations: [a, b] } => write!(
+                f,
+                "the devices of `{first}` and `{second}` are both called `{}`:\n  {a}\n  {b}\n  \
+                 Rename one of the backends, or link only one of the crates.",
+                first.to_ascii_lowercase()
+            ),
+            Self::BuiltInName { name, location } => {
+                write!(f, "`{name}` is the name of a built-in key or of its device:\n  {location}\n  Rename the key.")
+            }
+            Self::LosesAutograd { operator, backend, kernel, composite } => write!(
+                f,
+                "the kernel of `{operator}` for {backend} takes autograd away on that backend\n  kernel: {kernel}\n  composite: {composite}\n  \
+                 Give the operator a derivative, or leave that backend to the composite."
+            ),
+            Self::Ambiguous { operator, storage } => write!(
+                f,
+                "`{operator}` has a composite kernel and one for {storage}, so calls through AutogradOther cannot be told apart\n  \
+                 Register a kernel for AutogradOther."
+            ),
+            Self::OrderedByName { above, layers } => {
+                let layers = layers.iter().map(|(name, location)| format!("\n  {name} ({location})"));
+                write!(
+                    f,
+                    "these layers above `{}` run in the order of their names, the last one first:{}\n  \
+                     Declare one of them `above` the other to decide the order.",
+                    above.name(),
+                    layers.collect::<String>()
+                )
+            }
+            Self::DuplicateClaim { of, operator, winner } => write!(
+                f,
+                "`{operator}` claims Rust's `{of:?}`, which `{winner}` has already; remove one `operator = {of:?}`"
+            ),
+            Self::DuplicateRule { operator, of, rules } => {
+                write!(f, "`{operator}` has several rules of `{of}`:{}\n  The first is used; keep one.", list(rules))
+            }
+            Self::CatchAllBesideBody { operator, kernels } => {
+                let kernels = list(kernels);
+                write!(f, "`{operator}` has a body and another catch-all kernel:{kernels}\n  Remove one of them.")
+            }
+        }
+    }
+}
+
+fn list(locations: &[Location]) -> String {
+    locations.iter().fold(String::new(), |list, location| list + &format!("\n  {location}"))
+}

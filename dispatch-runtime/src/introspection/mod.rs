@@ -1,0 +1,14 @@
+//! Accounts for people: why a call goes where it goes, what a table holds, what is wrong with the registrations.
+
+mod dump;
+pub(crate) mod explain;
+mod finding;
+mod span;
+mod table_cells;
+mod verify;
+
+pub use dump::{dump_name, registrations_for};
+pub use finding::Finding;
+pub use span::{OnSpan, on_span, span};
+pub use table_cells::{RegisteredKernel, TableCell};
+pub use verify::verify;

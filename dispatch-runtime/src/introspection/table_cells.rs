@@ -1,0 +1,154 @@
+//! The cells of an operator's table and its registered kernels, as data.
+
+use crate::error::{Result, Site};
+use crate::key::{Key, KeyError, Provenance, Slot, Target};
+use crate::location::Location;
+use crate::operator::{BoxedKernel, Operator};
+use crate::registration::{Registry, bind, registry};
+use crate::table::{Active, Cell, Kernel, Registered, Row, Source};
+use crate::tensor::Marks;
+
+/// One cell of an operator's table.
+///
+/// ```
+/// # use dispatch_runtime::{Registrar, keys::*, Provenance};
+/// let lab = Registrar::new("cells");
+/// let op = lab.define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
+/// drop(lab.kernel("id", CompositeImplicitAutograd, |_, _, _| Ok(())).unwrap());
+/// let cell = op.table().into_iter().find(|cell| cell.key == AutogradCPU).unwrap();
+/// assert_eq!((cell.provenance, cell.registered_for), (Provenance::MathKernel, Some(CompositeImplicitAutograd)));
+/// ```
+#[derive(Clone, Debug)]
+pub struct TableCell {
+    /// The key that the cell belongs to.
+    pub key: Key,
+    /// Why its kernel fills it.
+    pub provenance: Provenance,
+    /// The key that the kernel was registered for; none for a fallback and for nothing.
+    pub registered_for: Option<Key>,
+    /// The kernel's name and place, as text; several where they carry conditions or conflict.
+    pub kernels: Vec<String>,
+    /// Whether calls pass over the cell.
+    pub falls_through: bool,
+    /// Where typed calls pass over the cell unless a tensor concerns it: the marks, any of which makes a tensor do so.
+    pub marks: Option<Marks>,
+}
+
+/// A kernel that was registered for an operator, whether it runs or not.
+///
+/// ```
+/// # use dispatch_runtime::{Registrar, keys::*};
+/// let lab = Registrar::new("registered");
+/// let op = lab.define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
+/// drop(lab.fallthrough("id", Tracer).unwrap());
+/// assert_eq!(op.registrations()[0].kind, "fallthrough");
+/// ```
+#[derive(Clone, Debug)]
+pub struct RegisteredKernel {
+    /// What it is registered for, and where.
+    pub site: Site,
+    /// `typed`, `boxed` or `fallthrough`.
+    pub kind: &'static str,
+    /// Whether it is one that runs for its key; others displace it or clash with it.
+    pub is_active: bool,
+    /// When it is fit for a call.
+    pub condition: Option<&'static str>,
+}
+
+impl Operator {
+    /// Every cell of the operator's table, lowest key first, beginning with that of calls without tensors.
+    #[must_use]
+    pub fn table(&self) -> Vec<TableCell> {
+        let registry = registry::lock();
+        registry.row_of(self).map(|row| cells(&registry, row)).unwrap_or_default()
+    }
+
+    /// The table as it would be without any kernel for the `removed` keys, and then with one for each of the `added`. Nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// Where a key has no cells, and where the operator has no single definition.
+    ///
+    /// ```
+    /// # use dispatch_runtime::{Registrar, keys::*, Provenance};
+    /// let lab = Registrar::new("what_if");
+    /// let op = lab.define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
+    /// drop(lab.kernel("id", CompositeImplicitAutograd, |_, _, _| Ok(())).unwrap());
+    /// let autograd = |table: Vec<dispatch_runtime::TableCell>| {
+    ///     table.into_iter().find(|cell| cell.key == AutogradCPU).unwrap().provenance
+    /// };
+    /// // A kernel of the backend's own is not made of parts that autograd could follow.
+    /// assert_eq!(autograd(op.table()), Provenance::MathKernel);
+    /// assert_eq!(autograd(op.table_if(&[CPU], &[])?), Provenance::Missing);
+    /// assert_eq!(autograd(op.table_if(&[], &[CompositeImplicitAutograd])?), Provenance::Missing);
+    /// # Ok::<(), dispatch_runtime::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn table_if(&self, added: &[Key], removed: &[Key]) -> Result<Vec<TableCell>> {
+        let location = Location::caller();
+        let targets = |keys: &[Key]| keys.iter().map(|&key| key.registrable()).collect::<Result<Vec<_>, KeyError>>();
+        let (added, removed) = (targets(added)?, targets(removed)?);
+        let registry = registry::lock();
+        let row = registry.row_of(self)?;
+        let kernel = Kernel::Boxed(BoxedKernel::Function(|_, _, _| Ok(())));
+        let made_up = Registered::running(kernel, "what if", location, Source::Program);
+        Ok(cells(&registry, &row.changed(&added, &removed, &made_up)))
+    }
+
+    /// Every kernel that was registered for the operator, by key, runtime keys before aliases, newest first.
+    ///
+    /// ```
+    /// # use dispatch_runtime::{Registrar, keys::*};
+    /// let lab = Registrar::new("registrations");
+    /// let op = lab.define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
+    /// drop(lab.kernel("id", CPU, |_, _, _| Ok(())).unwrap());
+    /// let kernels = op.registrations();
+    /// assert!(matches!(&kernels[..], [one] if one.site.key == CPU && one.kind == "boxed" && one.is_active));
+    /// ```
+    #[must_use]
+    pub fn registrations(&self) -> Vec<RegisteredKernel> {
+        let registry = registry::lock();
+        registry.row_of(self).map(|row| row.cells.iter().flat_map(of_cell).collect()).unwrap_or_default()
+    }
+}
+
+/// Every cell of a row's table, lowest key first, beginning with that of calls without tensors.
+fn cells(registry: &Registry, row: &Row) -> Vec<TableCell> {
+    let table = row.definition().and_then(Operator::adapters).map(|_| bind::table_of(registry, row, Marks::NONE));
+    let cell = |slot: Slot| {
+        let (provenance, active, target) = registry::active(registry, row, slot);
+        let kernels = match &active {
+            Active::None => Vec::new(),
+            Active::One(kernel) => vec![*kernel],
+            Active::Choice(kernels) | Active::Conflict(kernels) => kernels.clone(),
+        };
+        TableCell {
+            key: Key::of_slot(slot),
+            provenance,
+            registered_for: target.map(Key::of_target),
+            marks: table.as_ref().and_then(|table| table.marks_for(slot)),
+            falls_through: matches!(active, Active::One(kernel) if matches!(kernel.kernel, Kernel::Fallthrough)),
+            kernels: kernels.iter().map(|kernel| format!("`{}` ({})", kernel.name, kernel.location)).collect(),
+        }
+    };
+    std::iter::once(Slot::UNDEFINED).chain(Slot::all()).map(cell).collect()
+}
+
+pub(super) fn of_cell((target, cell): &(Target, Cell)) -> Vec<RegisteredKernel> {
+    let runs = match cell.active() {
+        Active::None | Active::Conflict(_) => Vec::new(),
+        Active::One(kernel) => vec![kernel],
+        Active::Choice(kernels) => kernels,
+    };
+    let describe = |kernel: &Registered| RegisteredKernel {
+        site: Site { key: Key::of_target(*target), kernel: kernel.name, location: kernel.location },
+        kind: match kernel.kernel {
+            Kernel::Typed(_) => "typed",
+            Kernel::Boxed(_) => "boxed",
+            Kernel::Fallthrough => "fallthrough",
+        },
+        is_active: runs.iter().any(|&one| std::ptr::eq(one, kernel)),
+        condition: kernel.condition.map(|condition| condition.text),
+    };
+    cell.newest_first().into_iter().map(describe).collect()
+}

@@ -1,0 +1,77 @@
+//! Keys from other crates whose names clash.
+
+use super::layer::BACKEND_NAMES;
+use super::user::UserKey;
+
+/// Names that do not tell keys apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Clash {
+    /// Two keys of one name.
+    Key(&'static UserKey, &'static UserKey),
+    /// Two backends whose devices have one name, which is the key's in lower case.
+    Device(&'static UserKey, &'static UserKey),
+    /// A key with the name of a built-in one, or of its device. `#[dispatch_key]` refuses the first, but not every key is made by it.
+    BuiltIn(&'static UserKey),
+}
+
+/// Every clash among these keys, in an order that does not depend on theirs.
+pub(crate) fn clashes(mut keys: Vec<&'static UserKey>) -> Vec<Clash> {
+    keys.sort_by_key(|key| (key.name, key.location));
+    let names = keys.windows(2).filter(|pair| pair[0].name == pair[1].name).map(|pair| Clash::Key(pair[0], pair[1]));
+    let mut backends: Vec<_> = keys.iter().copied().filter(|key| key.is_backend()).collect();
+    backends.sort_by_key(|key| (key.name.to_ascii_lowercase(), key.name, key.location));
+    let same_device = |a: &UserKey, b: &UserKey| a.name != b.name && a.name.eq_ignore_ascii_case(b.name);
+    let devices = backends.windows(2).filter(|pair| same_device(pair[0], pair[1]));
+    let devices = devices.map(|pair| Clash::Device(pair[0], pair[1]));
+    let of_built_in_device =
+        |key: &UserKey| key.is_backend() && BACKEND_NAMES.iter().any(|name| name.eq_ignore_ascii_case(key.name));
+    let built_in = keys.iter().copied().filter(|key| super::parse::is_built_in(key.name) || of_built_in_device(key));
+    names.chain(devices).chain(built_in.map(Clash::BuiltIn)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::layer::Landing;
+    use crate::location::Location;
+
+    fn clashing(keys: &'static [UserKey]) -> Vec<String> {
+        let texts = clashes(keys.iter().collect()).into_iter().map(|clash| match clash {
+            Clash::Key(a, b) => format!("key {} {}", a.name, b.name),
+            Clash::Device(a, b) => format!("device {} {}", a.name, b.name),
+            Clash::BuiltIn(key) => format!("built-in {}", key.name),
+        });
+        texts.collect()
+    }
+
+    const HERE: Location = Location::new(file!(), line!());
+
+    #[test]
+    fn a_key_must_not_have_the_name_of_a_built_in_one() {
+        static KEYS: [UserKey; 9] = [
+            UserKey::backend("XPU", HERE),
+            UserKey::backend("Cuda", HERE),
+            UserKey::layer("Tracer", Landing::Autograd, HERE),
+            UserKey::layer("Autograd", Landing::Autograd, HERE),
+            UserKey::layer("SparseHIP", Landing::Autograd, HERE),
+            UserKey::layer("Sparse", Landing::Autograd, HERE),
+            UserKey::layer("Math", Landing::Autograd, HERE),
+            UserKey::layer("tracer", Landing::Autograd, HERE),
+            UserKey::layer("Audit", Landing::Autograd, HERE),
+        ];
+        let found = ["Autograd", "Cuda", "Math", "Sparse", "SparseHIP", "Tracer", "XPU"];
+        assert_eq!(clashing(&KEYS), found.map(|name| format!("built-in {name}")));
+    }
+
+    #[test]
+    fn two_backends_must_not_have_one_device_name() {
+        static KEYS: [UserKey; 5] = [
+            UserKey::backend("NPU", HERE),
+            UserKey::layer("nPU", Landing::Autograd, HERE),
+            UserKey::backend("Npv", HERE),
+            UserKey::backend("Npu", HERE),
+            UserKey::backend("Npv", HERE),
+        ];
+        assert_eq!(clashing(&KEYS), ["key Npv Npv", "device NPU Npu"]);
+    }
+}

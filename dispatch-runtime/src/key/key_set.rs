@@ -1,0 +1,306 @@
+//! Which kernels a call may reach.
+//!
+//! Every tensor carries a [`KeySet`]; a call takes the union over its arguments, adds and removes what the thread's guards say, and
+//! runs the kernel of the highest key that is left. A set is one word: the low 16 bits say *where* (CPU, CUDA, ...), the rest say
+//! *which layers* (dense data, autograd, ...).
+//!
+//! The two halves are not paired up. `{CPU, AutogradCUDA}` is also `{CUDA, AutogradCPU}`: a call whose arguments live on two
+//! backends belongs to both, and the higher one decides. That is what keeps the union a single `or`.
+
+use std::fmt;
+use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
+
+use super::layer::{BACKEND_END, LAYER_END, ORDER};
+use super::slot::Slot;
+use super::{Key, LAYER_BITS, layer_bit};
+
+/// A set of dispatch keys. Copying one is copying a word.
+///
+/// ```
+/// use dispatch_runtime::KeySet;
+/// use dispatch_runtime::keys::*;
+///
+/// let call = AutogradCPU | CPU | ADInplaceOrView;
+/// assert_eq!(call.highest(), Some(AutogradCPU));
+/// assert_eq!(call.below(Autograd).highest(), Some(ADInplaceOrView));
+/// assert_eq!(call - KeySet::from(AutogradCPU), CPU | ADInplaceOrView);
+/// ```
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct KeySet(u64);
+
+impl KeySet {
+    /// The set without any key: a call with it goes to the kernel for calls without tensors.
+    pub const EMPTY: Self = Self(0);
+
+    /// Every layer on every backend.
+    pub const FULL: Self = Self(!0);
+
+    /// The set with exactly these bits, as [`bits`](Self::bits) gave them.
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// The set as one word: backends in the low 16 bits, layers above.
+    #[must_use]
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// The layers that `key` touches, on no backend: what a guard takes. An alias key touches all it expands to.
+    #[inline]
+    #[must_use]
+    pub fn layers_of(key: Key) -> Self {
+        Self(key.layer_bits())
+    }
+
+    /// Whether the set holds nothing at all.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether `key` is in the set; for an alias key, whether any key that it expands to is.
+    #[inline]
+    #[must_use]
+    pub fn has(self, key: Key) -> bool {
+        if key.is_alias() {
+            return self.0 & key.layer_bits() != 0;
+        }
+        let bits = key.bits();
+        bits != 0 && self.0 & bits == bits
+    }
+
+    /// The same set with `key` in it.
+    #[inline]
+    #[must_use]
+    pub fn with(self, key: Key) -> Self {
+        self | Self::from(key)
+    }
+
+    /// The key that a call with this set goes to first; none where no layer is left. A layer that is multiplied by backend is nothing
+    /// in a set without any.
+    #[must_use]
+    pub fn highest(self) -> Option<Key> {
+        let bits = if self.backends().is_empty() { self.0 & !PER_BACKEND } else { self.0 };
+        let slot = Slot::of_bits(bits);
+        slot.key().map(|_| Key::of_slot(slot))
+    }
+
+    /// What is left once `key` has had its turn: every layer strictly below it, on any backend. Below an alias key is below the
+    /// lowest layer that it touches.
+    #[inline(always)]
+    #[must_use]
+    pub fn below(self, key: Key) -> Self {
+        let layers = key.layer_bits();
+        if layers == 0 { self } else { Self(self.0 & ((layers & layers.wrapping_neg()) - 1)) }
+    }
+
+    /// The keys of the set, lowest first.
+    pub fn iter(self) -> impl Iterator<Item = Key> {
+        let (layers, backends) = (0..LAYER_END, 0..BACKEND_END);
+        layers.filter(move |&layer| self.0 & layer_bit(layer) != 0).flat_map(move |layer| {
+            let per_backend = ORDER[layer as usize].is_per_backend();
+            let on = backends.clone().filter(move |&backend| per_backend && self.0 & 1 << backend != 0);
+            let alone = (!per_backend).then(|| Key::of_slot(Slot::of_layer(layer)));
+            alone.into_iter().chain(on.map(move |backend| Key::of_slot(Slot::on_backend(layer, backend))))
+        })
+    }
+
+    /// The keys that `other` does not have.
+    pub(crate) fn without(self, other: Self) -> Self {
+        self.iter().filter(|&key| !other.has(key)).collect()
+    }
+
+    /// The backends of the set, on no layer.
+    pub(crate) const fn backends(self) -> Self {
+        Self(self.0 & !LAYER_BITS)
+    }
+
+    /// The layers of the set, on no backend.
+    #[must_use]
+    pub const fn layers(self) -> Self {
+        Self(self.0 & LAYER_BITS)
+    }
+}
+
+/// The layers that are multiplied by backend.
+const PER_BACKEND: u64 = {
+    let mut bits = 0;
+    let mut layer = 0;
+    while layer < LAYER_END {
+        if ORDER[layer as usize].is_per_backend() {
+            bits |= layer_bit(layer);
+        }
+        layer += 1;
+    }
+    bits
+};
+
+/// The set of one runtime key. It is empty for a key that stands for none: an alias key, [`Key::UNDEFINED`], an invalid key, and a
+/// user's key that found no place left. So a guard with one changes nothing; [`verify`](crate::verify) and every registration for such
+/// a key say so.
+impl From<Key> for KeySet {
+    #[inline]
+    fn from(key: Key) -> Self {
+        Self(key.bits())
+    }
+}
+
+impl FromIterator<Key> for KeySet {
+    fn from_iter<I: IntoIterator<Item = Key>>(keys: I) -> Self {
+        keys.into_iter().fold(Self::EMPTY, Self::with)
+    }
+}
+
+impl BitOr for KeySet {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitOr<Key> for KeySet {
+    type Output = Self;
+
+    #[inline]
+    fn bitor(self, key: Key) -> Self {
+        self.with(key)
+    }
+}
+
+impl BitOr for Key {
+    type Output = KeySet;
+
+    #[inline]
+    fn bitor(self, other: Self) -> KeySet {
+        KeySet::from(self).with(other)
+    }
+}
+
+impl BitOrAssign for KeySet {
+    #[inline(always)]
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+impl BitAnd for KeySet {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+/// Removes layers and never backends: taking autograd away must not take the device with it.
+impl Sub for KeySet {
+    type Output = Self;
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 & !(other.0 & LAYER_BITS))
+    }
+}
+
+impl fmt::Display for KeySet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        for (i, key) in self.iter().enumerate() {
+            let separator = if i == 0 { "" } else { ", " };
+            write!(f, "{separator}{key}")?;
+        }
+        f.write_str("}")
+    }
+}
+
+impl fmt::Debug for KeySet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn removing_layers_keeps_every_backend(set in any::<u64>(), gone in any::<u64>()) {
+            let left = KeySet(set) - KeySet(gone);
+            prop_assert_eq!(left.0 & 0xffff, set & 0xffff);
+            prop_assert_eq!(left.0 & gone & LAYER_BITS, 0);
+        }
+
+        #[test]
+        fn the_highest_key_is_the_last_of_the_iteration(set in any::<u64>(), on_backends in any::<bool>()) {
+            let set = KeySet(if on_backends { set } else { set & LAYER_BITS });
+            prop_assert_eq!(set.highest(), set.iter().last());
+        }
+
+        #[test]
+        fn iterating_and_collecting_gives_the_same_set(set in any::<u64>()) {
+            let set = KeySet(set);
+            let collected: KeySet = set.iter().collect();
+            prop_assert_eq!(collected.iter().collect::<Vec<_>>(), set.iter().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn a_key_never_sees_itself_below_itself(set in any::<u64>()) {
+            for key in KeySet(set).iter() {
+                prop_assert!(!KeySet(set).below(key).has(key));
+            }
+        }
+
+        #[test]
+        fn union_is_commutative_associative_and_idempotent(a in any::<u64>(), b in any::<u64>(), c in any::<u64>()) {
+            let (a, b, c) = (KeySet(a), KeySet(b), KeySet(c));
+            prop_assert_eq!(a | b, b | a);
+            prop_assert_eq!((a | b) | c, a | (b | c));
+            prop_assert_eq!(a | a, a);
+        }
+    }
+
+    #[test]
+    fn a_backend_without_a_layer_is_no_key() {
+        let only_a_device = KeySet(1);
+        assert_eq!(only_a_device.highest(), None);
+        assert_eq!(only_a_device.to_string(), "{}");
+        assert!(!only_a_device.has(CPU));
+    }
+
+    #[test]
+    fn a_layer_without_its_backend_is_no_key() {
+        let dense_on_nothing = KeySet(layer_bit(0));
+        assert_eq!(dense_on_nothing.highest(), None);
+        assert_eq!(dense_on_nothing.iter().count(), 0);
+    }
+
+    #[test]
+    fn two_backends_and_two_layers_make_four_keys() {
+        let set = CPU | AutogradCUDA;
+        assert_eq!(set.to_string(), "{CPU, CUDA, AutogradCPU, AutogradCUDA}");
+        assert_eq!(set.highest(), Some(AutogradCUDA));
+        assert_eq!((set - KeySet::from(AutogradCUDA)).to_string(), "{CPU, CUDA}");
+    }
+
+    #[test]
+    fn below_an_alias_is_below_all_it_touches() {
+        let set = CPU | ADInplaceOrView | AutogradCPU | AutogradOther | Tracer;
+        assert_eq!(set.below(Autograd), CPU | ADInplaceOrView);
+        assert_eq!(set.below(Tracer), CPU | ADInplaceOrView | AutogradCPU | AutogradOther);
+    }
+
+    #[test]
+    fn aliases_are_never_members() {
+        assert_eq!(KeySet::from(CompositeExplicitAutograd), KeySet::EMPTY);
+        assert!((CPU | AutogradCPU).has(Autograd));
+        assert!(!KeySet::from(CPU).has(Autograd));
+    }
+}

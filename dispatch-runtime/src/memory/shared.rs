@@ -1,0 +1,316 @@
+//! A counted pointer into recycled memory.
+//!
+//! Every call that makes a tensor makes two of these, one for the body and one for the storage with its elements, and drops them soon
+//! after. `Arc` would do, but for the system's allocator behind it, which takes longer than the rest of a small call; and but for
+//! the atomic operation with which the last handle leaves, which it need not, as nobody else is there.
+
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
+
+use super::caching_allocator::{ALIGNMENT, Class, OutOfMemory};
+
+/// A value that all handles share: an `Arc` whose memory is lent again as soon as it is given back, for what calls make and drop.
+///
+/// ```
+/// use dispatch_runtime::Shared;
+///
+/// let mut first = Shared::new([1, 2]);
+/// Shared::get_mut(&mut first).unwrap()[0] = 7;
+/// let second = first.clone();
+/// assert!(Shared::same(&first, &second) && second[0] == 7);
+/// assert!(Shared::get_mut(&mut first).is_none());
+/// ```
+pub struct Shared<T> {
+    inner: NonNull<Inner<T>>,
+}
+
+/// As wide as a cache line, so that the bytes behind it are aligned like the block.
+#[repr(C, align(64))]
+struct Inner<T> {
+    handles: AtomicUsize,
+    class: Class,
+    value: T,
+}
+
+// SAFETY: handles in several threads lend `&T`, and the last one drops it wherever it is.
+unsafe impl<T: Send + Sync> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send + Sync> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// The value, behind the first handle. Without memory for it the process aborts, as with every Rust collection.
+    #[inline(always)]
+    #[must_use]
+    pub fn new(value: T) -> Self {
+        let vacant = Self::vacant();
+        // SAFETY: the block has a place for the value, and nobody else reaches it.
+        unsafe { vacant.place().write(value) };
+        ManuallyDrop::into_inner(vacant)
+    }
+
+    /// The value, to be changed, where this is the only handle.
+    #[inline]
+    pub fn get_mut(this: &mut Self) -> Option<&mut T> {
+        // SAFETY: the only handle is borrowed for as long as the value is, so nobody else reaches it.
+        Self::is_only(this).then(|| unsafe { &mut *this.place() })
+    }
+
+    /// A handle to a value that is still to be written at its [`place`](Self::place), field by field: a large one would otherwise be
+    /// put together elsewhere and copied. Not to be dropped before that.
+    #[inline(always)]
+    pub(crate) fn vacant() -> ManuallyDrop<Self> {
+        let class = const {
+            assert!(align_of::<T>() <= ALIGNMENT, "blocks are aligned to 64 bytes");
+            Class::of_value(size_of::<Inner<T>>())
+        };
+        let Some(inner) = class.take().map(NonNull::cast::<Inner<T>>) else {
+            std::alloc::handle_alloc_error(std::alloc::Layout::new::<Inner<T>>())
+        };
+        // SAFETY: the block is large enough and aligned to 64, and nobody else's.
+        unsafe {
+            (&raw mut (*inner.as_ptr()).handles).write(AtomicUsize::new(1));
+            (&raw mut (*inner.as_ptr()).class).write(class);
+        }
+        ManuallyDrop::new(Self { inner })
+    }
+
+    /// Where the value is.
+    #[inline(always)]
+    pub(crate) fn place(&self) -> *mut T {
+        // SAFETY: a handle keeps the block.
+        unsafe { &raw mut (*self.inner.as_ptr()).value }
+    }
+
+    /// The value, made in its place, with `bytes` more behind it that hold anything.
+    #[inline(always)]
+    pub(crate) fn with_tail(value: impl FnOnce() -> T, bytes: usize) -> Result<Self, OutOfMemory> {
+        const {
+            assert!(
+                size_of::<Inner<T>>() == ALIGNMENT,
+                "bytes of a tail were never a value's: all begin behind one line"
+            );
+        }
+        let size = bytes.checked_add(size_of::<Inner<T>>());
+        let class = size.and_then(Class::of).ok_or(OutOfMemory { size: bytes })?;
+        let inner = class.take().ok_or(OutOfMemory { size: bytes })?.cast::<Inner<T>>();
+        // SAFETY: the block is large enough and aligned to 64, and nobody else's.
+        unsafe {
+            (&raw mut (*inner.as_ptr()).handles).write(AtomicUsize::new(1));
+            (&raw mut (*inner.as_ptr()).class).write(class);
+            (&raw mut (*inner.as_ptr()).value).write(value());
+        }
+        Ok(Self { inner })
+    }
+
+    /// The bytes behind the value.
+    #[inline]
+    pub(crate) fn tail(&self) -> NonNull<u8> {
+        // SAFETY: the block begins with an `Inner`, and one past it is still inside the block or its end.
+        unsafe { self.inner.add(1).cast() }
+    }
+
+    /// Whether this is the only handle. What the others did before they left comes before what this one does next.
+    #[inline]
+    pub(crate) fn is_only(this: &Self) -> bool {
+        this.handles().load(Ordering::Acquire) == 1
+    }
+
+    /// Whether both are handles of one value.
+    #[inline]
+    #[must_use]
+    pub fn same(this: &Self, other: &Self) -> bool {
+        this.inner == other.inner
+    }
+
+    /// How many handles there are.
+    #[cfg(test)]
+    pub(crate) fn count(this: &Self) -> usize {
+        this.handles().load(Ordering::Acquire)
+    }
+
+    #[inline]
+    fn handles(&self) -> &AtomicUsize {
+        // SAFETY: a handle keeps the block.
+        unsafe { &(*self.inner.as_ptr()).handles }
+    }
+
+    #[inline(never)]
+    fn release(&mut self) {
+        // SAFETY: the last handle is about to leave, so nobody else reaches the value, and nobody will again.
+        unsafe {
+            let class = (*self.inner.as_ptr()).class;
+            std::ptr::drop_in_place(&raw mut (*self.inner.as_ptr()).value);
+            class.give(self.inner.cast());
+        }
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        // A count that overflows would free what is in use. It takes more handles than fit in memory, unless they are leaked.
+        if self.handles().fetch_add(1, Ordering::Relaxed) > isize::MAX as usize {
+            std::process::abort();
+        }
+        Self { inner: self.inner }
+    }
+}
+
+impl<T> Drop for Shared<T> {
+    #[inline]
+    fn drop(&mut self) {
+        // The only handle can only be cloned through itself, so it need not say that it leaves.
+        if !Self::is_only(self) {
+            if self.handles().fetch_sub(1, Ordering::Release) != 1 {
+                return;
+            }
+            fence(Ordering::Acquire);
+        }
+        self.release();
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: a handle keeps the block, and nobody has more than a shared reference until the last one leaves.
+        unsafe { &(*self.inner.as_ptr()).value }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+/// A value that will be shared, and that nobody else has yet, so it can be filled where it stays.
+///
+/// ```
+/// use dispatch_runtime::Unique;
+///
+/// let mut list = Unique::new(Vec::new());
+/// list.push(1);
+/// assert_eq!(*list.share(), [1]);
+/// ```
+pub struct Unique<T>(Shared<T>);
+
+impl<T> Unique<T> {
+    /// The value, without handles.
+    #[inline(always)]
+    #[must_use]
+    pub fn new(value: T) -> Self {
+        Self(Shared::new(value))
+    }
+
+    /// The first handle.
+    #[inline]
+    #[must_use]
+    pub fn share(self) -> Shared<T> {
+        self.0
+    }
+}
+
+impl<T> Deref for Unique<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Unique<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the only handle is inside of this, which lends it to nobody.
+        unsafe { &mut *self.0.place() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn the_value_is_dropped_once_when_the_last_handle_leaves() {
+        let witness = Arc::new(());
+        let first = Shared::new(witness.clone());
+        let second = first.clone();
+        assert!(!Shared::is_only(&first) && Shared::same(&first, &second));
+        drop(first);
+        assert!(Shared::is_only(&second));
+        assert_eq!(Arc::strong_count(&witness), 2);
+        drop(second);
+        assert_eq!(Arc::strong_count(&witness), 1);
+    }
+
+    #[test]
+    fn threads_that_clone_and_drop_leave_one_drop() {
+        let witness = Arc::new(());
+        let shared = Shared::new(witness.clone());
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                let mine = shared.clone();
+                scope.spawn(move || {
+                    for _ in 0..10_000 {
+                        let other = mine.clone();
+                        assert!(!Shared::is_only(&other));
+                    }
+                });
+            }
+        });
+        assert!(Shared::is_only(&shared));
+        drop(shared);
+        assert_eq!(Arc::strong_count(&witness), 1);
+    }
+
+    #[test]
+    fn only_the_only_handle_changes_the_value() {
+        let mut first = Shared::new(1);
+        let second = first.clone();
+        assert_eq!(Shared::get_mut(&mut first), None);
+        drop(second);
+        *Shared::get_mut(&mut first).unwrap() = 2;
+        assert_eq!(*first, 2);
+    }
+
+    #[test]
+    fn what_is_unique_is_filled_and_then_shared() {
+        let mut unique = Unique::new(vec![1]);
+        unique.push(2);
+        let shared = unique.share();
+        assert_eq!((&**shared, Shared::count(&shared)), (&[1, 2][..], 1));
+    }
+
+    #[test]
+    fn what_a_value_held_is_never_in_a_tail() {
+        for _ in 0..40 {
+            drop(Shared::new([0xab_u8; 300]));
+        }
+        let all: Vec<Shared<u8>> = (0..100).map(|_| Shared::with_tail(|| 7, 300).unwrap()).collect();
+        for shared in &all {
+            // SAFETY: there are that many bytes, which no other handle reaches, and a block starts zeroed.
+            let tail = unsafe { std::slice::from_raw_parts(shared.tail().as_ptr(), 300) };
+            assert!(!tail.contains(&0xab));
+        }
+    }
+
+    #[test]
+    fn the_tail_is_aligned_and_as_large_as_asked_for() {
+        for bytes in [0, 1, 100, 100_000] {
+            let shared = Shared::with_tail(|| 7_u8, bytes).unwrap();
+            assert_eq!(shared.tail().addr().get() % 64, 0);
+            // SAFETY: there are that many bytes, and nobody else reaches them.
+            unsafe { shared.tail().write_bytes(0xff, bytes) };
+            assert_eq!(*shared, 7);
+        }
+        assert!(Shared::with_tail(|| (), usize::MAX).is_err());
+    }
+}

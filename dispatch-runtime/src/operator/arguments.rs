@@ -1,0 +1,92 @@
+//! The arguments of a boxed call: their names, the keys that they add, and how they print.
+
+use std::fmt;
+
+use super::Operator;
+use crate::error::{Error, ErrorKind};
+use crate::key::{Device, KeySet};
+use crate::value::{Stack, Value};
+
+impl Stack {
+    /// The arguments of a call of `operator`, to be printed.
+    #[must_use]
+    pub fn args<'a>(&'a self, operator: &'a Operator) -> impl fmt::Display + 'a {
+        Arguments { values: self.top(operator.argument_count()).unwrap_or_else(|| self.values()) }
+    }
+}
+
+struct Arguments<'a> {
+    values: &'a [Value],
+}
+
+impl fmt::Display for Arguments<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        for (i, value) in self.values.iter().enumerate() {
+            let separator = if i == 0 { "" } else { ", " };
+            write!(f, "{separator}{value:?}")?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl Operator {
+    /// The keys that these arguments add to a call.
+    #[inline]
+    pub(crate) fn keys_of(&self, arguments: &[Value]) -> KeySet {
+        let mut keys = KeySet::EMPTY;
+        for (i, value) in arguments.iter().enumerate() {
+            if self.carries(i) {
+                keys |= value.keys();
+            }
+        }
+        match self.definition.device.and_then(|device| arguments.get(device)) {
+            Some(device) => keys | device_keys(device),
+            None => keys,
+        }
+    }
+
+    /// The keys that each of these arguments adds to a call.
+    pub(crate) fn each_carried(&self, arguments: &[Value]) -> Vec<KeySet> {
+        let keys = |(i, value): (usize, &Value)| match value {
+            _ if self.carries(i) => value.keys(),
+            device if self.definition.device == Some(i) => device_keys(device),
+            _ => KeySet::EMPTY,
+        };
+        arguments.iter().enumerate().map(keys).collect()
+    }
+
+    /// The name of an argument, as the schema has it.
+    pub(crate) fn argument_name(&self, position: usize) -> String {
+        self.schema().arguments.get(position).map(|argument| argument.name.clone()).unwrap_or_default()
+    }
+
+    /// Whether an argument can add keys to a call: because it has some, or because it is the device that stands for them.
+    pub(crate) fn has_a_say(&self, argument: usize) -> bool {
+        self.carries(argument) || self.definition.device == Some(argument)
+    }
+
+    #[inline]
+    pub(crate) const fn carries(&self, argument: usize) -> bool {
+        argument < 64 && self.definition.carriers & 1 << argument != 0
+    }
+}
+
+/// The keys of a `Device?`: without one, a tensor is made on the CPU.
+pub(crate) fn device_keys(device: &Value) -> KeySet {
+    match device {
+        Value::Device(device) => device.keys(),
+        _ => Device::CPU.keys(),
+    }
+}
+
+/// The error of a boxed call with fewer arguments than its operator takes.
+#[cold]
+pub fn too_few_arguments(operator: &Operator, found: usize) -> Error {
+    ErrorKind::TooFewArguments { operator: operator.name(), expected: operator.argument_count(), found }.into()
+}
+
+#[cold]
+pub(crate) fn too_many_arguments(operator: &Operator, found: usize) -> Error {
+    ErrorKind::TooManyArguments { operator: operator.name(), expected: operator.argument_count(), found }.into()
+}

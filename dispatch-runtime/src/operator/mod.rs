@@ -1,0 +1,233 @@
+//! One row of the dispatcher: an operator, and the ways to call it.
+
+mod arguments;
+mod definition;
+mod kernel;
+mod operation;
+mod record;
+mod retirable;
+mod rules;
+mod sync;
+mod table;
+mod typed;
+
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicPtr;
+
+use dispatch_schema::Schema;
+
+use crate::key::KeySet;
+use crate::location::Location;
+use crate::name::Name;
+use crate::spec::Shape;
+use definition::Outline;
+use rules::Rules;
+use sync::{PUBLISH, READ};
+
+pub use arguments::too_few_arguments;
+pub(crate) use arguments::{device_keys, too_many_arguments};
+pub use definition::{Definition, Typed};
+pub use kernel::BoxedFn;
+pub(crate) use kernel::{BoxedClosure, BoxedKernel, Condition, StaticKernel};
+pub use operation::{Kernel, Operation, Predicate, Signature};
+pub use record::{FallbackRecord, KernelRecord};
+pub(crate) use retirable::Retirable;
+pub use rules::RuleRecord;
+pub(crate) use table::{Choice, Code, Entry, Table};
+pub use table::{Head, TableRef, TableVersion};
+
+/// An operator: a name, a schema, and one table of kernels.
+///
+/// Operators are found by name with [`Operator::find`], or through the type that shares an operator's name:
+/// `myops::mymul::operator()`.
+///
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// #[op_def("twice(Tensor self) -> Tensor")]
+/// pub fn twice(this: &Tensor) -> Result<Tensor>;
+///
+/// let operator = twice::operator();
+/// assert_eq!(operator.schema().arguments[0].name, "self");
+/// assert_eq!(operator.argument_count(), 1);
+/// ```
+#[repr(C)]
+pub struct Operator {
+    table: AtomicPtr<Head>,
+    unbound: &'static Head,
+    pub(crate) definition: Definition,
+    schema: OnceLock<Schema>,
+    rules: Rules,
+}
+
+impl Operator {
+    /// Not public API: `#[op_def]` expands to it.
+    ///
+    /// # Safety
+    ///
+    /// If the definition has types, the code of `unbound` and all code of [`Typed`] is of the `Kernel` of one
+    /// [`Operation`](crate::Operation), which returns this operator, and the function is of the type that [`Typed`] names.
+    #[doc(hidden)]
+    #[must_use]
+    pub const unsafe fn new(unbound: &'static Head, definition: Definition) -> Self {
+        let table = AtomicPtr::new(std::ptr::from_ref(unbound).cast_mut());
+        Self { table, unbound, definition, schema: OnceLock::new(), rules: Rules::new() }
+    }
+
+    /// An operator that is called through a stack alone, whose schema is parsed already.
+    pub(crate) fn without_types(unbound: &'static Head, mut definition: Definition, schema: Schema) -> Self {
+        let table = AtomicPtr::new(std::ptr::from_ref(unbound).cast_mut());
+        definition.typed = None;
+        Self { table, unbound, definition, schema: OnceLock::from(schema), rules: Rules::new() }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(&self) -> Name<'static> {
+        self.definition.name
+    }
+
+    /// Its schema.
+    #[must_use]
+    pub fn schema(&self) -> &Schema {
+        self.schema.get_or_init(|| {
+            let name = Name { namespace: "", ..self.name() };
+            let text = format!("{name}{}", self.definition.signature);
+            // The namespace is a crate's name, which need not be a name that a schema could spell.
+            let mut schema = Schema::parse(text.trim_start_matches("::"))
+                .unwrap_or_else(|errors| unreachable!("checked when it was defined: {}", errors.render(&text)));
+            schema.name.namespace = Some(self.name().namespace.to_owned());
+            schema
+        })
+    }
+
+    /// What its author wrote about it.
+    #[must_use]
+    pub const fn docs(&self) -> &'static str {
+        self.definition.docs
+    }
+
+    /// Where it was defined.
+    #[must_use]
+    pub const fn location(&self) -> Location {
+        self.definition.location
+    }
+
+    /// How many arguments it takes.
+    #[must_use]
+    pub const fn argument_count(&self) -> usize {
+        self.definition.arguments
+    }
+
+    /// What its results look like, where a word says it.
+    #[must_use]
+    pub const fn shape(&self) -> Option<Shape> {
+        self.definition.shape
+    }
+
+    /// Describes the results of a boxed call, if the operator has a plan.
+    pub(crate) const fn outline(&self) -> Option<Outline> {
+        self.definition.plan
+    }
+
+    /// Whether the shapes of its results depend on the elements of its arguments.
+    #[must_use]
+    pub const fn is_data_dependent(&self) -> bool {
+        self.definition.data_dependent
+    }
+
+    /// The operator that this is the in-place or the `out=` form of.
+    ///
+    /// ```
+    /// use dispatch_runtime::prelude::*;
+    ///
+    /// #[op_def("half(Tensor self) -> Tensor", shape = pointwise, inplace, out = "out")]
+    /// pub fn half(this: &Tensor) -> Result<Tensor>;
+    ///
+    /// assert_eq!(half_::operator().functional(), Some(half::operator()));
+    /// assert_eq!(half_out::operator().schema().to_string(), "rust_out::half.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
+    /// ```
+    #[must_use]
+    pub fn functional(&self) -> Option<&'static Self> {
+        self.definition.functional.map(|functional| functional())
+    }
+
+    /// The kernels that come with the definition.
+    pub(crate) const fn kernels_of_definition(&self) -> &'static [KernelRecord] {
+        self.definition.kernels
+    }
+
+    pub(crate) const fn is_aliasing(&self) -> bool {
+        self.definition.aliasing
+    }
+
+    /// How many results it gives, if all are tensors; otherwise more than there can be.
+    #[inline]
+    pub(crate) const fn tensor_results(&self) -> usize {
+        self.definition.tensor_results as usize
+    }
+
+    pub(crate) const fn gives_views(&self) -> bool {
+        self.definition.viewing
+    }
+
+    pub(crate) const fn adapters(&self) -> Option<&'static Typed> {
+        self.definition.typed
+    }
+
+    pub(crate) const fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    pub(crate) const fn signature(&self) -> &'static str {
+        self.definition.signature
+    }
+
+    /// The table as it is now.
+    #[inline(always)]
+    pub(crate) fn published(&self) -> TableRef {
+        // SAFETY: the pointer is never null: it is `unbound`, or comes from `Table::head`. Both live as long as the program.
+        unsafe { TableRef::new(NonNull::new_unchecked(self.table.load(READ))) }
+    }
+
+    pub(crate) fn publish(&self, table: NonNull<Head>) {
+        self.table.store(table.as_ptr(), PUBLISH);
+    }
+
+    /// Makes the next call bind anew.
+    pub(crate) fn unbind(&self) {
+        if self.published().bound().is_some() {
+            self.table.store(std::ptr::from_ref(self.unbound).cast_mut(), PUBLISH);
+            table::change();
+        }
+    }
+
+    /// The kernel for these keys, if it has the operator's type.
+    #[inline(always)]
+    pub(crate) fn typed_kernel(&self, keys: KeySet) -> Option<Code> {
+        let (code, entry) = self.published().bound()?.at(keys);
+        (entry == Entry::Typed).then_some(code)
+    }
+}
+
+impl PartialEq for Operator {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for Operator {}
+
+impl fmt::Display for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.name(), f)
+    }
+}
+
+impl fmt::Debug for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.name(), self.signature())
+    }
+}

@@ -1,0 +1,174 @@
+//! The records of kernels and fallbacks.
+
+use super::Operator;
+use super::kernel::{BoxedFn, Condition, StaticKernel};
+use super::operation::{self, Operation};
+use super::table::Code;
+use crate::key::Key;
+use crate::location::Location;
+use crate::tensor::Marks;
+
+/// A kernel of an operator, as `#[op_impl]` makes it.
+///
+/// ```
+/// use dispatch_runtime::{KernelRecord, Location, Record, TableRef, prelude::*, register};
+///
+/// #[op_def("increment(Tensor self, int by) -> int")]
+/// pub fn increment(this: &Tensor, by: i64) -> Result<i64>;
+///
+/// fn typed(this: &Tensor, by: i64, _: KeySet, _: TableRef) -> Result<i64> {
+///     Ok(this.read::<i64>()?[0] + by)
+/// }
+///
+/// fn boxed(_: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
+///     stack.drop_top(2);
+///     Ok(stack.push(0_i64))
+/// }
+///
+/// static TYPED: KernelRecord = KernelRecord::typed::<increment>(typed, &[&keys::CPU], "typed", Location::caller());
+/// static BOXED: KernelRecord = KernelRecord::boxed::<increment>(boxed, &[&keys::Meta], "boxed", Location::caller());
+/// static SKIPS: KernelRecord = KernelRecord::fallthrough::<increment>(&[&keys::Tracer], Location::caller());
+/// static RECORDS: [Record; 3] = [Record::Kernel(&TYPED), Record::Kernel(&BOXED), Record::Kernel(&SKIPS)];
+///
+/// register(&RECORDS);
+/// assert_eq!(increment(&Tensor::from_slice(&[2_i64]), 3).unwrap(), 5);
+/// ```
+#[derive(Debug)]
+pub struct KernelRecord {
+    pub(crate) operator: fn() -> &'static Operator,
+    pub(crate) keys: &'static [&'static Key],
+    pub(crate) kernel: StaticKernel,
+    pub(crate) name: &'static str,
+    pub(crate) location: Location,
+    pub(crate) overrides: bool,
+    /// Made from the kernel of the functional operator; any other kernel takes its place.
+    pub(crate) derived: bool,
+    pub(crate) condition: Option<Condition>,
+    pub(crate) priority: i32,
+}
+
+impl KernelRecord {
+    /// A kernel with the operator's own signature, and behind its arguments the keys of the call and the table that the call went through.
+    #[must_use]
+    pub const fn typed<O: Operation>(
+        kernel: operation::Kernel<O>,
+        keys: &'static [&'static Key],
+        name: &'static str,
+        location: Location,
+    ) -> Self {
+        Self::new(O::operator, StaticKernel::Typed(Code::of::<operation::Kernel<O>>(kernel)), keys, name, location)
+    }
+
+    /// A kernel that takes its arguments from the stack.
+    #[must_use]
+    pub const fn boxed<O: Operation>(
+        kernel: BoxedFn,
+        keys: &'static [&'static Key],
+        name: &'static str,
+        location: Location,
+    ) -> Self {
+        Self::new(O::operator, StaticKernel::Boxed(kernel), keys, name, location)
+    }
+
+    /// No kernel: calls go on below the key.
+    #[must_use]
+    pub const fn fallthrough<O: Operation>(keys: &'static [&'static Key], location: Location) -> Self {
+        Self::new(O::operator, StaticKernel::Fallthrough, keys, "fallthrough", location)
+    }
+
+    const fn new(
+        operator: fn() -> &'static Operator,
+        kernel: StaticKernel,
+        keys: &'static [&'static Key],
+        name: &'static str,
+        location: Location,
+    ) -> Self {
+        Self { operator, keys, kernel, name, location, overrides: false, derived: false, condition: None, priority: 0 }
+    }
+
+    /// The kernel replaces the one that another crate registered for the same key.
+    #[must_use]
+    pub const fn overriding(mut self) -> Self {
+        self.overrides = true;
+        self
+    }
+
+    /// The kernel is that of a form, made from the functional operator's.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn derived(mut self) -> Self {
+        self.derived = true;
+        self
+    }
+
+    /// The kernel is one of several, and fit only if `holds` says so.
+    ///
+    /// # Safety
+    ///
+    /// The record is one of this operator's.
+    #[doc(hidden)]
+    #[must_use]
+    pub const unsafe fn when<O: Operation>(mut self, holds: operation::Predicate<O>, text: &'static str) -> Self {
+        self.condition = Some(Condition { holds: Code::of::<operation::Predicate<O>>(holds), text });
+        self
+    }
+
+    /// Of several kernels that are fit, the one with the highest priority runs.
+    #[must_use]
+    pub const fn priority(mut self, priority: i32) -> Self {
+        self.priority = priority;
+        self
+    }
+}
+
+/// A kernel for all operators that have none for a key, as `#[op_fallback]` and `fallthrough!` make it.
+///
+/// ```
+/// use dispatch_runtime::{FallbackRecord, Location, Record, prelude::*, register};
+///
+/// fn pass(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+///     op.redispatch_boxed(keys.below(keys::Fake), stack)
+/// }
+///
+/// static PASS: FallbackRecord = FallbackRecord::boxed(pass, &keys::Fake, "pass", Location::caller());
+/// static SKIP: FallbackRecord = FallbackRecord::fallthrough(&keys::PythonTLSSnapshot, Location::caller());
+/// static RECORDS: [Record; 2] = [Record::Fallback(&PASS), Record::Fallback(&SKIP)];
+/// register(&RECORDS);
+/// ```
+#[derive(Debug)]
+pub struct FallbackRecord {
+    pub(crate) key: &'static Key,
+    pub(crate) kernel: StaticKernel,
+    pub(crate) name: &'static str,
+    pub(crate) location: Location,
+    pub(crate) aliasing: bool,
+    pub(crate) marks: &'static [Marks],
+}
+
+impl FallbackRecord {
+    /// A boxed kernel for every operator.
+    #[must_use]
+    pub const fn boxed(kernel: BoxedFn, key: &'static Key, name: &'static str, location: Location) -> Self {
+        Self { key, kernel: StaticKernel::Boxed(kernel), name, location, aliasing: false, marks: &[] }
+    }
+
+    /// Nothing to do for any operator.
+    #[must_use]
+    pub const fn fallthrough(key: &'static Key, location: Location) -> Self {
+        Self { key, kernel: StaticKernel::Fallthrough, name: "fallthrough", location, aliasing: false, marks: &[] }
+    }
+
+    /// The fallback serves only operators whose schema has alias annotations on arguments.
+    #[must_use]
+    pub const fn aliasing(mut self) -> Self {
+        self.aliasing = true;
+        self
+    }
+
+    /// The fallback only hands on calls in which no tensor carries one of these marks. No call reaches it before a tensor does.
+    #[must_use]
+    pub const fn marked(mut self, marks: &'static [Marks]) -> Self {
+        self.marks = marks;
+        self
+    }
+}

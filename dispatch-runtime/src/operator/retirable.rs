@@ -1,0 +1,284 @@
+//! A place for a value that can be taken away while others use it.
+//!
+//! Users are counted. After the value was taken away there are no new users, and the last one drops it. No thread waits. An empty place can
+//! take the next value.
+
+use std::mem::ManuallyDrop;
+
+use super::sync::{AtomicUsize, Ordering, UnsafeCell};
+
+/// A value, the number of its users, and whether it was taken away.
+pub(crate) struct Retirable<T> {
+    state: AtomicUsize,
+    /// How many values were here before this one.
+    earlier: AtomicUsize,
+    value: UnsafeCell<ManuallyDrop<T>>,
+}
+
+/// Set in `state` once the value is taken away. The low bits count users.
+const RETIRED: usize = 1 << (usize::BITS - 1);
+/// Set once the value was dropped, too.
+const EMPTY: usize = RETIRED >> 1;
+
+// SAFETY: the value is shared between its users, and dropped by any one of them.
+unsafe impl<T: Send + Sync> Send for Retirable<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send + Sync> Sync for Retirable<T> {}
+
+impl<T> Retirable<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self {
+            state: AtomicUsize::new(0),
+            earlier: AtomicUsize::new(0),
+            value: UnsafeCell::new(ManuallyDrop::new(value)),
+        }
+    }
+
+    /// Puts the next value in the place of one that was dropped; gives it back if that one is still there.
+    pub(crate) fn refill(&self, value: T) -> Result<(), T> {
+        if self.state.compare_exchange(RETIRED | EMPTY, RETIRED, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            return Err(value);
+        }
+        // SAFETY: the place has no user, its last value was dropped, and the exchange succeeds in one thread alone.
+        self.value.with_mut(|place| unsafe { *place = ManuallyDrop::new(value) });
+        self.earlier.fetch_add(1, Ordering::Relaxed);
+        self.state.store(0, Ordering::Release);
+        Ok(())
+    }
+
+    /// Which of the values that were here one after the other is here now.
+    pub(crate) fn turn(&self) -> usize {
+        self.earlier.load(Ordering::Relaxed)
+    }
+
+    /// Uses the value, if it is that of this turn.
+    pub(crate) fn with_turn<R>(&self, turn: usize, f: impl FnOnce(&T) -> R) -> Option<R> {
+        // While a user is inside, no other value comes.
+        self.with(|value| (self.turn() == turn).then(|| f(value))).flatten()
+    }
+
+    /// Uses the value; none where it was taken away.
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&T) -> R) -> Option<R> {
+        let _inside = self.enter()?;
+        // SAFETY: the value is dropped only by the last user to leave after it was taken away, and `_inside` has not left.
+        Some(self.value.with(|value| f(unsafe { &*value })))
+    }
+
+    /// Takes the value away. Doing so twice is doing so once.
+    pub(crate) fn retire(&self) {
+        if self.state.fetch_or(RETIRED, Ordering::AcqRel) == 0 {
+            self.drop_value();
+        }
+    }
+
+    fn enter(&self) -> Option<Inside<'_, T>> {
+        let mut state = self.state.load(Ordering::Relaxed);
+        while state & RETIRED == 0 {
+            match self.state.compare_exchange_weak(state, state + 1, Ordering::Acquire, Ordering::Acquire) {
+                Ok(_) => return Some(Inside(self)),
+                Err(now) => state = now,
+            }
+        }
+        // What was published before the value was taken away is seen by whoever finds it gone.
+        self.state.load(Ordering::Acquire);
+        None
+    }
+
+    fn drop_value(&self) {
+        // SAFETY: nobody can enter a retired value, and the count was zero: no user is left, and this happens once.
+        self.value.with_mut(|value| unsafe { ManuallyDrop::drop(&mut *value) });
+        self.state.fetch_or(EMPTY, Ordering::Release);
+    }
+}
+
+/// Leaves when it is dropped, during a panic too.
+struct Inside<'a, T>(&'a Retirable<T>);
+
+impl<T> Drop for Inside<'_, T> {
+    fn drop(&mut self) {
+        if self.0.state.fetch_sub(1, Ordering::AcqRel) == RETIRED | 1 {
+            self.0.drop_value();
+        }
+    }
+}
+
+impl<T> Drop for Retirable<T> {
+    fn drop(&mut self) {
+        self.retire();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn the_value_outlives_a_user_who_is_inside() {
+        let alive = Arc::new(());
+        let retirable = Retirable::new(alive.clone());
+        retirable.with(|_| {
+            retirable.retire();
+            assert_eq!(Arc::strong_count(&alive), 2);
+        });
+        assert_eq!(Arc::strong_count(&alive), 1);
+        assert!(retirable.with(|_| ()).is_none());
+    }
+
+    #[test]
+    fn an_empty_place_takes_the_next_value_and_no_other_does() {
+        let alive = Arc::new(());
+        let retirable = Retirable::new(alive.clone());
+        assert!(retirable.refill(alive.clone()).is_err(), "it was not taken away");
+        let first = retirable.turn();
+        retirable.with(|_| {
+            retirable.retire();
+            assert!(retirable.refill(alive.clone()).is_err(), "a user is inside");
+        });
+        assert!(retirable.refill(alive.clone()).is_ok());
+        assert!(retirable.with_turn(first, |_| ()).is_none());
+        assert!(retirable.with_turn(retirable.turn(), |_| ()).is_some());
+        drop(retirable);
+        assert_eq!(Arc::strong_count(&alive), 1);
+    }
+
+    #[test]
+    fn a_user_who_panics_leaves() {
+        let alive = Arc::new(());
+        let retirable = Retirable::new(alive.clone());
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| retirable.with(|_| panic!("inside"))));
+        assert!(panicked.is_err());
+        retirable.retire();
+        retirable.retire();
+        assert_eq!(Arc::strong_count(&alive), 1);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use crate::operator::sync::{PUBLISH, READ};
+    use loom::sync::Arc;
+    use loom::sync::atomic::AtomicUsize as Count;
+
+    struct DropCounter(Arc<Count>);
+
+    impl Drop for DropCounter {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn a_retired_value_is_dropped_exactly_once_and_never_used_after() {
+        loom::model(|| {
+            let drops = Arc::new(Count::new(0));
+            let retirable = Arc::new(Retirable::new(DropCounter(drops.clone())));
+            let users: Vec<_> = (0..2)
+                .map(|_| {
+                    let retirable = retirable.clone();
+                    loom::thread::spawn(move || retirable.with(|value| assert_eq!(value.0.load(Ordering::SeqCst), 0)))
+                })
+                .collect();
+            retirable.retire();
+            for user in users {
+                user.join().unwrap();
+            }
+            assert_eq!(drops.load(Ordering::SeqCst), 1);
+        });
+    }
+
+    #[test]
+    fn a_user_of_a_refilled_place_uses_a_value_that_is_there() {
+        loom::model(|| {
+            let drops = Arc::new(Count::new(0));
+            let retirable = Arc::new(Retirable::new(DropCounter(drops.clone())));
+            let user = {
+                let retirable = retirable.clone();
+                loom::thread::spawn(move || {
+                    retirable.with(|value| value.0.load(Ordering::SeqCst));
+                })
+            };
+            retirable.retire();
+            let refilled = retirable.refill(DropCounter(drops.clone())).is_ok();
+            user.join().unwrap();
+            // The one that found no place was dropped at once.
+            assert_eq!(drops.load(Ordering::SeqCst), if refilled { 1 } else { 2 });
+            drop(retirable);
+            assert_eq!(drops.load(Ordering::SeqCst), 2);
+        });
+    }
+
+    /// What a call and a registration do to each other, with the operator and the registry cut down to what they share.
+    struct Row {
+        published: loom::sync::atomic::AtomicPtr<Snapshot>,
+        registry: loom::sync::Mutex<Registry>,
+    }
+
+    /// In a cell, so that loom sees who reads it before it was written.
+    type Snapshot = UnsafeCell<Arc<Retirable<u32>>>;
+
+    struct Registry {
+        kernels: Vec<Arc<Retirable<u32>>>,
+        /// Never freed while anybody calls, as tables are.
+        snapshots: Vec<Box<Snapshot>>,
+    }
+
+    impl Row {
+        fn call(&self) -> u32 {
+            // A kernel that is gone is gone once for every removal, of which there is one; then the call must find the next.
+            for _ in 0..2 {
+                let published = self.published.load(READ);
+                // SAFETY: as `Operator::published`: null, or one of `snapshots`.
+                let snapshot = unsafe { published.as_ref() }.unwrap_or_else(|| self.bind());
+                // SAFETY: it was written before it was published.
+                let kernel = snapshot.with(|kernel| unsafe { (*kernel).clone() });
+                if let Some(value) = kernel.with(|value| *value) {
+                    return value;
+                }
+            }
+            panic!("a call found a kernel that was taken away in a table that was published after");
+        }
+
+        fn bind(&self) -> &Snapshot {
+            let mut registry = self.registry.lock().unwrap();
+            let newest = registry.kernels.last().expect("one stays").clone();
+            registry.snapshots.push(Box::new(UnsafeCell::new(newest)));
+            let snapshot: *mut Snapshot = &raw mut **registry.snapshots.last_mut().expect("just pushed");
+            self.published.store(snapshot, PUBLISH);
+            // SAFETY: `snapshots` keeps it.
+            unsafe { &*snapshot }
+        }
+
+        fn remove_newest(&self) {
+            let removed = {
+                let mut registry = self.registry.lock().unwrap();
+                self.published.store(std::ptr::null_mut(), PUBLISH);
+                registry.kernels.pop().expect("it was registered")
+            };
+            removed.retire();
+        }
+    }
+
+    /// Without a bound on preemptions this takes a minute.
+    #[test]
+    fn a_call_that_finds_its_counted_kernel_gone_finds_the_next_table() {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(|| {
+            let kernels = vec![Arc::new(Retirable::new(1)), Arc::new(Retirable::new(2))];
+            let row = Arc::new(Row {
+                published: loom::sync::atomic::AtomicPtr::new(std::ptr::null_mut()),
+                registry: loom::sync::Mutex::new(Registry { kernels, snapshots: Vec::new() }),
+            });
+            row.bind();
+            let caller = {
+                let row = row.clone();
+                loom::thread::spawn(move || assert!([1, 2].contains(&row.call())))
+            };
+            row.remove_newest();
+            assert_eq!(row.call(), 1);
+            caller.join().unwrap();
+        });
+    }
+}

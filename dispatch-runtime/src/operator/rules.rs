@@ -1,0 +1,90 @@
+//! What a layer knows about an operator: its derivative, how it is batched, the dtype that it wants.
+//!
+//! The runtime knows no kind of rule. A rule is any value of a type of the layer's own, submitted for an operator as a record and found
+//! by that type, so that two layers never meet. Rules are asked for in the middle of calls: each operator has its own, in a list that
+//! only grows, which readers walk without a lock.
+
+use std::any::{Any, TypeId, type_name};
+use std::fmt;
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
+
+use super::Operator;
+use crate::location::Location;
+
+/// A rule, as a layer's attribute submits it.
+pub struct RuleRecord {
+    pub(crate) operator: fn() -> &'static Operator,
+    pub(crate) rule: &'static (dyn Any + Send + Sync),
+    of: fn() -> &'static str,
+    pub(crate) location: Location,
+}
+
+impl RuleRecord {
+    /// A rule of the type `T` for one operator.
+    #[must_use]
+    pub const fn new<T: Any + Send + Sync>(
+        operator: fn() -> &'static Operator,
+        rule: &'static T,
+        location: Location,
+    ) -> Self {
+        Self { operator, rule, of: type_name::<T>, location }
+    }
+
+    /// What its type is called, for messages.
+    pub(crate) fn of(&self) -> &'static str {
+        (self.of)()
+    }
+}
+
+impl fmt::Debug for RuleRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.of(), self.location)
+    }
+}
+
+/// The rules of one operator, in the order in which they came.
+pub(crate) struct Rules(OnceLock<Box<Link>>);
+
+struct Link {
+    record: &'static RuleRecord,
+    rest: Rules,
+}
+
+impl Rules {
+    pub(crate) const fn new() -> Self {
+        Self(OnceLock::new())
+    }
+
+    /// Only the registry adds, one at a time.
+    pub(crate) fn add(&self, record: &'static RuleRecord) {
+        let mut end = self;
+        while let Some(link) = end.0.get() {
+            end = &link.rest;
+        }
+        end.0.get_or_init(|| Box::new(Link { record, rest: Self::new() }));
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static RuleRecord> {
+        std::iter::successors(self.0.get(), |link| link.rest.0.get()).map(|link| link.record)
+    }
+
+    /// Each type of which there are several, with all their places in order.
+    pub(crate) fn duplicates(&self) -> Vec<(&'static str, Vec<Location>)> {
+        let mut by_type: FxHashMap<TypeId, (&'static str, Vec<Location>)> = FxHashMap::default();
+        for record in self.iter() {
+            by_type
+                .entry((*record.rule).type_id())
+                .or_insert_with(|| (record.of(), Vec::new()))
+                .1
+                .push(record.location);
+        }
+        let mut duplicates: Vec<_> = by_type.into_values().filter(|(_, locations)| locations.len() > 1).collect();
+        for (_, locations) in &mut duplicates {
+            locations.sort();
+        }
+        duplicates.sort();
+        duplicates
+    }
+}

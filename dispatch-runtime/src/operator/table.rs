@@ -1,0 +1,327 @@
+//! One row of the dispatcher, ready to be called through.
+//!
+//! A table is made once, published through one atomic pointer, and never changed or freed after: whoever loaded it may use it as
+//! long as they like. Every slot holds code that can be jumped to, so a call checks nothing. An operator that was not called yet
+//! points at a table with an empty mask and one slot, the code that binds it.
+
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::Operator;
+use super::kernel::BoxedKernel;
+use crate::key::{KeySet, LAYER_BITS, SLOTS, Slot, highest, index, index_from, layer_bit};
+use crate::tensor::Marks;
+
+/// A pointer to a function whose type the operator knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub struct Code(NonNull<()>);
+
+// SAFETY: it points to code.
+unsafe impl Send for Code {}
+// SAFETY: as above.
+unsafe impl Sync for Code {}
+
+impl Code {
+    /// Forgets the type of a function pointer. A read through a pointer: `transmute_copy` asks about alignment, for every operator.
+    pub(crate) const fn of<F: Copy>(function: F) -> Self {
+        const { assert!(size_of::<F>() == size_of::<*const ()>(), "an operator's code is a function pointer") }
+        // SAFETY: the sizes agree; the callers, all generated, pass function pointers, which are never null.
+        Self(unsafe { (&raw const function).cast::<NonNull<()>>().read() })
+    }
+
+    /// Remembers it.
+    ///
+    /// # Safety
+    ///
+    /// The code was made from an `F`.
+    #[inline(always)]
+    pub(crate) const unsafe fn to<F: Copy>(self) -> F {
+        const { assert!(size_of::<F>() == size_of::<*const ()>(), "an operator's code is a function pointer") }
+        // SAFETY: the sizes agree, and the caller vouches for the type.
+        unsafe { (&raw const self.0).cast::<F>().read() }
+    }
+}
+
+/// What all tables begin with, and all that an unbound operator's has.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Head {
+    /// The layers that have something to do for this operator, and all backends.
+    mask: u64,
+    bound: bool,
+    operator: Option<&'static Operator>,
+    first: Code,
+}
+
+impl Head {
+    /// The table of an operator that was not called yet: whatever the keys, `bind` runs.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn unbound(operator: Option<&'static Operator>, bind: Code) -> Self {
+        Self { mask: 0, bound: false, operator, first: bind }
+    }
+}
+
+/// The table of an operator that was called.
+#[derive(PartialEq)]
+#[repr(C)]
+pub(crate) struct Table {
+    mask: u64,
+    bound: bool,
+    operator: Option<&'static Operator>,
+    slots: [Code; SLOTS],
+    pub(crate) entries: [Entry; SLOTS],
+    pub(crate) boxed: Vec<BoxedKernel>,
+    pub(crate) choices: Vec<Vec<Choice>>,
+    /// The layers that typed calls pass over, on every backend, in which no tensor carries one of `marks`.
+    passing: u64,
+    pub(crate) marks: Option<Marks>,
+}
+
+/// What a slot is, for those who do not simply jump to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Entry {
+    /// A kernel with the operator's signature.
+    Typed,
+    /// A boxed kernel, by its place in the table; the slot holds the operator's adapter.
+    Boxed(u8),
+    /// The first of several kernels that is fit.
+    Choose(u8),
+    /// Nothing to do here: the call goes on below.
+    Skip,
+    /// No kernel; the reason is looked up when somebody asks.
+    Refuse,
+}
+
+/// One of several kernels for a slot.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Choice {
+    /// What the slot would hold if this were its only kernel.
+    pub(crate) filling: (Code, Entry),
+    pub(crate) condition: Option<super::kernel::Condition>,
+}
+
+/// A table that was published, bound or not. Every kernel gets that of its call.
+#[derive(Clone, Copy, Debug)]
+pub struct TableRef(NonNull<Head>);
+
+impl TableRef {
+    /// # Safety
+    ///
+    /// `head` is a `Head` or the beginning of a `Table`, and lives as long as the program.
+    #[inline(always)]
+    pub(crate) const unsafe fn new(head: NonNull<Head>) -> Self {
+        Self(head)
+    }
+
+    /// Where a call with these keys goes.
+    #[inline(always)]
+    pub(crate) fn code(self, keys: KeySet) -> Code {
+        let head = self.0.as_ptr();
+        // SAFETY: both kinds of table begin with a mask. The slots begin at the same place in both, and `index` stays inside: below
+        // `SLOTS` for a bound table, and 0 for an unbound one, whose mask leaves no key.
+        unsafe {
+            let at = index(keys.bits() & (*head).mask);
+            *(&raw const (*head).first).add(at)
+        }
+    }
+
+    /// The operator whose table it is.
+    ///
+    /// # Safety
+    ///
+    /// The operator has types.
+    #[inline(always)]
+    pub(crate) unsafe fn operator(self) -> &'static Operator {
+        // SAFETY: both kinds of table begin with a `Head`. The caller says that it is of an operator with types: those name themselves
+        // in their heads, and `bind` does in their tables.
+        unsafe { (*self.0.as_ptr()).operator.unwrap_unchecked() }
+    }
+
+    /// The whole table, once the operator is bound.
+    #[inline]
+    pub(crate) fn bound(self) -> Option<&'static Table> {
+        // SAFETY: both kinds of table begin with a `Head`; only a `Table` says that it is bound; tables are never freed.
+        unsafe { (*self.0.as_ptr()).bound.then(|| self.0.cast::<Table>().as_ref()) }
+    }
+}
+
+impl Table {
+    /// A table in which every call is refused, to be filled in.
+    pub(crate) fn new(operator: Option<&'static Operator>, refuse: Code) -> Self {
+        Self {
+            mask: !0,
+            bound: true,
+            operator,
+            slots: [refuse; SLOTS],
+            entries: [Entry::Refuse; SLOTS],
+            boxed: Vec::new(),
+            choices: Vec::new(),
+            passing: 0,
+            marks: None,
+        }
+    }
+
+    /// Fills every slot with one of `filling`.
+    pub(crate) fn fill(&mut self, which: &[u8; SLOTS], filling: &[(Code, Entry)]) {
+        for ((slot, entry), &which) in self.slots.iter_mut().zip(&mut self.entries).zip(which) {
+            (*slot, *entry) = filling[usize::from(which)];
+        }
+    }
+
+    /// Makes calls without keys an error.
+    pub(crate) fn refuse_without_keys(&mut self, refuse: Code) {
+        let at = Slot::UNDEFINED.position();
+        (self.slots[at], self.entries[at]) = (refuse, Entry::Refuse);
+    }
+
+    /// Makes calls pass over all layers but these, as if their keys did not have them.
+    pub(crate) fn keep_layers(&mut self, layers: u64) {
+        self.mask = layers | !LAYER_BITS;
+    }
+
+    /// Makes typed calls in which no tensor carries one of these marks pass over these layers.
+    pub(crate) fn pass_over(&mut self, layers: u64, marks: Option<Marks>) {
+        (self.passing, self.marks) = (layers, marks);
+    }
+
+    /// Where a call with these keys goes.
+    #[inline]
+    pub(crate) fn at(&self, keys: KeySet) -> (Code, Entry) {
+        let at = index(keys.bits() & self.mask);
+        (self.slots[at], self.entries[at])
+    }
+
+    /// The same, and which slot that is.
+    pub(crate) fn slot(&self, keys: KeySet) -> (Slot, Code, Entry) {
+        let (code, entry) = self.at(keys);
+        (Slot::of_bits(keys.bits() & self.mask), code, entry)
+    }
+
+    /// Where a call goes that passes over all it may, and with which keys: with those below the last layer that it passed over.
+    #[inline(always)]
+    pub(crate) fn passed(&self, keys: KeySet) -> (Code, KeySet) {
+        let masked = keys.bits() & self.mask;
+        let stop = highest(masked & !self.passing);
+        let passed = masked & self.passing & (!1 << stop);
+        let left = keys.bits() & passed.wrapping_sub(1) & !passed;
+        (self.slots[index_from(stop, left)], KeySet::from_bits(left))
+    }
+
+    /// The same for a typed call, unless a tensor concerns one of the layers.
+    #[inline(always)]
+    pub(crate) fn passed_unless(&self, keys: KeySet, has_any: impl FnOnce(Marks) -> bool) -> Option<(Code, KeySet)> {
+        if has_any(self.marks?) { None } else { Some(self.passed(keys)) }
+    }
+
+    /// The marks with one of which a tensor keeps a typed call from passing over this slot; none where that is passed over by none.
+    pub(crate) fn marks_for(&self, slot: Slot) -> Option<Marks> {
+        self.marks.filter(|_| slot.layer().is_some_and(|layer| self.passing & layer_bit(layer) != 0))
+    }
+
+    /// The keys of a call that has nothing to do in `slot` and goes on below it.
+    pub(crate) fn below(keys: KeySet, slot: Slot) -> KeySet {
+        slot.layer().map_or(KeySet::EMPTY, |layer| KeySet::from_bits(keys.bits() & (layer_bit(layer) - 1)))
+    }
+
+    /// Makes the table live as long as the program.
+    pub(crate) fn leak(self) -> &'static Self {
+        Box::leak(Box::new(self))
+    }
+
+    /// The table as it is published.
+    pub(crate) const fn head(&'static self) -> NonNull<Head> {
+        NonNull::from_ref(self).cast()
+    }
+
+    /// The table as calls go through it.
+    pub(crate) const fn published(&'static self) -> TableRef {
+        TableRef(self.head())
+    }
+}
+
+/// A state of the registrations: it changes when kernels or fallbacks are added or removed after a call has used them.
+///
+/// A cache of what follows from a table keeps [`Operator::table_version`] beside it, asked for *before*, and looks again if that has
+/// changed. Rules are not part of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TableVersion(usize);
+
+impl TableVersion {
+    pub(crate) fn now() -> Self {
+        Self(CHANGES.load(Ordering::Acquire))
+    }
+}
+
+/// How often a table was taken from an operator.
+static CHANGES: AtomicUsize = AtomicUsize::new(0);
+
+/// Comes after an operator has lost its table.
+pub(crate) fn change() {
+    CHANGES.fetch_add(1, Ordering::Release);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::mem::offset_of;
+    use std::num::NonZero;
+
+    fn here() {}
+
+    #[test]
+    fn both_kinds_of_table_begin_alike() {
+        assert_eq!(offset_of!(Head, mask), offset_of!(Table, mask));
+        assert_eq!(offset_of!(Head, bound), offset_of!(Table, bound));
+        assert_eq!(offset_of!(Head, operator), offset_of!(Table, operator));
+        assert_eq!(offset_of!(Head, first), offset_of!(Table, slots));
+    }
+
+    proptest! {
+        #[test]
+        fn every_call_of_an_unbound_operator_binds_it(bits in any::<u64>()) {
+            static UNBOUND: Head = Head::unbound(None, Code::of(here as fn()));
+            // SAFETY: a static head.
+            let table = unsafe { TableRef::new(NonNull::from(&UNBOUND)) };
+            prop_assert_eq!(table.code(KeySet::from_bits(bits)), Code::of(here as fn()));
+            prop_assert!(table.bound().is_none());
+        }
+
+        #[test]
+        fn a_call_through_the_pointer_and_one_through_the_table_agree(bits in any::<u64>(), layer in 0..48_u8) {
+            let mut table = Table::new(None, Code::of(here as fn()));
+            let which = std::array::from_fn(|slot| u8::try_from(slot).unwrap());
+            let code = |slot| Code(NonNull::without_provenance(NonZero::new(slot + 1).unwrap()));
+            table.fill(&which, &(0..SLOTS).map(|slot| (code(slot), Entry::Typed)).collect::<Vec<_>>());
+            table.keep_layers(!layer_bit(layer));
+            let keys = KeySet::from_bits(bits);
+            let (_, code, _) = table.slot(keys);
+            // SAFETY: the table outlives its use here.
+            let published = unsafe { TableRef::new(NonNull::from(&table).cast()) };
+            prop_assert_eq!(published.code(keys), code);
+        }
+
+        #[test]
+        fn passing_over_layers_is_going_below_them_one_by_one(bits: u64, layers: u64, passing: u64) {
+            let mut table = Table::new(None, Code::of(here as fn()));
+            let which = std::array::from_fn(|slot| u8::try_from(slot).unwrap());
+            let code = |slot| Code(NonNull::without_provenance(NonZero::new(slot + 1).unwrap()));
+            table.fill(&which, &(0..SLOTS).map(|slot| (code(slot), Entry::Typed)).collect::<Vec<_>>());
+            table.keep_layers(layers & LAYER_BITS);
+            let passing = layers & passing & LAYER_BITS;
+            table.pass_over(passing, None);
+
+            let mut left = KeySet::from_bits(bits);
+            let code = loop {
+                let (slot, code, _) = table.slot(left);
+                match slot.layer() {
+                    Some(layer) if passing & layer_bit(layer) != 0 => left = Table::below(left, slot),
+                    _ => break code,
+                }
+            };
+            prop_assert_eq!(table.passed(KeySet::from_bits(bits)), (code, left));
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The plan that letters such as `"mk,kn->mn"` are.
+
+use super::Plan;
+use crate::error::{BadArgument, ErrorKind, Result};
+use crate::operator::Operator;
+use crate::scalar::DType;
+use crate::spec::{Shape, Spec};
+use crate::tensor::{Dims, Tensor};
+
+/// The plan of a call with these tensors, which are the operator's first arguments.
+pub fn product(operator: &Operator, tensors: &[&Tensor]) -> Result<Plan<()>> {
+    let Some(Shape::Product { letters }) = operator.shape() else {
+        return Err(ErrorKind::NoShape { operator: operator.name() }.into());
+    };
+    let name = |at: usize| operator.argument_name(at);
+    let (inputs, output) = letters.split_once("->").unwrap_or((letters, ""));
+    // Each letter, its size, and the tensor and the dimension that have it first.
+    let mut known: Vec<(char, i64, usize, usize)> = Vec::new();
+    let mut dtype = None;
+    for (i, (word, tensor)) in inputs.split(',').zip(tensors).enumerate() {
+        if tensor.sizes().len() != word.len() {
+            return Err(BadArgument::rank(name(i), tensor.sizes().len(), word.len()).into());
+        }
+        let expected = *dtype.get_or_insert_with(|| tensor.dtype());
+        if tensor.dtype() != expected {
+            return Err(BadArgument::dtype(name(i), tensor.dtype(), expected).like(name(0)).into());
+        }
+        for (dim, (letter, &size)) in word.chars().zip(tensor.sizes()).enumerate() {
+            match known.iter().find(|known| known.0 == letter) {
+                Some(&(_, expected, of, met)) if expected != size => {
+                    let bad = BadArgument::size(name(i), tensor.sizes(), dim, expected);
+                    return Err(bad.like_dim(name(of), met).into());
+                }
+                Some(_) => {}
+                None => known.push((letter, size, i, dim)),
+            }
+        }
+    }
+    let size = |letter| known.iter().find(|known| known.0 == letter).map_or(1, |known| known.1);
+    let sizes: Dims = output.chars().map(size).collect();
+    Ok(Plan::new((), [Spec::contiguous(dtype.unwrap_or(DType::F32), &sizes)]))
+}

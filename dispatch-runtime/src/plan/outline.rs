@@ -1,0 +1,47 @@
+//! The results of an operator whose shape is one word.
+
+use super::contraction::product;
+use super::pointwise::{Part, pointwise};
+use super::reduction::{Listed, reduction};
+use crate::error::{ErrorKind, Result};
+use crate::operator::Operator;
+use crate::scalar::DType;
+use crate::spec::{Shape, Spec};
+use crate::tensor::Tensor;
+use crate::value::{Argument, Value};
+
+/// Describes the result of a boxed call of an operator with a shape word.
+pub fn outline(operator: &Operator, arguments: &[Value]) -> Result<Vec<Spec>> {
+    let spec = match operator.shape() {
+        Some(Shape::Pointwise { operands, .. }) => {
+            let parts = operands.iter().map(|&at| arguments.get(at).map_or(Part::Absent, Part::from));
+            pointwise(operator, &parts.collect::<Vec<_>>())?.outputs
+        }
+        Some(Shape::Reduce { dims, keepdim, .. }) => {
+            let dims = dims.and_then(|dims| arguments.get(dims)).map_or(&[][..], Listed::listed);
+            let keep = matches!(keepdim.and_then(|keep| arguments.get(keep)), Some(Value::Bool(true)));
+            reduction(operator, tensor(operator, arguments, 0)?, dims, keep, dtype(operator, arguments))?.outputs
+        }
+        Some(Shape::Product { letters }) => {
+            let count = letters.split("->").next().map_or(0, |inputs| inputs.split(',').count());
+            let tensors = (0..count).map(|at| tensor(operator, arguments, at)).collect::<Result<Vec<_>>>()?;
+            product(operator, &tensors)?.outputs
+        }
+        None => return Err(ErrorKind::NoShape { operator: operator.name() }.into()),
+    };
+    Ok(spec.into())
+}
+
+fn dtype(operator: &Operator, arguments: &[Value]) -> Option<DType> {
+    let (at, _) = operator.schema().argument("dtype")?;
+    if let Some(Value::DType(dtype)) = arguments.get(at) { Some(*dtype) } else { None }
+}
+
+fn tensor<'a>(operator: &Operator, arguments: &'a [Value], position: usize) -> Result<&'a Tensor> {
+    arguments.get(position).and_then(Value::as_tensor).ok_or_else(|| {
+        let found = arguments.get(position).map_or("nothing", Value::kind);
+        let argument = operator.argument_name(position);
+        ErrorKind::WrongArgument { operator: operator.name(), position, argument, expected: <&Tensor>::KIND, found }
+            .into()
+    })
+}

@@ -1,0 +1,67 @@
+//! The results of a call without the call.
+
+use crate::error::Result;
+use crate::guard;
+use crate::key::{Device, KeySet, keys};
+use crate::operator::{Operator, too_few_arguments};
+use crate::spec::Spec;
+use crate::tensor::Tensor;
+use crate::value::{Stack, Value};
+
+impl Operator {
+    /// The results of a boxed call with the arguments on the stack, without memory and without a backend. Tensors among them are on Meta.
+    ///
+    /// The operator's plan makes them. A composite runs on Meta, so the plans of its parts do.
+    ///
+    /// ```
+    /// use dispatch_runtime::prelude::*;
+    /// use dispatch_runtime::Stack;
+    ///
+    /// #[op_def("smaller(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool)]
+    /// fn smaller(this: &Tensor, other: &Tensor) -> Result<Tensor>;
+    ///
+    /// #[op_def("same(Tensor self) -> Tensor")]
+    /// fn same(this: &Tensor) -> Result<Tensor> {
+    ///     smaller(this, this)
+    /// }
+    ///
+    /// let arguments: Stack = [Value::from(Tensor::from_slice(&[1.0_f32; 3]))].into_iter().collect();
+    /// let results = same::operator().plan(&arguments).unwrap();
+    /// let [Value::Tensor(result)] = results.values() else { panic!("one tensor") };
+    /// assert_eq!((result.device(), result.sizes(), result.dtype()), (Device::META, &[3_i64][..], DType::Bool));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As the call, if its arguments are refused; [`ErrorKind::DataDependent`](crate::ErrorKind::DataDependent) if the sizes depend on
+    /// elements; and the errors of Meta, if an operator on the way has neither a plan nor a kernel for Meta.
+    pub fn plan(&self, arguments: &Stack) -> Result<Stack> {
+        let count = self.argument_count();
+        let given = arguments.top(count).ok_or_else(|| too_few_arguments(self, arguments.len()))?;
+        let mut stack = given.iter().map(without_memory).collect::<Result<Stack>>()?;
+        let backend = KeySet::layers_of(keys::Meta);
+        let _alone = guard::force(KeySet::EMPTY, KeySet::from_bits(KeySet::FULL.layers().bits() & !backend.bits()));
+        self.redispatch_boxed(KeySet::from(keys::Meta), &mut stack)?;
+        Ok(stack)
+    }
+}
+
+fn without_memory(value: &Value) -> Result<Value> {
+    Ok(match value {
+        Value::Tensor(tensor) => on_meta(tensor)?.into(),
+        Value::Tensors(tensors) => tensors.iter().map(on_meta).collect::<Result<Vec<_>>>()?.into(),
+        Value::OptionalTensors(tensors) => {
+            tensors.iter().map(|tensor| tensor.as_ref().map(on_meta).transpose()).collect::<Result<Vec<_>>>()?.into()
+        }
+        Value::Device(_) => Device::META.into(),
+        other => other.clone(),
+    })
+}
+
+fn on_meta(tensor: &Tensor) -> Result<Tensor> {
+    // A number stays one, as it decides less about dtypes.
+    if tensor.is_number() {
+        return Ok(tensor.clone());
+    }
+    Spec { dtype: tensor.dtype(), geometry: tensor.geometry().clone().at(0) }.on(Device::META)
+}

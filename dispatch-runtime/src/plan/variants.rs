@@ -1,0 +1,164 @@
+//! The forms of an operator: in place, and into a tensor that the caller brings.
+
+use super::meta::check_on_meta;
+use crate::error::{BadArgument, DTypes, Error, ErrorKind, Problem, Result};
+use crate::key::{Device, KeySet};
+use crate::operator::{Operator, too_few_arguments};
+use crate::registration::assign;
+use crate::spec::Spec;
+use crate::tensor::Tensor;
+use crate::value::{Stack, Value};
+
+impl Spec {
+    /// Whether a result of this kind may be written into `argument`, a tensor that the caller brought. One without elements is bound to
+    /// a fresh tensor of the right sizes; any other must have them already.
+    ///
+    /// # Errors
+    ///
+    /// Where its sizes differ, or its dtype cannot hold the result; and where a complex `self` would be written with real numbers.
+    #[inline]
+    pub fn fit(&self, argument: &str, tensor: &mut Tensor) -> Result<()> {
+        if tensor.dtype() != self.dtype && !self.dtype.can_cast(tensor.dtype()) {
+            return Err(BadArgument::dtype(argument.to_owned(), tensor.dtype(), DTypes::Holding(self.dtype))
+                .because("the result is")
+                .into());
+        }
+        let is_in_place = argument == "self";
+        if is_in_place && tensor.dtype().is_complex() && self.dtype.is_floating() {
+            return Err(BadArgument::dtype("self", tensor.dtype(), DTypes::Real)
+                .because("the result is, which takes its place")
+                .into());
+        }
+        if tensor.sizes() == self.geometry.sizes() {
+            return Ok(());
+        }
+        if tensor.geometry().count() == 0 && tensor.geometry().rank() <= 1 && !is_in_place {
+            *tensor = Self { dtype: tensor.dtype(), geometry: self.geometry.clone() }.on(tensor.device())?;
+            return Ok(());
+        }
+        Err(BadArgument::sizes(argument.to_owned(), tensor.sizes(), self.geometry.sizes())
+            .because("the result has")
+            .into())
+    }
+}
+
+/// The Meta kernel of the forms, and of operators whose results depend on elements.
+#[doc(hidden)]
+pub fn meta(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    let depends = |operator: &Operator| operator.outline().is_none() && operator.is_data_dependent();
+    if depends(operator.functional().unwrap_or(operator)) {
+        let count = operator.argument_count();
+        let arguments = stack.top(count).ok_or_else(|| too_few_arguments(operator, stack.len()))?;
+        check_on_meta(operator, arguments).map_err(|error| Error::from(error).in_operator(operator.name()))?;
+        return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
+    }
+    form(operator, keys, stack)
+}
+
+/// The kernel of an in-place or `out=` form wherever nothing better is registered: the functional operator, and a copy.
+#[doc(hidden)]
+pub fn form(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    through_functional(operator, keys, stack).map_err(|error| error.in_operator(operator.name()))
+}
+
+fn through_functional(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    let count = operator.argument_count();
+    let Some(arguments) = stack.top(count) else {
+        return Err(too_few_arguments(operator, stack.len()));
+    };
+    let mut arguments = arguments.to_vec();
+    stack.drop_top(count);
+    for tensor in written_by_copy(operator, keys, &mut arguments)? {
+        stack.push(tensor);
+    }
+    Ok(())
+}
+
+fn written_by_copy(operator: &Operator, keys: KeySet, arguments: &mut [Value]) -> Result<Vec<Tensor>> {
+    let Some(functional) = operator.functional() else {
+        return Err(ErrorKind::NoShape { operator: operator.name() }.into());
+    };
+    let written = operator.schema().arguments.iter().enumerate().filter(|(_, argument)| argument.is_written());
+    let written: Vec<(usize, &str)> = written.map(|(i, argument)| (i, argument.name.as_str())).collect();
+    for &(at, argument) in &written {
+        check_apart(operator, arguments, at, argument)?;
+    }
+    let mut own: Stack = given(operator, functional, arguments).into_iter().collect();
+    let output = written.first().map_or("self", |&(_, argument)| argument);
+    functional.redispatch_boxed(keys, &mut own).map_err(|error| error.in_form(functional.name(), operator, output))?;
+    let mut returned = Vec::new();
+    for ((at, argument), result) in written.into_iter().zip(own.into_values()) {
+        match (std::mem::take(&mut arguments[at]), result) {
+            (Value::Tensor(mut tensor), Value::Tensor(result)) => {
+                write(argument, &mut tensor, &result)?;
+                returned.push(tensor);
+            }
+            (Value::Tensors(mut tensors), Value::Tensors(results)) => write_each(argument, &mut tensors, &results)?,
+            _ => return Err(ErrorKind::NoShape { operator: operator.name() }.into()),
+        }
+    }
+    Ok(returned)
+}
+
+/// The functional operator's arguments. What a form leaves out, the tensor that it writes to says.
+fn given(operator: &Operator, functional: &Operator, arguments: &[Value]) -> Vec<Value> {
+    let (schema, count) = (operator.schema(), functional.argument_count());
+    let mut outs = schema.arguments.iter().enumerate().filter(|(_, argument)| argument.is_out()).peekable();
+    let out = outs.peek().and_then(|&(at, _)| arguments[at].as_tensor());
+    if count + outs.count() == arguments.len() {
+        return arguments[..count].to_vec();
+    }
+    let value = |argument: &dispatch_schema::Argument| match (schema.argument(&argument.name), out) {
+        (Some((at, _)), _) => arguments[at].clone(),
+        (None, Some(out)) if argument.name == "dtype" => out.dtype().into(),
+        (None, Some(out)) if argument.name == "device" => out.device().into(),
+        _ => Value::None,
+    };
+    functional.schema().arguments.iter().map(value).collect()
+}
+
+fn write(argument: &str, tensor: &mut Tensor, result: &Tensor) -> Result<()> {
+    Spec { dtype: result.dtype(), geometry: result.geometry().clone().at(0) }.fit(argument, tensor)?;
+    if tensor.device() == Device::META && result.device() == Device::META {
+        tensor.storage().bump_version();
+        return Ok(());
+    }
+    assign(tensor, result)
+}
+
+/// A list is not returned, so its tensors cannot be bound to others and must have their sizes.
+fn write_each(argument: &str, tensors: &mut [Tensor], results: &[Tensor]) -> Result<()> {
+    if tensors.len() != results.len() {
+        return Err(BadArgument::length(argument.to_owned(), tensors.len(), results.len())
+            .because("each result has one")
+            .into());
+    }
+    for (tensor, result) in tensors.iter_mut().zip(results) {
+        if tensor.sizes() != result.sizes() {
+            return Err(BadArgument::sizes(argument.to_owned(), tensor.sizes(), result.sizes())
+                .because("the result has")
+                .into());
+        }
+        write(argument, tensor, result)?;
+    }
+    Ok(())
+}
+
+/// Makes sure that no argument shares memory with a written one without being the same elements.
+fn check_apart(operator: &Operator, arguments: &[Value], written: usize, argument: &str) -> Result<(), BadArgument> {
+    let Some(tensor) = arguments[written].as_tensor() else { return Ok(()) };
+    for (i, other) in arguments.iter().enumerate().filter(|(i, _)| *i != written) {
+        let others = match other {
+            Value::Tensor(other) => std::slice::from_ref(other),
+            Value::Tensors(others) => &others[..],
+            _ => &[],
+        };
+        if others.iter().any(|other| !other.is_apart_from_or_same_as(tensor)) {
+            return Err(BadArgument::new(
+                argument.to_owned(),
+                Problem::Overlap { with: operator.argument_name(i).into() },
+            ));
+        }
+    }
+    Ok(())
+}

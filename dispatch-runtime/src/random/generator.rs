@@ -1,0 +1,281 @@
+//! Where random operators get their numbers.
+//!
+//! A generator is a seed and a place in a stream, and holds no numbers: the stream's block number `n` is
+//! [`philox`](crate::philox) of the seed and `n`. An operator reserves as many blocks as it needs, and any thread of any backend can
+//! then work out any of them, so that numbers depend on the seed and on the calls before, and on nothing else.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use super::philox::philox;
+use super::replay;
+use crate::key::{DENSE, Device, KeySet, layer_bit};
+
+/// A counter-based random number generator of one device. Cloning it shares its state.
+///
+/// ```
+/// use dispatch_runtime::{Device, Generator};
+/// let generator = Generator::new(Device::CPU, 42);
+/// assert_eq!(generator.reserve(3), (42, 0));
+/// assert_eq!(generator.reserve(1), (42, 3));
+/// ```
+#[derive(Clone)]
+pub struct Generator(Arc<State>);
+
+struct State {
+    device: Device,
+    place: Mutex<Place>,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    seed: u64,
+    next: u64,
+}
+
+thread_local! {
+    /// Generators that are this thread's defaults, the latest last.
+    static STAND_INS: RefCell<Vec<Generator>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A generator is the default one while this lives, see [`Generator::stand_in`].
+pub struct StandIn {
+    generator: Generator,
+    /// It belongs to its thread.
+    not_send: PhantomData<*const ()>,
+}
+
+impl Drop for StandIn {
+    fn drop(&mut self) {
+        STAND_INS.with_borrow_mut(|all| {
+            if let Some(at) = all.iter().rposition(|generator| generator.same(&self.generator)) {
+                all.remove(at);
+            }
+        });
+    }
+}
+
+/// Forks count in a part of the stream of their own.
+const FORKED: u32 = 1;
+
+/// The default generators, and what those that are yet to come are seeded with.
+struct Defaults {
+    seed: u64,
+    generators: HashMap<Device, Generator>,
+}
+
+/// The seed is PyTorch's.
+static DEFAULTS: LazyLock<Mutex<Defaults>> =
+    LazyLock::new(|| Mutex::new(Defaults { seed: 67_280_421_310_721, generators: HashMap::new() }));
+
+thread_local! {
+    static RESERVATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Seeds the default generator of every device. The same seed gives the same numbers on every device and for every number of threads;
+/// they are not those of PyTorch's CPU generator.
+///
+/// ```
+/// use dispatch_runtime::{Device, Generator, manual_seed};
+/// manual_seed(7);
+/// assert_eq!(Generator::of(Device::CPU).seed(), 7);
+/// ```
+pub fn manual_seed(seed: u64) {
+    let mut defaults = entered(&DEFAULTS);
+    defaults.seed = seed;
+    defaults.generators.values().for_each(|generator| generator.set_seed(seed));
+}
+
+impl Generator {
+    /// A generator that begins at the start of the stream of `seed`.
+    #[must_use]
+    pub fn new(device: Device, seed: u64) -> Self {
+        Self(Arc::new(State { device, place: Mutex::new(Place { seed, next: 0 }) }))
+    }
+
+    /// The default generator of a device: the one that operators use which are given none.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Device, Generator};
+    /// let generator = Generator::of(Device::CPU);
+    /// let before = generator.position();
+    /// assert!(Generator::of(Device::CPU).reserve(2).1 >= before);
+    /// ```
+    #[must_use]
+    pub fn of(device: Device) -> Self {
+        let here =
+            STAND_INS.with_borrow(|all| all.iter().rev().find(|generator| generator.device() == device).cloned());
+        if let Some(generator) = here {
+            return generator;
+        }
+        let mut defaults = entered(&DEFAULTS);
+        let seed = defaults.seed;
+        defaults.generators.entry(device).or_insert_with(|| Self::new(device, seed)).clone()
+    }
+
+    /// Makes this the default generator of its device, on this thread alone, until the guard is dropped.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Device, Generator};
+    /// let own = Generator::new(Device::CPU, 1);
+    /// let stands_in = own.stand_in();
+    /// assert!(Generator::of(Device::CPU).same(&own));
+    /// drop(stands_in);
+    /// assert!(!Generator::of(Device::CPU).same(&own));
+    /// ```
+    #[must_use = "a guard that is not bound to a name is dropped at once"]
+    pub fn stand_in(&self) -> StandIn {
+        STAND_INS.with_borrow_mut(|all| all.push(self.clone()));
+        StandIn { generator: self.clone(), not_send: PhantomData }
+    }
+
+    /// Whether both share one state.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// The device whose operators it feeds.
+    #[must_use]
+    pub fn device(&self) -> Device {
+        self.0.device
+    }
+
+    /// The seed.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        entered(&self.0.place).seed
+    }
+
+    /// Goes to the start of the stream of `seed`.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Device, Generator};
+    /// let generator = Generator::new(Device::CPU, 1);
+    /// generator.reserve(5);
+    /// generator.set_seed(2);
+    /// assert_eq!(generator.reserve(1), (2, 0));
+    /// ```
+    pub fn set_seed(&self, seed: u64) {
+        if !replay::is_again() {
+            *entered(&self.0.place) = Place { seed, next: 0 };
+        }
+    }
+
+    /// The block that will be reserved next.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        entered(&self.0.place).next
+    }
+
+    /// Goes to a place in the stream, such as one that was saved.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Device, Generator};
+    /// let generator = Generator::new(Device::CPU, 1);
+    /// let saved = generator.position();
+    /// let first = generator.reserve(8);
+    /// generator.seek(saved);
+    /// assert_eq!(generator.reserve(8), first);
+    /// ```
+    pub fn seek(&self, position: u64) {
+        if !replay::is_again() {
+            entered(&self.0.place).next = position;
+        }
+    }
+
+    /// The number of blocks in a group, the unit that kernels use. A block has four words. A group serves 256 elements of one word each, or
+    /// 128 elements of two words each. Element `i` of a group takes word `i / 64` of block `i % 64`. An element of two words takes words
+    /// `2 * (i / 64)` (the lower half) and `2 * (i / 64) + 1` of that block. Elements are numbered in row-major order of the sizes; strides
+    /// make no difference.
+    pub const GROUP: usize = 64;
+
+    /// The next `count` blocks of the stream, for the caller alone: the seed, and the first block's number.
+    #[expect(clippy::must_use_candidate, reason = "it also passes over what is not wanted")]
+    pub fn reserve(&self, count: u64) -> (u64, u64) {
+        if count > 0 {
+            RESERVATIONS.set(RESERVATIONS.get().wrapping_add(1));
+        }
+        replay::reserve(count, || {
+            let mut place = entered(&self.0.place);
+            let Place { seed, next } = *place;
+            place.next = next.wrapping_add(count);
+            (seed, next)
+        })
+    }
+
+    /// How often this thread has reserved blocks, of any generator. It tells whether a call took random numbers, whatever others do.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Device, Generator};
+    /// let before = Generator::reservations();
+    /// Generator::of(Device::CPU).reserve(8);
+    /// assert_eq!(Generator::reservations(), before + 1);
+    /// ```
+    #[must_use]
+    pub fn reservations() -> u64 {
+        RESERVATIONS.get()
+    }
+
+    /// A generator with a stream of its own, which follows from this one's place. This one moves on, so that the next fork is another.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Device, Generator};
+    /// let (a, b) = (Generator::new(Device::CPU, 1), Generator::new(Device::CPU, 1));
+    /// let (first, second) = (a.fork(), a.fork());
+    /// assert_ne!(first.seed(), second.seed());
+    /// assert_eq!(b.fork().seed(), first.seed());
+    /// ```
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let (seed, next) = self.reserve(1);
+        #[expect(clippy::cast_possible_truncation, reason = "the halves are counted apart")]
+        let [low, high, ..] = philox(seed, [next as u32, (next >> 32) as u32, FORKED, 0]);
+        Self::new(self.0.device, u64::from(high) << 32 | u64::from(low))
+    }
+
+    /// The key that this adds to a call: its backend's.
+    #[must_use]
+    pub fn keys(&self) -> KeySet {
+        KeySet::from_bits(layer_bit(DENSE) | 1 << self.0.device.backend())
+    }
+}
+
+/// Nothing that can panic happens under these locks, so what they guard is whole.
+fn entered<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Generator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Generator(seed {} on {})", self.seed(), self.0.device)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_block_is_handed_out_twice() {
+        let generator = Generator::new(Device::CPU, 3);
+        let mut starts: Vec<u64> = std::thread::scope(|scope| {
+            let takers: Vec<_> =
+                (0..4).map(|_| scope.spawn(|| (0..100).map(|_| generator.reserve(3).1).collect::<Vec<_>>())).collect();
+            takers.into_iter().flat_map(|taker| taker.join().unwrap()).collect()
+        });
+        starts.sort_unstable();
+        assert!(starts.iter().copied().eq((0..400).map(|i| 3 * i)));
+    }
+
+    #[test]
+    fn clones_share_their_place_and_forks_do_not() {
+        let generator = Generator::new(Device::CPU, 5);
+        let (clone, fork) = (generator.clone(), generator.fork());
+        clone.reserve(10);
+        assert_eq!((generator.position(), fork.position()), (11, 0));
+    }
+}

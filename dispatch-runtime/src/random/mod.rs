@@ -1,0 +1,9 @@
+//! Random numbers: generators, the Philox stream, and the record that a checkpoint replays.
+
+mod generator;
+mod philox;
+mod replay;
+
+pub use generator::{Generator, StandIn, manual_seed};
+pub use philox::philox;
+pub use replay::RandomRecording;

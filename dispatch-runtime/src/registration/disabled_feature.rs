@@ -1,0 +1,53 @@
+//! Operators that a Cargo feature leaves out of a program.
+
+use crate::name::Name;
+
+/// The operators of one feature that is off, as [`disabled_feature!`](crate::disabled_feature) makes it.
+#[derive(Debug)]
+pub struct DisabledFeatureRecord {
+    pub(crate) feature: &'static str,
+    namespace: &'static str,
+    functions: &'static str,
+}
+
+impl DisabledFeatureRecord {
+    /// The functions of `namespace` that `feature` leaves out, separated by spaces.
+    #[must_use]
+    pub const fn new(feature: &'static str, namespace: &'static str, functions: &'static str) -> Self {
+        Self { feature, namespace, functions }
+    }
+
+    /// Whether an operator of this name would be there if the feature were on.
+    pub(crate) fn has(&self, name: Name<'_>) -> bool {
+        let function = match name.overload {
+            "" => name.base.to_owned(),
+            overload => format!("{}_{}", name.base, overload.to_lowercase()),
+        };
+        // The overload of two tensors has the short name, unless another operator has it.
+        let is_meant = |known: &str| known == function || (name.overload == "Tensor" && known == name.base);
+        name.namespace == self.namespace && self.functions.split_ascii_whitespace().any(is_meant)
+    }
+}
+
+/// Names the operators that are missing if a Cargo feature is off, so that the error for an unknown operator names the feature:
+/// `disabled_feature!("conv", "aten", "conv1d conv2d")` has the feature, the namespace, and the operators by the names of their functions.
+///
+/// ```
+/// use dispatch_runtime::Operator;
+///
+/// #[cfg(not(feature = "vision"))]
+/// dispatch_runtime::disabled_feature!("vision", "shop", "nms roi_align roi_align_out");
+///
+/// let error = Operator::find("shop::roi_align.out").unwrap_err();
+/// assert_eq!(error.to_string(), "no operator is called `shop::roi_align.out`; the feature `vision` brings it: turn it on in Cargo.toml");
+/// ```
+#[macro_export]
+macro_rules! disabled_feature {
+    ($feature:expr, $namespace:expr, $functions:expr) => {
+        const _: () = {
+            static __DISABLED_FEATURE: $crate::DisabledFeatureRecord =
+                $crate::DisabledFeatureRecord::new($feature, $namespace, $functions);
+            $crate::__submit! { $crate::__private::Record::DisabledFeature(&__DISABLED_FEATURE) }
+        };
+    };
+}

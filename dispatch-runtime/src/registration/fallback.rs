@@ -1,0 +1,65 @@
+//! Registering fallbacks while the program runs.
+
+use super::handle::{Registration, What};
+use super::registrar::label;
+use super::registry;
+use crate::error::{ErrorKind, Result};
+use crate::key::{Key, KeySet, Target};
+use crate::location::Location;
+use crate::operator::{BoxedClosure, Operator};
+use crate::table::Registered;
+use crate::value::Stack;
+
+/// Registers what `key` does for operators that have no kernel for it.
+///
+/// # Errors
+///
+/// Where `key` is not one runtime key, or has a fallback already.
+///
+/// ```
+/// use dispatch_runtime::{fallback, keys::*};
+///
+/// let counting = fallback(PreDispatch, |op, keys, stack| op.redispatch_boxed(keys.below(PreDispatch), stack)).unwrap();
+/// counting.remove();
+/// ```
+#[track_caller]
+pub fn fallback(
+    key: Key,
+    kernel: impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync + 'static,
+) -> Result<Registration> {
+    add_fallback(key, Some(Box::new(kernel)))
+}
+
+/// Makes calls of all operators that have no kernel for `key` pass over it.
+///
+/// # Errors
+///
+/// As [`fallback`].
+///
+/// ```
+/// dispatch_runtime::fallback_fallthrough(dispatch_runtime::keys::Negative).unwrap().remove();
+/// ```
+#[track_caller]
+pub fn fallback_fallthrough(key: Key) -> Result<Registration> {
+    add_fallback(key, None)
+}
+
+#[track_caller]
+fn add_fallback(key: Key, closure: Option<BoxedClosure>) -> Result<Registration> {
+    let (location, label) = (Location::caller(), label(closure.as_ref()));
+    let slot = match key.target()? {
+        Target::Slot(slot) if slot.key().is_some() => slot,
+        _ => return Err(ErrorKind::NotARuntimeKey { key }.into()),
+    };
+    let mut registry = registry::lock();
+    let present = &registry.fallbacks[slot.position()].kernels;
+    if !present.is_empty() {
+        let mut fallbacks: Vec<_> = present.iter().map(|kernel| (kernel.name, kernel.location)).collect();
+        fallbacks.push((label, location));
+        return Err(ErrorKind::DuplicateFallback { key, fallbacks }.into());
+    }
+    let source = registry.next_source();
+    let kernel = closure.map(|closure| registry.keep_closure((None, Target::Slot(slot)), closure));
+    registry.set_fallback(slot, Registered::running(kernel.into(), label, location, source));
+    Ok(Registration(What::Fallback { slot, source }))
+}

@@ -1,0 +1,211 @@
+//! Registering while the program runs.
+//!
+//! What a [`Registrar`] adds stays for good, unless it is asked to be removed: by [`Registration::remove`], or when a
+//! [`Scoped`](crate::Scoped) registration goes out of scope. Removing restores exactly what was there before, in whatever order. Here, and only
+//! here, a kernel may be put on top of another for the same key: the newest one runs, and removing it brings back the one below.
+//!
+//! A table that was called through is kept for good, because a call may still be reading it, as are operators and the places of closures.
+//! What comes again is the same, so a program that registers and removes in a loop does not grow.
+
+use std::any::{TypeId, type_name};
+
+use dispatch_schema::{OperatorName, is_identifier};
+
+use super::handle::{Registration, What};
+use super::registry;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Key, KeySet};
+use crate::location::Location;
+use crate::name::{CLOSURE, Name};
+use crate::operator::{BoxedClosure, Operator};
+use crate::table::Registered;
+use crate::value::Stack;
+
+/// Defines operators of one namespace and registers kernels while the program runs.
+///
+/// ```
+/// use dispatch_runtime::{Registrar, Operator, keys::*};
+///
+/// let registrar = Registrar::new("lab");
+/// registrar.define("count(Tensor[] tensors) -> int").unwrap();
+/// registrar.kernel("count", CompositeExplicitAutograd, |_, _, stack| {
+///     let tensors = stack.pop();
+///     stack.push(if let Some(dispatch_runtime::Value::Tensors(list)) = tensors { list.len() as i64 } else { 0 });
+///     Ok(())
+/// }).unwrap();
+///
+/// let results = Operator::find("lab::count").unwrap().call([Vec::<dispatch_runtime::Tensor>::new().into()]).unwrap();
+/// assert_eq!(format!("{results:?}"), "[0]");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Registrar {
+    namespace: String,
+}
+
+impl Registrar {
+    /// A registrar for one namespace.
+    #[must_use]
+    pub fn new(namespace: &str) -> Self {
+        Self { namespace: namespace.to_owned() }
+    }
+
+    /// Registers a boxed kernel. Its operator may be defined later.
+    ///
+    /// # Errors
+    ///
+    /// Where the name belongs to another namespace, the key has no place, or there is a kernel for it already:
+    /// [`override_kernel`](Self::override_kernel) says that this is meant.
+    #[track_caller]
+    pub fn kernel(
+        &self,
+        operator: &str,
+        key: Key,
+        kernel: impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync + 'static,
+    ) -> Result<Registration> {
+        self.add(operator, key, Some(Box::new(kernel)), None, false)
+    }
+
+    /// Registers a boxed kernel on top of any that is there. [`Operator::kernels`] gives those that it displaces.
+    ///
+    /// # Errors
+    ///
+    /// Where the name belongs to another namespace, or the key has no place.
+    #[track_caller]
+    pub fn override_kernel(
+        &self,
+        operator: &str,
+        key: Key,
+        kernel: impl Fn(&Operator, KeySet, &mut Stack) -> Result<()> + Send + Sync + 'static,
+    ) -> Result<Registration> {
+        self.add(operator, key, Some(Box::new(kernel)), None, true)
+    }
+
+    /// Registers a kernel with the operator's own types, as a boxed closure.
+    ///
+    /// # Errors
+    ///
+    /// As [`kernel`](Self::kernel), and if the operator is not defined, or the closure is not of its types: see [`Operator::typed`].
+    ///
+    /// ```
+    /// use dispatch_runtime::{Registrar, prelude::*};
+    ///
+    /// #[op_def("lab::scaled(Tensor self, float by) -> Tensor")]
+    /// pub fn scaled(this: &Tensor, by: f64) -> Result<Tensor>;
+    ///
+    /// type Scale = dyn Fn(&Tensor, f64) -> Result<Tensor> + Send + Sync;
+    ///
+    /// let offset = 1.0;
+    /// let kernel: Box<Scale> = Box::new(move |this, by| Ok(Tensor::from(offset + by * this.read::<f64>()?[0])));
+    /// Registrar::new("lab").typed_kernel("scaled", keys::CPU, kernel).unwrap();
+    /// assert_eq!(scaled(&Tensor::from_slice(&[2.0]), 3.0).unwrap().to_vec::<f64>().unwrap(), [7.0]);
+    /// ```
+    #[track_caller]
+    pub fn typed_kernel<F>(&self, operator: &str, key: Key, kernel: Box<F>) -> Result<Registration>
+    where
+        F: ?Sized + Send + Sync + 'static,
+    {
+        self.add_typed(operator, key, kernel, false)
+    }
+
+    /// Registers a kernel with the operator's own types on top of any that is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`override_kernel`](Self::override_kernel) and [`typed_kernel`](Self::typed_kernel).
+    #[track_caller]
+    pub fn override_typed_kernel<F>(&self, operator: &str, key: Key, kernel: Box<F>) -> Result<Registration>
+    where
+        F: ?Sized + Send + Sync + 'static,
+    {
+        self.add_typed(operator, key, kernel, true)
+    }
+
+    /// Makes calls of an operator pass over a key.
+    ///
+    /// # Errors
+    ///
+    /// As [`kernel`](Self::kernel).
+    #[track_caller]
+    pub fn fallthrough(&self, operator: &str, key: Key) -> Result<Registration> {
+        self.add(operator, key, None, None, false)
+    }
+
+    #[track_caller]
+    fn add_typed<F>(&self, operator: &str, key: Key, kernel: Box<F>, overrides: bool) -> Result<Registration>
+    where
+        F: ?Sized + Send + Sync + 'static,
+    {
+        let definition = Operator::find(&self.resolve(operator)?.to_string())?;
+        self.add(operator, key, Some(boxed_closure(definition, kernel)?), Some(definition), overrides)
+    }
+
+    /// Without a closure, calls pass over the key. A closure with types serves one definition alone.
+    #[track_caller]
+    fn add(
+        &self,
+        operator: &str,
+        key: Key,
+        closure: Option<BoxedClosure>,
+        types_of: Option<&'static Operator>,
+        overrides: bool,
+    ) -> Result<Registration> {
+        let (location, label) = (Location::caller(), label(closure.as_ref()));
+        let name = self.resolve(operator)?;
+        let name = as_name(&name);
+        let target = key.registrable()?;
+        let mut registry = registry::lock();
+        if let Some(row) = registry.row(name).filter(|_| !overrides)
+            && let Some(cell) = row.cell(target).filter(|cell| cell.has_own())
+        {
+            let mut kernels: Vec<_> = cell.newest_first().iter().map(|kernel| (kernel.name, kernel.location)).collect();
+            kernels.push((label, location));
+            return Err(ErrorKind::DuplicateKernel { operator: row.name, key, kernels }.into());
+        }
+        let (operator, source) = (registry.intern(name), registry.next_source());
+        let kernel = closure.map(|closure| registry.keep_closure((Some(operator), target), closure));
+        let mut kernel = Registered::running(kernel.into(), label, location, source);
+        (kernel.compiled_for, kernel.overrides) = (types_of, overrides);
+        registry.push_kernel(operator, target, kernel);
+        Ok(Registration(What::Kernel { operator, target, source }))
+    }
+
+    /// The name in full, if it is one that a schema can spell, and in this namespace.
+    pub(super) fn resolve(&self, operator: &str) -> Result<OperatorName> {
+        let name = |text: &str| {
+            OperatorName::parse(text).map_err(|errors| Error::from(ErrorKind::Schema { text: text.to_owned(), errors }))
+        };
+        let written = name(operator)?;
+        if written.namespace.as_ref().is_some_and(|namespace| *namespace != self.namespace) {
+            return Err(
+                ErrorKind::WrongNamespace { name: operator.to_owned(), namespace: self.namespace.clone() }.into()
+            );
+        }
+        if !is_identifier(&self.namespace) {
+            return Err(ErrorKind::UnfitNamespace { namespace: self.namespace.clone() }.into());
+        }
+        let namespace = Some(self.namespace.clone());
+        name(&OperatorName { namespace, ..written }.to_string())
+    }
+}
+
+pub(super) fn as_name(name: &OperatorName) -> Name<'_> {
+    Name { namespace: name.namespace.as_deref().unwrap_or(""), base: &name.base, overload: &name.overload }
+}
+
+pub(super) fn label(closure: Option<&BoxedClosure>) -> &'static str {
+    if closure.is_some() { CLOSURE } else { "fallthrough" }
+}
+
+/// A closure with an operator's types as a boxed kernel. `closure_at` in call/signature/mod.rs takes the address back.
+fn boxed_closure<F>(operator: &Operator, kernel: Box<F>) -> Result<BoxedClosure>
+where
+    F: ?Sized + Send + Sync + 'static,
+{
+    let typed = operator.types_like(TypeId::of::<F>(), |typed| typed.closure, type_name::<F>)?;
+    Ok(Box::new(move |operator, _, stack| {
+        let address = KeySet::from_bits((&raw const kernel).expose_provenance() as u64);
+        // SAFETY: both functions are of one signature. `unbox` checks number and kinds of the arguments, whatever the operator is, and
+        // `call_closure` finds a box of the type that was compared.
+        unsafe { (typed.unbox)(operator, Some(typed.call_closure), address, stack) }
+    }))
+}

@@ -1,0 +1,227 @@
+//! Small values that operators take besides tensors.
+
+mod arithmetic;
+#[allow(unsafe_code, reason = "types that any bit pattern is valid for")]
+mod dtype;
+mod layout;
+
+use std::fmt;
+use std::sync::Arc;
+
+use half::{bf16, f16};
+use num_complex::Complex64;
+
+pub use arithmetic::{Arithmetic, Floating, Number};
+pub use dtype::{Bool, DType, Element, UnknownDType};
+pub use layout::{Layout, MemoryFormat};
+
+/// A text of a schema: cheap to clone, so that lists of them are.
+///
+/// ```
+/// let mode: dispatch_runtime::Str = "mean".into();
+/// assert_eq!(&*mode, "mean");
+/// ```
+pub type Str = Arc<str>;
+
+/// A number of any kind.
+///
+/// ```
+/// use dispatch_runtime::Scalar;
+/// assert_eq!(Scalar::from(2), Scalar::Int(2));
+/// assert_eq!(Scalar::from(0.5).to_f64(), Some(0.5));
+/// ```
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Scalar {
+    /// A boolean.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A real number.
+    Float(f64),
+    /// A complex number.
+    Complex(Complex64),
+}
+
+impl Scalar {
+    /// The number as a float, if it is real.
+    #[must_use]
+    pub fn to_f64(self) -> Option<f64> {
+        match self {
+            Self::Bool(value) => Some(f64::from(u8::from(value))),
+            Self::Int(value) => Some(float(value)),
+            Self::Float(value) => Some(value),
+            Self::Complex(value) => (value.im == 0.0).then_some(value.re),
+        }
+    }
+
+    /// The whole part.
+    ///
+    /// ```
+    /// assert_eq!(dispatch_runtime::Scalar::from(-1.5).integer(), -1);
+    /// ```
+    #[must_use]
+    pub fn integer(self) -> i64 {
+        match self {
+            Self::Int(number) => number,
+            #[expect(clippy::cast_possible_truncation, reason = "the whole part is what is asked for")]
+            other => other.to_f64().unwrap_or(0.0) as i64,
+        }
+    }
+
+    /// The number as an element of the dtype has it: without its fraction if the dtype is integral, and 0 or 1 if it is bool.
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Scalar};
+    /// assert_eq!(Scalar::Float(-1.5).cast(DType::I64), Scalar::Int(-1));
+    /// assert_eq!(Scalar::Float(-1.5).cast(DType::Bool), Scalar::Int(1));
+    /// ```
+    #[must_use]
+    pub fn cast(self, dtype: DType) -> Self {
+        match dtype {
+            DType::Bool => Self::Int(i64::from(self.to_f64() != Some(0.0))),
+            dtype if dtype.is_integral() => Self::Int(self.integer()),
+            _ => self,
+        }
+    }
+
+    /// Whether operators convert the number to this dtype. What is out of range is refused, and so are an imaginary part that a real dtype
+    /// lacks, and NaN and infinities that an integer lacks. A fraction is cut off. An unsigned integer also stands for negative integers
+    /// down to its largest, which wrap, and bool for any number.
+    ///
+    /// This is about numbers: a tensor that is cast to another dtype wraps.
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Scalar};
+    /// assert!(Scalar::from(255.5).fits(DType::U8) && Scalar::from(-1).fits(DType::U8));
+    /// assert!(!Scalar::from(300).fits(DType::U8) && !Scalar::from(f64::NAN).fits(DType::I64));
+    /// assert!(Scalar::from(f64::INFINITY).fits(DType::F16) && !Scalar::from(1e5).fits(DType::F16));
+    /// ```
+    #[must_use]
+    pub fn fits(self, dtype: DType) -> bool {
+        match (self, dtype) {
+            (_, DType::Bool) | (Self::Bool(_), _) => true,
+            (Self::Int(value), DType::U8) => value.unsigned_abs() <= u8::MAX.into(),
+            (Self::Int(value), _) => match dtype.integers() {
+                Some((least, most)) => (least..=most).contains(&value),
+                None => Self::Float(float(value)).fits(dtype),
+            },
+            (Self::Float(value), _) => match dtype.integers() {
+                // The largest of 64 bits is no float, and one more is.
+                Some((least, most)) => float(least) <= value && value < float(most) + 1.0,
+                None => !value.is_finite() || value.abs() <= largest(dtype),
+            },
+            (Self::Complex(value), _) if dtype.is_complex() => {
+                [value.re, value.im].into_iter().all(|part| Self::Float(part).fits(dtype))
+            }
+            (Self::Complex(value), _) => value.im == 0.0 && Self::Float(value.re).fits(dtype),
+        }
+    }
+}
+
+/// The largest finite number of a dtype with fractions.
+pub(crate) fn largest(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => f16::MAX.to_f64(),
+        DType::BF16 => bf16::MAX.to_f64(),
+        DType::F32 | DType::C64 => f32::MAX.into(),
+        _ => f64::MAX,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers convert to floats as they do everywhere")]
+const fn float(value: i64) -> f64 {
+    value as f64
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => fmt::Display::fmt(value, f),
+            Self::Int(value) => fmt::Display::fmt(value, f),
+            Self::Float(value) => fmt::Debug::fmt(value, f),
+            Self::Complex(value) => fmt::Display::fmt(value, f),
+        }
+    }
+}
+
+impl From<bool> for Scalar {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i64> for Scalar {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<i32> for Scalar {
+    fn from(value: i32) -> Self {
+        Self::Int(value.into())
+    }
+}
+
+impl From<f64> for Scalar {
+    fn from(value: f64) -> Self {
+        Self::Float(value)
+    }
+}
+
+impl From<f32> for Scalar {
+    fn from(value: f32) -> Self {
+        Self::Float(value.into())
+    }
+}
+
+impl From<Complex64> for Scalar {
+    fn from(value: Complex64) -> Self {
+        Self::Complex(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For each dtype, numbers at its edges that fit, and the next that do not.
+    #[test]
+    fn numbers_fit_up_to_the_edges_that_pytorch_has() {
+        let floats: [(DType, &[f64], &[f64]); 7] = [
+            (DType::U8, &[0.0, -0.0, 255.999], &[-1e-300, 256.0]),
+            (DType::I8, &[-128.0, 127.99], &[-128.01, 128.0]),
+            (DType::I16, &[-32768.0, 32767.5], &[-32768.5, 32768.0]),
+            (DType::I32, &[-2_147_483_648.0, 2_147_483_647.5], &[-2_147_483_648.5, 2_147_483_648.0]),
+            (DType::I64, &[-9_223_372_036_854_775_808.0, 9_223_372_036_854_774_784.0], &[9_223_372_036_854_775_808.0]),
+            (DType::F16, &[65504.0], &[65504.5]),
+            (DType::F32, &[3.402_823_466_385_288_6e38], &[3.402_823_466_385_289e38]),
+        ];
+        for (dtype, inside, outside) in floats {
+            for &number in inside {
+                assert!(Scalar::Float(number).fits(dtype), "{number} in {dtype}");
+            }
+            for &number in outside {
+                assert!(!Scalar::Float(number).fits(dtype), "{number} in {dtype}");
+            }
+            for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                assert_eq!(Scalar::Float(number).fits(dtype), dtype.is_floating(), "{number} in {dtype}");
+            }
+        }
+    }
+
+    #[test]
+    fn integers_are_not_rounded_before_they_are_compared() {
+        assert!(Scalar::Int(i64::MAX).fits(DType::I64) && !Scalar::Int(1 << 31).fits(DType::I32));
+        assert!(Scalar::Int(-255).fits(DType::U8) && !Scalar::Int(-256).fits(DType::U8));
+        assert!(Scalar::Int(65504).fits(DType::F16) && !Scalar::Int(65505).fits(DType::F16));
+    }
+
+    #[test]
+    fn an_imaginary_part_fits_complex_dtypes_and_bool() {
+        let number = Scalar::Complex(Complex64::new(1.0, 2.0));
+        let fitting: Vec<DType> = DType::ALL.into_iter().filter(|&dtype| number.fits(dtype)).collect();
+        assert_eq!(fitting.len(), 3, "{fitting:?}");
+        assert!(Scalar::Complex(Complex64::new(300.0, 0.0)).fits(DType::I16));
+        assert!(!Scalar::Complex(Complex64::new(0.0, 1e300)).fits(DType::C64));
+    }
+}

@@ -1,0 +1,131 @@
+//! Sizes and strides that broadcast, and the dimension that a negative number means.
+
+use std::borrow::Cow;
+
+use crate::error::{BadArgument, Error, Problem, Result};
+use crate::tensor::{Dims, Geometry};
+
+/// The sizes that all of these stretch to.
+///
+/// ```
+/// use dispatch_runtime::broadcast;
+/// assert_eq!(broadcast([&[3_i64, 1][..], &[4]]).unwrap()[..], [3, 4]);
+/// assert!(broadcast([&[3_i64][..], &[4]]).is_err());
+/// ```
+///
+/// # Errors
+///
+/// Returns [`OperandError`] if two sizes differ and neither is 1.
+pub fn broadcast<'a>(all: impl IntoIterator<Item = &'a [i64]>) -> Result<Dims, OperandError> {
+    let mut sizes = Dims::new();
+    for (number, operand) in all.into_iter().enumerate() {
+        while sizes.len() < operand.len() {
+            sizes.insert(0, 1);
+        }
+        let skipped = sizes.len() - operand.len();
+        for at in 0..operand.len() {
+            match (sizes[skipped + at], operand[at]) {
+                (known, size) if known == size || size == 1 => {}
+                (1, size) => sizes[skipped + at] = size,
+                _ => {
+                    let problem = Problem::Broadcast { sizes: operand.to_vec(), with: sizes.to_vec() };
+                    return Err(OperandError { operand: number, problem });
+                }
+            }
+        }
+    }
+    Ok(sizes)
+}
+
+/// A mistake in one of several operands.
+///
+/// ```
+/// use dispatch_runtime::broadcast;
+/// let error = broadcast([&[3_i64][..], &[4]]).unwrap_err();
+/// assert_eq!(error.operand, 1);
+/// assert!(error.of("other").to_string().starts_with("argument `other` has sizes [4]"));
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct OperandError {
+    /// The number of the operand, from 0 on.
+    pub operand: usize,
+    /// The mistake.
+    pub problem: Problem,
+}
+
+impl OperandError {
+    /// The mistake as one in the argument of this name.
+    #[cold]
+    #[must_use]
+    pub fn of(self, argument: impl Into<Cow<'static, str>>) -> BadArgument {
+        BadArgument::new(argument, self.problem)
+    }
+}
+
+/// For code that knows no names.
+impl From<OperandError> for BadArgument {
+    #[cold]
+    fn from(error: OperandError) -> Self {
+        let argument = format!("operand {}", error.operand);
+        error.of(argument)
+    }
+}
+
+impl From<OperandError> for Error {
+    #[cold]
+    fn from(error: OperandError) -> Self {
+        BadArgument::from(error).into()
+    }
+}
+
+/// The strides with which a tensor of these sizes walks as one of `sizes`, to which it broadcasts.
+///
+/// ```
+/// use dispatch_runtime::{Geometry, broadcast_strides};
+/// let column = Geometry::contiguous(&[3, 1]);
+/// assert_eq!(broadcast_strides(&column, &[2, 3, 4])[..], [0, 1, 0]);
+/// ```
+#[must_use]
+pub fn broadcast_strides(geometry: &Geometry, sizes: &[i64]) -> Dims {
+    let mut strides = Dims::from_elem(0, sizes.len());
+    let steps = geometry.sizes().iter().zip(geometry.strides()).rev();
+    for ((to, &wanted), (&size, &stride)) in strides.iter_mut().zip(sizes).rev().zip(steps) {
+        if size != 1 || wanted == 1 {
+            *to = stride;
+        }
+    }
+    strides
+}
+
+/// The dimension that `dim` names, counted from the end where it is negative.
+///
+/// ```
+/// use dispatch_runtime::wrap_dim;
+/// assert_eq!(wrap_dim("dim", -1, 3), Ok(2));
+/// assert!(wrap_dim("dim", 3, 3).is_err());
+/// ```
+///
+/// # Errors
+///
+/// Where there is no such dimension. A tensor without dimensions takes 0 and -1.
+pub fn wrap_dim(argument: &'static str, dim: i64, rank: usize) -> Result<usize, BadArgument> {
+    let count = i64::try_from(rank.max(1)).unwrap_or(i64::MAX);
+    let wrapped = if dim < 0 { dim.saturating_add(count) } else { dim };
+    if (0..count).contains(&wrapped) {
+        Ok(usize::try_from(wrapped).unwrap_or(0))
+    } else {
+        Err(BadArgument::new(argument, Problem::Dim { dim, rank }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strides_for_sizes_that_do_not_fit_are_given_for_the_dimensions_that_there_are() {
+        let geometry = Geometry::contiguous(&[2, 3, 4]);
+        assert_eq!(broadcast_strides(&geometry, &[3, 4])[..], [4, 1]);
+        assert_eq!(broadcast_strides(&geometry, &[])[..], []);
+    }
+}

@@ -1,0 +1,164 @@
+//! What a tensor will be before it has memory: the language that shape rules speak.
+
+mod broadcast;
+mod promotion;
+mod shape;
+
+use crate::error::Result;
+use crate::scalar::DType;
+use crate::tensor::{Dims, Geometry, Tensor};
+
+pub use broadcast::{OperandError, broadcast, broadcast_strides, wrap_dim};
+pub(crate) use promotion::Ranks;
+pub use promotion::{Promotion, result_dtype};
+pub use shape::Shape;
+
+/// A dtype and a geometry: what a shape rule finds, Meta makes a shape of, and a backend allocates.
+///
+/// ```
+/// use dispatch_runtime::{DType, Device, Spec};
+/// let matrix = Spec::contiguous(DType::F64, &[2, 3]);
+/// assert_eq!(matrix.on(Device::META).unwrap().sizes(), [2, 3]);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Spec {
+    /// The type of the elements.
+    pub dtype: DType,
+    /// Their places, from the start of a storage of the tensor's own.
+    pub geometry: Geometry,
+}
+
+impl Spec {
+    /// Elements side by side.
+    #[must_use]
+    #[inline]
+    pub fn contiguous(dtype: DType, sizes: &[i64]) -> Self {
+        Self { dtype, geometry: Geometry::contiguous(sizes) }
+    }
+
+    /// The result of an elementwise operator of one tensor: it has the tensor's strides if these leave no gaps.
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Geometry, Spec, Tensor};
+    /// let turned = Tensor::from_slice(&[1.0_f32; 6]).restride(Geometry::strided(&[2, 3], &[1, 2], 0).unwrap()).unwrap();
+    /// assert_eq!(Spec::like(&turned, DType::Bool).geometry.strides(), [1, 2]);
+    /// ```
+    #[must_use]
+    pub fn like(tensor: &Tensor, dtype: DType) -> Self {
+        let geometry = common_geometry(&[tensor]).unwrap_or_else(|| as_nested(&[tensor], tensor.sizes()));
+        Self { dtype, geometry }
+    }
+
+    /// What an elementwise operator makes of these operands, laid out in memory as they are.
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Spec, Tensor, Geometry};
+    /// let row = Tensor::from_slice(&[1.0_f32, 2.0, 3.0]);
+    /// let column = Tensor::from_slice(&[1_u8, 2]).restride(Geometry::contiguous(&[2, 1])).unwrap();
+    /// let spec = Spec::pointwise(&[&row, &column], DType::F32).unwrap();
+    /// assert_eq!(spec.geometry.sizes(), [2, 3]);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns [`OperandError`] if the sizes do not broadcast.
+    pub fn pointwise(operands: &[&Tensor], dtype: DType) -> Result<Self, OperandError> {
+        let [first, rest @ ..] = operands else { return Ok(Self::contiguous(dtype, &[])) };
+        let all_same = rest.iter().all(|operand| operand.sizes() == first.sizes());
+        if all_same && let Some(geometry) = common_geometry(operands) {
+            return Ok(Self { dtype, geometry });
+        }
+        let sizes =
+            if all_same { Dims::from_slice(first.sizes()) } else { broadcast(operands.iter().map(|t| t.sizes()))? };
+        Ok(Self { dtype, geometry: as_nested(operands, &sizes) })
+    }
+}
+
+/// What operands of the same sizes agree on, if it leaves no gaps.
+fn common_geometry(operands: &[&Tensor]) -> Option<Geometry> {
+    use crate::scalar::MemoryFormat::{ChannelsLast, ChannelsLast3d};
+    let first = operands[0].geometry();
+    if operands.iter().all(|operand| operand.geometry().is_contiguous()) {
+        return Some(Geometry::contiguous(first.sizes()));
+    }
+    for format in [ChannelsLast, ChannelsLast3d] {
+        if operands.iter().all(|operand| operand.geometry().is_in_format(format)) {
+            return Geometry::in_format(first.sizes(), format);
+        }
+    }
+    let agree = operands.iter().all(|operand| operand.strides() == first.strides() && operand.geometry().is_dense());
+    if agree { Geometry::strided(first.sizes(), first.strides(), 0) } else { None }
+}
+
+/// A dense geometry whose dimensions are nested as the operands' are, the first operand having the first say.
+fn as_nested(operands: &[&Tensor], sizes: &[i64]) -> Geometry {
+    let strides: Vec<(Dims, i64)> = operands
+        .iter()
+        .map(|operand| {
+            (broadcast_strides(operand.geometry(), sizes), i64::try_from(operand.dtype().size()).unwrap_or(1))
+        })
+        .collect();
+    let order = nesting(sizes, strides.iter().map(|(strides, size)| (&strides[..], *size)));
+    if order.iter().rev().copied().eq(0..sizes.len()) {
+        return Geometry::contiguous(sizes);
+    }
+    let mut dense = Dims::from_elem(1, sizes.len());
+    let mut stride: i64 = 1;
+    for dim in order {
+        dense[dim] = stride;
+        stride = stride.saturating_mul(sizes[dim]);
+    }
+    Geometry::strided(sizes, &dense, 0).unwrap_or_else(|| Geometry::contiguous(sizes))
+}
+
+/// The dimensions from the innermost outwards, as the strides have it; where they do not say, the last is innermost.
+#[expect(clippy::needless_pass_by_value, reason = "an iterator is passed by value")]
+pub fn nesting<'a>(sizes: &[i64], strides: impl Iterator<Item = (&'a [i64], i64)> + Clone) -> Order {
+    let mut order: Order = (0..sizes.len()).rev().collect();
+    let outside = |inner: usize, outer: usize| {
+        for (strides, element) in strides.clone() {
+            let step = |dim: usize| strides.get(dim).map_or(0, |stride| stride.saturating_mul(element));
+            let (a, b) = (step(inner), step(outer));
+            match a.cmp(&b) {
+                _ if a == 0 || b == 0 => {}
+                std::cmp::Ordering::Less => return Some(false),
+                std::cmp::Ordering::Greater => return Some(true),
+                std::cmp::Ordering::Equal if sizes[inner] > sizes[outer] => return Some(true),
+                std::cmp::Ordering::Equal => {}
+            }
+        }
+        None
+    };
+    // An insertion sort, because "undecided" is not an order: a pair that no operand decides is passed over.
+    for start in 1..order.len() {
+        let mut moving = start;
+        for at in (0..start).rev() {
+            match outside(order[at], order[moving]) {
+                Some(true) => {
+                    order.swap(at, moving);
+                    moving = at;
+                }
+                Some(false) => break,
+                None => {}
+            }
+        }
+    }
+    order
+}
+
+/// Dimensions by number, in some order.
+pub type Order = smallvec::SmallVec<[usize; 5]>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dimensions_without_a_stride_and_strides_that_are_too_large_are_ordered_all_the_same() {
+        let strides: [&[i64]; 2] = [&[1], &[i64::MAX, 1, i64::MAX]];
+        let order = nesting(&[2, 3, 4], strides.into_iter().map(|strides| (strides, 16)));
+        let mut named = order.to_vec();
+        named.sort_unstable();
+        assert_eq!(named, [0, 1, 2]);
+    }
+}

@@ -1,0 +1,272 @@
+//! Which dtype a computation with several operands has.
+//!
+//! Operands count in three ranks: tensors with dimensions, tensors without, and plain numbers. A lower rank decides only where it is of
+//! a higher kind (bool, integral, floating, complex) than all ranks above it, so that `x * 2.0` keeps the precision of `x`.
+
+use crate::scalar::DType;
+use crate::tensor::Tensor;
+
+/// The dtype of numbers with a fraction that nothing else decides.
+pub(crate) const DEFAULT: DType = DType::F32;
+
+impl DType {
+    /// The smallest dtype that both fit in, by kind first and size second.
+    ///
+    /// ```
+    /// use dispatch_runtime::DType;
+    /// assert_eq!(DType::U8.promote(DType::I8), DType::I16);
+    /// assert_eq!(DType::I64.promote(DType::F16), DType::F16);
+    /// assert_eq!(DType::F16.promote(DType::BF16), DType::F32);
+    /// ```
+    #[must_use]
+    pub fn promote(self, other: Self) -> Self {
+        use DType::{BF16, Bool, C64, C128, F16, F32, F64, I8, I16, U8};
+        match (self, other) {
+            _ if self == other => self,
+            (Bool, dtype) | (dtype, Bool) => dtype,
+            (C128, _) | (_, C128) | (C64, F64) | (F64, C64) => C128,
+            (C64, _) | (_, C64) => C64,
+            (F64, _) | (_, F64) => F64,
+            (F32, _) | (_, F32) | (F16, BF16) | (BF16, F16) => F32,
+            (F16 | BF16, _) => self,
+            (_, F16 | BF16) => other,
+            (U8, I8) | (I8, U8) => I16,
+            _ if self.size() >= other.size() => self,
+            _ => other,
+        }
+    }
+
+    /// This dtype, or the default one where it has no fraction.
+    ///
+    /// ```
+    /// use dispatch_runtime::DType;
+    /// assert_eq!((DType::I64.to_floating(), DType::BF16.to_floating()), (DType::F32, DType::BF16));
+    /// ```
+    #[must_use]
+    pub fn to_floating(self) -> Self {
+        if self.is_floating() || self.is_complex() { self } else { DEFAULT }
+    }
+
+    /// The complex dtype whose parts are of this one.
+    ///
+    /// ```
+    /// use dispatch_runtime::DType;
+    /// assert_eq!(DType::F64.to_complex(), DType::C128);
+    /// ```
+    #[must_use]
+    pub fn to_complex(self) -> Self {
+        match self {
+            Self::F64 | Self::C128 => Self::C128,
+            _ => Self::C64,
+        }
+    }
+
+    /// The dtype of the parts of a complex number; any other is its own.
+    ///
+    /// ```
+    /// use dispatch_runtime::DType;
+    /// assert_eq!((DType::C64.to_real(), DType::I32.to_real()), (DType::F32, DType::I32));
+    /// ```
+    #[must_use]
+    pub const fn to_real(self) -> Self {
+        match self {
+            Self::C64 => Self::F32,
+            Self::C128 => Self::F64,
+            real => real,
+        }
+    }
+
+    /// Whether elements of `self` may be stored as `other`: every kind goes into itself and into the kinds above it.
+    ///
+    /// ```
+    /// use dispatch_runtime::DType;
+    /// assert!(DType::F64.can_cast(DType::F16) && !DType::F32.can_cast(DType::I64));
+    /// ```
+    #[must_use]
+    pub fn can_cast(self, other: Self) -> bool {
+        kind(self) <= kind(other)
+    }
+}
+
+fn kind(dtype: DType) -> u8 {
+    match dtype {
+        DType::Bool => 0,
+        _ if dtype.is_integral() => 1,
+        _ if dtype.is_floating() => 2,
+        _ => 3,
+    }
+}
+
+/// The dtype that a computation with these tensors has; the default one without any.
+///
+/// ```
+/// use dispatch_runtime::{DType, Tensor, result_dtype};
+/// let (half, two) = (Tensor::from_slice(&[dispatch_runtime::f16::ONE]), Tensor::number(2.0.into()));
+/// assert_eq!(result_dtype([&half, &two]), DType::F16);
+/// assert_eq!(result_dtype([&Tensor::from_slice(&[1_i32]), &two]), DType::F32);
+/// ```
+#[must_use]
+pub fn result_dtype<'a>(operands: impl IntoIterator<Item = &'a Tensor>) -> DType {
+    let mut ranks = Ranks::default();
+    for operand in operands {
+        ranks.add(operand);
+    }
+    ranks.result()
+}
+
+/// The same for two, which are mostly of one dtype.
+#[inline]
+pub(crate) fn result_dtype_of_two(a: &Tensor, b: &Tensor) -> DType {
+    if a.dtype() == b.dtype() && !a.is_number() { a.dtype() } else { result_dtype([a, b]) }
+}
+
+/// What the operands seen so far say, by rank.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Ranks {
+    dimensioned: Option<DType>,
+    single: Option<DType>,
+    number: Option<DType>,
+}
+
+impl Ranks {
+    pub(crate) fn add(&mut self, operand: &Tensor) {
+        let dtype = operand.dtype();
+        if operand.is_number() {
+            self.add_number(dtype);
+        } else if operand.geometry().rank() == 0 {
+            join(&mut self.single, dtype);
+        } else {
+            join(&mut self.dimensioned, dtype);
+        }
+    }
+
+    pub(crate) fn add_number(&mut self, dtype: DType) {
+        let dtype = match dtype {
+            _ if dtype.is_complex() => DEFAULT.to_complex(),
+            _ if dtype.is_floating() => DEFAULT,
+            _ => dtype,
+        };
+        join(&mut self.number, dtype);
+    }
+
+    pub(crate) fn result(self) -> DType {
+        let lower = combine(self.single, self.number);
+        combine(self.dimensioned, lower).unwrap_or(DEFAULT)
+    }
+}
+
+fn join(all: &mut Option<DType>, one: DType) {
+    *all = Some(all.map_or(one, |all| all.promote(one)));
+}
+
+fn combine(higher: Option<DType>, lower: Option<DType>) -> Option<DType> {
+    let (Some(high), Some(low)) = (higher, lower) else { return higher.or(lower) };
+    Some(match kind(high) {
+        2 if low.is_complex() => high.to_complex(),
+        0 => high.promote(low),
+        1 if kind(low) >= 2 => high.promote(low),
+        _ => high,
+    })
+}
+
+/// The dtype of an elementwise computation, given its operands and how it treats them.
+///
+/// ```
+/// use dispatch_runtime::{DType, Promotion, Tensor};
+/// let ints = Tensor::from_slice(&[1_i64]);
+/// assert_eq!(Promotion::Float.of(&[&ints]), DType::F32);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Promotion {
+    /// The dtype that all operands promote to.
+    Common,
+    /// The same, made floating where it has no fraction.
+    Float,
+    /// That of the first operand.
+    First,
+    /// The dtype that all operands promote to, and where it is complex, that of its parts.
+    Real,
+    /// Integers and booleans are counted in 64 bits.
+    Sum,
+    /// Truth.
+    Bool,
+    /// Positions.
+    Index,
+}
+
+impl Promotion {
+    /// The dtype of the result.
+    #[must_use]
+    #[inline]
+    pub fn of(self, operands: &[&Tensor]) -> DType {
+        self.gives(self.computes_in(operands))
+    }
+
+    /// The dtype of the result of what is computed in `computed`.
+    #[must_use]
+    #[inline]
+    pub const fn gives(self, computed: DType) -> DType {
+        match self {
+            Self::Bool => DType::Bool,
+            Self::Index => DType::I64,
+            Self::Real => computed.to_real(),
+            _ => computed,
+        }
+    }
+
+    /// The dtype to compute in.
+    #[must_use]
+    #[inline]
+    pub fn computes_in(self, operands: &[&Tensor]) -> DType {
+        let common = match (self, operands) {
+            (_, [one]) | (Self::First, [one, ..]) => one.dtype(),
+            (_, [a, b]) => result_dtype_of_two(a, b),
+            _ => {
+                let mut ranks = Ranks::default();
+                for operand in operands {
+                    ranks.add(operand);
+                }
+                ranks.result()
+            }
+        };
+        match self {
+            Self::Float => common.to_floating(),
+            Self::Sum if common.is_integral() || common == DType::Bool => DType::I64,
+            _ => common,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_dtype() -> impl Strategy<Value = DType> {
+        prop::sample::select(DType::ALL.to_vec())
+    }
+
+    proptest! {
+        #[test]
+        fn promotion_is_symmetric_and_holds_both(a in any_dtype(), b in any_dtype()) {
+            prop_assert_eq!(a.promote(b), b.promote(a));
+            prop_assert!(a.can_cast(a.promote(b)) && b.can_cast(a.promote(b)));
+            prop_assert_eq!(a.promote(b).promote(a), a.promote(b));
+        }
+    }
+
+    #[test]
+    fn a_single_element_decides_only_between_kinds() {
+        let double = Tensor::from_slice(&[1.0_f64]).restride(crate::Geometry::contiguous(&[])).unwrap();
+        assert_eq!(result_dtype([&Tensor::from_slice(&[1.0_f32]), &double]), DType::F32);
+        assert_eq!(result_dtype([&Tensor::from_slice(&[1_u8]), &double]), DType::F64);
+        assert_eq!(result_dtype([&double, &Tensor::number(1.into())]), DType::F64);
+    }
+
+    #[test]
+    fn numbers_alone_have_the_default_dtype_of_their_kind() {
+        assert_eq!(result_dtype([&Tensor::number(1.5.into()), &Tensor::number(2.5.into())]), DType::F32);
+        assert_eq!(result_dtype([&Tensor::number(1.into()), &Tensor::number(true.into())]), DType::I64);
+        assert_eq!(result_dtype([]), DType::F32);
+    }
+}

@@ -1,0 +1,197 @@
+//! One cell of a row: the kernels that were registered for a key.
+
+use crate::error::{Error, ErrorKind};
+use crate::key::{Key, Target};
+use crate::location::Location;
+use crate::name::Name;
+use crate::operator::{BoxedKernel, Code, Condition, FallbackRecord, KernelRecord, Operator, StaticKernel};
+use crate::tensor::Marks;
+
+/// The kernels that were registered for one key.
+#[derive(Clone, Default)]
+pub(crate) struct Cell {
+    pub(crate) kernels: Vec<Registered>,
+}
+
+/// One kernel that was registered.
+#[derive(Clone)]
+pub(crate) struct Registered {
+    pub(crate) kernel: Kernel,
+    /// The operator for whose types the kernel was compiled.
+    pub(crate) compiled_for: Option<&'static Operator>,
+    pub(crate) name: &'static str,
+    pub(crate) location: Location,
+    pub(crate) source: Source,
+    pub(crate) overrides: bool,
+    derived: bool,
+    pub(crate) condition: Option<Condition>,
+    priority: i32,
+    /// Of a fallback: whether it serves only operators whose schema has alias annotations.
+    pub(crate) aliasing: bool,
+    /// Of a fallback: a typed call in which no tensor carries one of these passes over it.
+    pub(crate) marks: Option<Marks>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kernel {
+    Typed(Code),
+    Boxed(BoxedKernel),
+    Fallthrough,
+}
+
+/// Who registered something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    /// The program, by an attribute.
+    Program,
+    /// A registrar, while the program runs.
+    Running(u64),
+}
+
+/// Which of a cell's kernels runs.
+pub(crate) enum Active<'a> {
+    None,
+    One(&'a Registered),
+    /// The first that is fit.
+    Choice(Vec<&'a Registered>),
+    Conflict(Vec<&'a Registered>),
+}
+
+impl Cell {
+    /// Whether these fallbacks have something to do for an operator.
+    pub(crate) fn serves(&self, is_aliasing: bool) -> bool {
+        self.kernels.iter().any(|fallback| is_aliasing || !fallback.aliasing)
+    }
+
+    /// The newest kernel that was put on top while the program runs; or else the only one; or else, if all are the program's own, the
+    /// one that overrides the others, or one of several with conditions. Whatever came first, anything else is a conflict.
+    pub(crate) fn active(&self) -> Active<'_> {
+        let own = self.own();
+        if let [one] = own[..]
+            && one.condition.is_none()
+        {
+            return Active::One(one);
+        }
+        let (program, running): (Vec<&Registered>, Vec<&Registered>) =
+            own.iter().partition(|kernel| kernel.source == Source::Program);
+        if let Some(newest) = running.iter().rev().find(|kernel| kernel.overrides) {
+            return Active::One(newest);
+        }
+        if !running.is_empty() {
+            return Active::Conflict(own);
+        }
+        let overriding: Vec<&Registered> = program.iter().copied().filter(|kernel| kernel.overrides).collect();
+        let mut candidates = if overriding.is_empty() { program } else { overriding };
+        match candidates[..] {
+            [] => Active::None,
+            [one] if one.condition.is_none() => Active::One(one),
+            _ => {
+                candidates.sort_by_key(|kernel| (std::cmp::Reverse(kernel.priority), kernel.location));
+                let tie = candidates.windows(2).any(|pair| pair[0].priority == pair[1].priority);
+                let unreachable = candidates.iter().rev().skip(1).any(|kernel| kernel.condition.is_none());
+                if tie || unreachable { Active::Conflict(candidates) } else { Active::Choice(candidates) }
+            }
+        }
+    }
+
+    /// The kernels without those that follow from a kernel of the functional operator, if there are others.
+    fn own(&self) -> Vec<&Registered> {
+        let has_own = self.has_own();
+        self.kernels.iter().filter(|kernel| !(has_own && kernel.derived)).collect()
+    }
+
+    /// Whether there are kernels that do not follow from a kernel of the functional operator.
+    pub(crate) fn has_own(&self) -> bool {
+        self.kernels.iter().any(|kernel| !kernel.derived)
+    }
+
+    /// Everything in the order in which one displaces the next.
+    pub(crate) fn newest_first(&self) -> Vec<&Registered> {
+        let rank = |kernel: &Registered| match kernel.source {
+            Source::Running(order) if kernel.overrides => (0, u64::MAX - order),
+            Source::Running(_) => (1, 0),
+            Source::Program => (if kernel.overrides { 2 } else { 3 }, 0),
+        };
+        let mut kernels: Vec<&Registered> = self.kernels.iter().collect();
+        kernels.sort_by_key(|kernel| (rank(kernel), std::cmp::Reverse(kernel.priority), kernel.location));
+        kernels
+    }
+
+    pub(crate) fn remove(&mut self, source: Source) -> Option<BoxedKernel> {
+        let at = self.kernels.iter().position(|kernel| kernel.source == source)?;
+        match self.kernels.remove(at).kernel {
+            Kernel::Boxed(kernel) => Some(kernel),
+            Kernel::Typed(_) | Kernel::Fallthrough => None,
+        }
+    }
+}
+
+impl Registered {
+    pub(crate) fn from_record(record: &'static KernelRecord) -> Self {
+        Self {
+            kernel: record.kernel.into(),
+            compiled_for: Some((record.operator)()),
+            name: record.name,
+            location: record.location,
+            source: Source::Program,
+            overrides: record.overrides,
+            derived: record.derived,
+            condition: record.condition,
+            priority: record.priority,
+            aliasing: false,
+            marks: None,
+        }
+    }
+
+    pub(crate) fn from_fallback(record: &'static FallbackRecord) -> Self {
+        let FallbackRecord { kernel, name, location, aliasing, marks, .. } = *record;
+        let fallback = Self::running(kernel.into(), name, location, Source::Program);
+        Self { aliasing, marks: marks.iter().copied().reduce(|all, mark| all | mark), ..fallback }
+    }
+
+    /// A kernel that was made while the program runs, or is like one.
+    pub(crate) const fn running(kernel: Kernel, name: &'static str, location: Location, source: Source) -> Self {
+        Self {
+            kernel,
+            compiled_for: None,
+            name,
+            location,
+            source,
+            overrides: false,
+            derived: false,
+            condition: None,
+            priority: 0,
+            aliasing: false,
+            marks: None,
+        }
+    }
+}
+
+/// The sites of kernels, for errors.
+pub(crate) fn sites(kernels: &[&Registered]) -> Vec<(&'static str, Location)> {
+    let mut sites: Vec<_> = kernels.iter().map(|kernel| (kernel.name, kernel.location)).collect();
+    sites.sort_by_key(|&(name, location)| (location, name));
+    sites
+}
+
+/// The error for a cell with several kernels and nothing to choose by.
+pub(crate) fn duplicate_kernels(operator: Name<'static>, target: Target, kernels: &[&Registered]) -> Error {
+    ErrorKind::DuplicateKernel { operator, key: Key::of_target(target), kernels: sites(kernels) }.into()
+}
+
+/// Without a closure, calls pass over the key.
+impl From<Option<BoxedKernel>> for Kernel {
+    fn from(kernel: Option<BoxedKernel>) -> Self {
+        kernel.map_or(Self::Fallthrough, Self::Boxed)
+    }
+}
+
+impl From<StaticKernel> for Kernel {
+    fn from(kernel: StaticKernel) -> Self {
+        match kernel {
+            StaticKernel::Typed(code) => Self::Typed(code),
+            StaticKernel::Boxed(function) => Self::Boxed(BoxedKernel::Function(function)),
+            StaticKernel::Fallthrough => Self::Fallthrough,
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! From registrations to dispatch tables: which kernel fills which cell of an operator.
+
+pub(crate) mod cell;
+pub(crate) mod layout;
+mod resolve;
+mod row;
+
+pub(crate) use cell::{Active, Cell, Kernel, Registered, Source};
+pub(crate) use layout::TableLayout;
+pub(crate) use resolve::{Direct, resolve};
+pub(crate) use row::Row;

@@ -1,0 +1,130 @@
+//! Which kernel fills which cell.
+//!
+//! [`resolve`] is the one place that knows. Tables, dumps, explanations and errors all ask it. For one operator and one slot, the
+//! first of these that exists:
+//!
+//! 1. a kernel registered for exactly this key;
+//! 2. a kernel registered for an alias that covers it, in this order:
+//!    `CompositeExplicitAutogradNonFunctional`, `CompositeExplicitAutograd`, `CompositeImplicitAutogradNestedTensor`,
+//!    `CompositeImplicitAutograd`, `Autograd`, `FuncTorchBatchedDecomposition`, `Autocast`;
+//! 3. the key's fallback, if it serves this operator;
+//! 4. nothing.
+//!
+//! One alias is special. An implicit composite is differentiated through its parts, so it serves autograd keys too - but not where
+//! the backend below has a kernel of its own, because that kernel is not made of those parts. For `AutogradOther`, which stands
+//! above many storages, it cannot be known which of the two a call will meet: that is an error at the call, and not a guess.
+
+use crate::key::{
+    AUTOGRAD, AUTOGRAD_NESTED_TENSOR, Alias, BACKEND_END, DENSE, LAYER_END, Provenance, SLOTS, Slot, Target,
+};
+
+/// The keys for which an operator has kernels.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Direct {
+    slots: SlotSet,
+    aliases: u8,
+}
+
+/// The kernel for one slot: why, and for which key it was registered unless it is the fallback or missing.
+pub(crate) fn resolve(direct: &Direct, has_fallback: bool, slot: Slot) -> (Provenance, Option<Target>) {
+    let undefined = slot.key().is_none();
+    if !undefined && direct.slots.has(slot) {
+        return (Provenance::Kernel, Some(Target::Slot(slot)));
+    }
+    if direct.aliases != 0 {
+        let serves = |alias: Alias| direct.has_alias(alias) && alias.covers(slot);
+        let serves_no_tensors = |alias: Alias| serves(alias) || undefined && direct.has_alias(alias);
+        let by = |provenance, alias| (provenance, Some(Target::Alias(alias)));
+
+        for explicit in [Alias::CompositeExplicitAutogradNonFunctional, Alias::CompositeExplicitAutograd] {
+            if serves_no_tensors(explicit) {
+                return by(Provenance::DefaultBackendKernel, explicit);
+            }
+        }
+        if serves(Alias::CompositeImplicitAutogradNestedTensor) {
+            return by(Provenance::NestedKernel, Alias::CompositeImplicitAutogradNestedTensor);
+        }
+        if serves_no_tensors(Alias::CompositeImplicitAutograd) {
+            if slot == Slot::autograd_other() && direct.slots.meets(&STORAGES_UNDER_AUTOGRAD_OTHER) {
+                return by(Provenance::AmbiguousAutogradOther, Alias::CompositeImplicitAutograd);
+            }
+            if !direct.serves_backend_below(slot) {
+                return by(Provenance::MathKernel, Alias::CompositeImplicitAutograd);
+            }
+        }
+        for (provenance, alias) in [
+            (Provenance::AutogradKernel, Alias::Autograd),
+            (Provenance::BatchedKernel, Alias::FuncTorchBatchedDecomposition),
+            (Provenance::AutocastKernel, Alias::Autocast),
+        ] {
+            if serves(alias) {
+                return by(provenance, alias);
+            }
+        }
+    }
+    if has_fallback && !undefined { (Provenance::BackendFallback, None) } else { (Provenance::Missing, None) }
+}
+
+impl Direct {
+    pub(crate) fn add(&mut self, target: Target) {
+        match target {
+            Target::Slot(slot) => self.slots.insert(slot),
+            Target::Alias(alias) => self.aliases |= 1 << alias as u8,
+        }
+    }
+
+    pub(crate) const fn has_alias(&self, alias: Alias) -> bool {
+        self.aliases & 1 << alias as u8 != 0
+    }
+
+    /// Whether the backend that an autograd key stands above has a kernel of its own.
+    fn serves_backend_below(&self, slot: Slot) -> bool {
+        let own_kernel = match slot.key() {
+            Some((AUTOGRAD, Some(backend))) => self.slots.has(Slot::on_backend(DENSE, backend)),
+            Some((AUTOGRAD_NESTED_TENSOR, None)) => self.slots.meets(&STORAGES_UNDER_AUTOGRAD_NESTED_TENSOR),
+            _ => false,
+        };
+        own_kernel || self.has_alias(Alias::CompositeExplicitAutograd)
+    }
+}
+
+/// One bit per slot.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
+struct SlotSet([u64; SLOTS.div_ceil(64)]);
+
+impl SlotSet {
+    const fn insert(&mut self, slot: Slot) {
+        self.0[slot.position() / 64] |= 1 << (slot.position() % 64);
+    }
+
+    const fn has(&self, slot: Slot) -> bool {
+        self.0[slot.position() / 64] & 1 << (slot.position() % 64) != 0
+    }
+
+    fn meets(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
+    }
+
+    /// All storages whose autograd key is `autograd`.
+    const fn storages_under(autograd: Slot) -> Self {
+        let mut slots = Self([0; SLOTS.div_ceil(64)]);
+        let mut layer = 0;
+        while layer < LAYER_END {
+            let mut backend = 0;
+            while backend < BACKEND_END {
+                let slot = Slot::on_backend(layer, backend);
+                if let Some(above) = slot.autograd()
+                    && above.position() == autograd.position()
+                {
+                    slots.insert(slot);
+                }
+                backend += 1;
+            }
+            layer += 1;
+        }
+        slots
+    }
+}
+
+const STORAGES_UNDER_AUTOGRAD_OTHER: SlotSet = SlotSet::storages_under(Slot::autograd_other());
+const STORAGES_UNDER_AUTOGRAD_NESTED_TENSOR: SlotSet = SlotSet::storages_under(Slot::of_layer(AUTOGRAD_NESTED_TENSOR));

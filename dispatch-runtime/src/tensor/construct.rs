@@ -1,0 +1,169 @@
+//! Tensors from storages, slices and numbers, and tensors of the same memory with another geometry or other keys.
+
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicU8;
+
+use super::bounds::{OutOfStorage, start_of};
+use super::extension::Extensions;
+use super::geometry::Geometry;
+use super::marks::Marks;
+use super::{Body, Start, Tensor, access};
+use crate::guard;
+use crate::key::{AD_INPLACE_OR_VIEW, AUTOCAST, AUTOGRAD, DENSE, Device, KeySet, layer_bit};
+use crate::memory::{Shared, Storage};
+use crate::scalar::{Bool, DType, Element, Scalar};
+
+impl Tensor {
+    /// A tensor over a storage, with the keys that its backend's tensors carry.
+    ///
+    /// # Errors
+    ///
+    /// Where the geometry reaches outside the storage.
+    pub fn new(storage: Storage, dtype: DType, geometry: Geometry) -> Result<Self, OutOfStorage> {
+        let inference = guard::is_inference_mode();
+        let (keys, memory) = (default_keys(storage.device(), inference), storage.memory());
+        Self::with_marks(storage, memory, dtype, geometry, keys, Marks::of_new(inference))
+    }
+
+    /// `memory` is that of the storage, or none if the elements are to be out of reach.
+    fn with_marks(
+        storage: Storage,
+        memory: Option<NonNull<u8>>,
+        dtype: DType,
+        geometry: Geometry,
+        keys: KeySet,
+        marks: Marks,
+    ) -> Result<Self, OutOfStorage> {
+        // Meta tensors have a shape and no memory.
+        let fits = geometry.bytes(dtype).is_some_and(|needed| {
+            geometry.count() == 0 || needed <= storage.size() || storage.device().backend() == Device::META.backend()
+        });
+        if !fits {
+            return Err(OutOfStorage { geometry: Box::new(geometry), dtype, available: storage.size() });
+        }
+        let device = storage.device();
+        // SAFETY: the geometry begins inside the storage, unless there is no element at all.
+        let start = memory.map(|memory| unsafe { memory.add(start_of(&geometry, dtype)) });
+        Ok(Self::body(storage, dtype, &geometry, device, keys, marks, Start(start)))
+    }
+
+    /// Callers made sure that all elements are inside the storage, and that `start` is where the first one is.
+    #[inline(always)]
+    fn body(
+        storage: Storage,
+        dtype: DType,
+        geometry: &Geometry,
+        device: Device,
+        keys: KeySet,
+        marks: Marks,
+        start: Start,
+    ) -> Self {
+        let marks = if start.0.is_none() { marks | Marks::FOREIGN } else { marks };
+        let vacant = Shared::<Body>::vacant();
+        let body = vacant.place();
+        // SAFETY: every field is written before the handle becomes one that drops.
+        unsafe {
+            (&raw mut (*body).keys).write(keys);
+            (&raw mut (*body).marks).write(AtomicU8::new(marks.bits()));
+            (&raw mut (*body).dtype).write(dtype);
+            (&raw mut (*body).device).write(device);
+            (&raw mut (*body).geometry).write(geometry.clone());
+            (&raw mut (*body).storage).write(storage);
+            (&raw mut (*body).start).write(start);
+            (&raw mut (*body).extensions).write(Extensions::default());
+            (&raw mut (*body).base).write(ManuallyDrop::new(None));
+        }
+        Self(ManuallyDrop::into_inner(vacant))
+    }
+
+    /// A tensor over all of a storage of this device that is large enough.
+    #[inline(always)]
+    pub(crate) fn over(storage: Storage, dtype: DType, geometry: &Geometry, device: Device) -> Self {
+        let inference = guard::is_inference_mode();
+        let start = Start(storage.memory());
+        Self::body(storage, dtype, geometry, device, default_keys(device, inference), Marks::of_new(inference), start)
+    }
+
+    /// A one-dimensional CPU tensor with a copy of these elements.
+    #[must_use]
+    pub fn from_slice<T: Element>(elements: &[T]) -> Self {
+        let storage = Storage::host(size_of_val(elements));
+        let geometry = Geometry::contiguous(&[i64::try_from(elements.len()).unwrap_or(i64::MAX)]);
+        access::fill(&storage, elements);
+        Self::over(storage, T::DTYPE, &geometry, Device::CPU)
+    }
+
+    /// A plain number as a tensor without dimensions. In a computation with tensors it decides no more than the kind of the result:
+    /// `x * 2.0` has the precision of `x`.
+    ///
+    /// ```
+    /// use dispatch_runtime::{DType, Tensor};
+    /// let two = Tensor::number(2.into());
+    /// assert!(two.is_number() && two.dtype() == DType::I64 && two.sizes().is_empty());
+    /// ```
+    #[must_use]
+    pub fn number(value: Scalar) -> Self {
+        let storage = Storage::host(16);
+        let dtype = match value {
+            Scalar::Bool(value) => access::fill(&storage, &[Bool::from(value)]),
+            Scalar::Int(value) => access::fill(&storage, &[value]),
+            Scalar::Float(value) => access::fill(&storage, &[value]),
+            Scalar::Complex(value) => access::fill(&storage, &[value]),
+        };
+        let inference = guard::is_inference_mode();
+        let keys = default_keys(Device::CPU, inference);
+        let (marks, start) = (Marks::of_new(inference) | Marks::NUMBER, Start(storage.memory()));
+        Self::body(storage, dtype, &Geometry::contiguous(&[]), Device::CPU, keys, marks, start)
+    }
+
+    /// Another walk through the same storage.
+    ///
+    /// # Errors
+    ///
+    /// Where the geometry reaches outside the storage.
+    #[inline]
+    pub fn restride(&self, geometry: Geometry) -> Result<Self, OutOfStorage> {
+        let body = &*self.0;
+        let marks = self.marks_of_memory();
+        if geometry.is_within(&body.geometry) {
+            let storage = body.storage.clone();
+            return Ok(Self::body(storage, body.dtype, &geometry, body.device, body.keys, marks, body.start));
+        }
+        let memory = body.start.0.and_then(|_| body.storage.memory());
+        Self::with_marks(body.storage.clone(), memory, body.dtype, geometry, body.keys, marks)
+    }
+
+    /// The same array under other keys: how a layer makes tensors of its own kind. History does not come along.
+    #[must_use]
+    pub fn with_keys(&self, keys: KeySet) -> Self {
+        let body = &self.0;
+        let marks = self.marks_of_memory();
+        Self::body(body.storage.clone(), body.dtype, &body.geometry, body.device, keys, marks, body.start)
+    }
+
+    /// The same under other keys, where only operators can say what the elements are: neither [`read`](Self::read) nor a kernel finds
+    /// them, nor those of a view of it. A layer whose tensors stand for more than their sizes say makes them so.
+    ///
+    /// ```
+    /// use dispatch_runtime::{Geometry, Tensor};
+    /// let x = Tensor::from_slice(&[1.0_f32, 2.0]);
+    /// let hidden = x.out_of_reach(x.keys());
+    /// assert!(hidden.sizes() == [2] && hidden.read::<f32>().is_err());
+    /// let view = hidden.restride(Geometry::contiguous(&[1]).at(1)).unwrap();
+    /// assert!(view.read::<f32>().is_err());
+    /// ```
+    #[must_use]
+    pub fn out_of_reach(&self, keys: KeySet) -> Self {
+        let body = &self.0;
+        let marks = self.marks_of_memory();
+        Self::body(body.storage.clone(), body.dtype, &body.geometry, body.device, keys, marks, Start(None))
+    }
+}
+
+/// The keys of a tensor of this device: its data, its view tracking, its autograd and its autocast.
+#[inline]
+fn default_keys(device: Device, inference: bool) -> KeySet {
+    let tracked = if inference { 0 } else { layer_bit(AD_INPLACE_OR_VIEW) | layer_bit(AUTOGRAD) };
+    KeySet::from_bits(layer_bit(DENSE) | layer_bit(AUTOCAST) | tracked | 1 << device.backend())
+}

@@ -1,0 +1,307 @@
+//! Tensors from Rust's own numbers, arrays and vectors.
+//!
+//! An array's sizes are in its type, so making a tensor of it cannot fail. A vector of vectors can be ragged, and gives an error.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::geometry::{Dims, Geometry};
+use super::{Tensor, access};
+use crate::error::{BadArgument, Error};
+use crate::key::Device;
+use crate::memory::Storage;
+use crate::scalar::{Bool, Element};
+
+/// A number, or an array of them in any number of dimensions: what tensors can be made of without a doubt about their sizes.
+///
+/// ```
+/// use dispatch_runtime::Tensor;
+/// assert_eq!(Tensor::from(2.5_f64).sizes(), []);
+/// assert_eq!(Tensor::from([[1, 2, 3], [4, 5, 6]]).sizes(), [2, 3]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a number that tensors can hold nor an array of them",
+    label = "write numbers of a tensor's dtypes, `bool`s, or arrays of them",
+    note = "a vector of vectors can be ragged: use `Tensor::try_from`"
+)]
+pub trait Nested: Copy {
+    /// What the tensor's elements are.
+    type Element: Element;
+
+    /// The elements of several, side by side.
+    fn elements(several: &[Self]) -> Cow<'_, [Self::Element]>;
+
+    /// Adds the sizes of the array, the outermost first. A number adds none.
+    fn sizes(sizes: &mut Dims);
+}
+
+impl<T: Element> Nested for T {
+    type Element = T;
+
+    fn elements(several: &[T]) -> Cow<'_, [T]> {
+        Cow::Borrowed(several)
+    }
+
+    fn sizes(_: &mut Dims) {}
+}
+
+impl Nested for bool {
+    type Element = Bool;
+
+    fn elements(several: &[Self]) -> Cow<'_, [Bool]> {
+        several.iter().copied().map(Bool::from).collect()
+    }
+
+    fn sizes(_: &mut Dims) {}
+}
+
+impl<A: Nested, const N: usize> Nested for [A; N] {
+    type Element = A::Element;
+
+    fn elements(several: &[Self]) -> Cow<'_, [A::Element]> {
+        A::elements(several.as_flattened())
+    }
+
+    fn sizes(sizes: &mut Dims) {
+        sizes.push(count(N));
+        A::sizes(sizes);
+    }
+}
+
+/// A number gives a tensor without dimensions, an array one with as many as it is nested.
+///
+/// ```
+/// use dispatch_runtime::{DType, Tensor};
+/// let t = Tensor::from([[true, false], [false, true]]);
+/// assert_eq!((t.dtype(), t.sizes()), (DType::Bool, &[2_i64, 2][..]));
+/// ```
+impl<A: Nested> From<A> for Tensor {
+    fn from(value: A) -> Self {
+        let mut sizes = Dims::new();
+        A::sizes(&mut sizes);
+        copied(&A::elements(&[value]), &sizes)
+    }
+}
+
+impl<A: Nested> From<&[A]> for Tensor {
+    fn from(values: &[A]) -> Self {
+        let mut sizes = Dims::from_slice(&[count(values.len())]);
+        A::sizes(&mut sizes);
+        copied(&A::elements(values), &sizes)
+    }
+}
+
+impl<A: Nested, const N: usize> From<&[A; N]> for Tensor {
+    fn from(values: &[A; N]) -> Self {
+        values.as_slice().into()
+    }
+}
+
+impl<A: Nested> From<Vec<A>> for Tensor {
+    fn from(values: Vec<A>) -> Self {
+        values.as_slice().into()
+    }
+}
+
+impl<A: Nested> From<&Vec<A>> for Tensor {
+    fn from(values: &Vec<A>) -> Self {
+        values.as_slice().into()
+    }
+}
+
+impl Tensor {
+    /// A tensor of these sizes, with these elements in the order in which people count: the last dimension fastest.
+    ///
+    /// ```
+    /// use dispatch_runtime::Tensor;
+    /// let t = Tensor::from_vec(vec![1, 2, 3, 4, 5, 6], &[2, 3]).unwrap();
+    /// assert_eq!(t.to_string(), "tensor([[1, 2, 3],\n        [4, 5, 6]], dtype=int32)");
+    /// assert!(Tensor::from_vec(vec![1, 2, 3], &[2, 2]).is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where there are more or fewer elements than the sizes ask for.
+    #[expect(clippy::needless_pass_by_value, reason = "what a caller has no more use for is the usual argument")]
+    pub fn from_vec<A: Nested>(elements: Vec<A>, sizes: &[i64]) -> Result<Self, BadArgument> {
+        let elements = A::elements(&elements);
+        let product = sizes.iter().try_fold(1_i64, |product, &size| product.checked_mul(size));
+        let fits = sizes.iter().all(|&size| size >= 0) && product == Some(count(elements.len()));
+        if !fits {
+            let expected = format!("sizes that multiply to {}, the number of elements", elements.len());
+            return Err(BadArgument::sizes("sizes", sizes, expected));
+        }
+        Ok(copied(&elements, sizes))
+    }
+}
+
+/// Rows of a tensor that are not equally long.
+///
+/// ```
+/// use dispatch_runtime::Tensor;
+/// let error = Tensor::try_from(vec![vec![1.0, 2.0], vec![3.0]]).unwrap_err();
+/// assert_eq!(error.to_string(), "row [1] has length 1, but those before it have length 2");
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ragged {
+    /// Which row: its position in each dimension.
+    pub row: Vec<usize>,
+    /// How long it is.
+    pub found: usize,
+    /// How long the first one is.
+    pub expected: usize,
+}
+
+impl fmt::Display for Ragged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { row, found, expected } = self;
+        write!(f, "row {row:?} has length {found}, but those before it have length {expected}")
+    }
+}
+
+impl std::error::Error for Ragged {}
+
+impl From<Ragged> for Error {
+    #[cold]
+    fn from(error: Ragged) -> Self {
+        Self::kernel(error)
+    }
+}
+
+/// A number, an array, or a vector of these or of such vectors: what can be a row of a tensor, or part of one.
+pub trait Row {
+    /// What the tensor's elements are.
+    type Element: Element;
+
+    /// Adds the elements, and finds out the sizes from `depth` on, or compares them with what is known. An error knows its place from
+    /// here on inwards.
+    #[doc(hidden)]
+    fn gather(&self, depth: usize, sizes: &mut Vec<usize>, elements: &mut Vec<Self::Element>) -> Result<(), Ragged>;
+}
+
+impl<A: Nested> Row for A {
+    type Element = A::Element;
+
+    fn gather(&self, depth: usize, sizes: &mut Vec<usize>, elements: &mut Vec<A::Element>) -> Result<(), Ragged> {
+        if sizes.len() == depth {
+            let mut own = Dims::new();
+            A::sizes(&mut own);
+            sizes.extend(own.iter().map(|&size| usize::try_from(size).unwrap_or(0)));
+        }
+        elements.extend_from_slice(&A::elements(std::slice::from_ref(self)));
+        Ok(())
+    }
+}
+
+impl<R: Row> Row for Vec<R> {
+    type Element = R::Element;
+
+    fn gather(&self, depth: usize, sizes: &mut Vec<usize>, elements: &mut Vec<R::Element>) -> Result<(), Ragged> {
+        match sizes.get(depth) {
+            None => sizes.push(self.len()),
+            Some(&expected) if expected != self.len() => {
+                return Err(Ragged { row: Vec::new(), found: self.len(), expected });
+            }
+            Some(_) => {}
+        }
+        for (at, row) in self.iter().enumerate() {
+            row.gather(depth + 1, sizes, elements).map_err(|mut ragged| {
+                ragged.row.insert(0, at);
+                ragged
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Rows of equal length, to any depth. Where there is no row, there is nothing in the dimensions inside either.
+///
+/// ```
+/// use dispatch_runtime::Tensor;
+/// let rows = vec![vec![1.0, 2.0], vec![3.0, 4.0], vec![5.0, 6.0]];
+/// assert_eq!(Tensor::try_from(rows).unwrap().sizes(), [3, 2]);
+/// ```
+impl<R: Row> TryFrom<Vec<Vec<R>>> for Tensor {
+    type Error = Ragged;
+
+    fn try_from(rows: Vec<Vec<R>>) -> Result<Self, Ragged> {
+        let (mut sizes, mut elements) = (Vec::new(), Vec::new());
+        rows.gather(0, &mut sizes, &mut elements)?;
+        let mut sizes: Dims = sizes.into_iter().map(count).collect();
+        if sizes.len() < 2 {
+            sizes.push(0);
+        }
+        Ok(copied(&elements, &sizes))
+    }
+}
+
+fn count(length: usize) -> i64 {
+    i64::try_from(length).unwrap_or(i64::MAX)
+}
+
+/// A CPU tensor of these elements. The sizes multiply to their number.
+fn copied<T: Element>(elements: &[T], sizes: &[i64]) -> Tensor {
+    let storage = Storage::host(size_of_val(elements));
+    access::fill(&storage, elements);
+    Tensor::over(storage, T::DTYPE, &Geometry::contiguous(sizes), Device::CPU)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DType;
+    use half::{bf16, f16};
+    use num_complex::{Complex32, Complex64};
+
+    #[test]
+    fn a_number_of_every_type_is_a_tensor_without_dimensions() {
+        let all = [
+            Tensor::from(1_u8),
+            Tensor::from(1_i8),
+            Tensor::from(1_i16),
+            Tensor::from(1_i32),
+            Tensor::from(1_i64),
+            Tensor::from(f16::ONE),
+            Tensor::from(1.0_f32),
+            Tensor::from(1.0),
+            Tensor::from(Complex32::new(1.0, 2.0)),
+            Tensor::from(Complex64::new(1.0, 2.0)),
+            Tensor::from(true),
+            Tensor::from(bf16::ONE),
+        ];
+        assert!(all.iter().map(Tensor::dtype).eq(DType::ALL));
+        assert!(all.iter().all(|tensor| tensor.sizes().is_empty()));
+    }
+
+    #[test]
+    fn arrays_vectors_and_slices_give_their_sizes() {
+        let deep = Tensor::from([[[[1_i64, 2], [3, 4]]], [[[5, 6], [7, 8]]]]);
+        assert_eq!(deep.sizes(), [2, 1, 2, 2]);
+        assert_eq!(deep.to_vec::<i64>().unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(Tensor::from(vec![[1.0_f32; 3]; 5]).sizes(), [5, 3]);
+        assert_eq!(Tensor::from(&[1_u8, 2][..]).to_vec::<u8>().unwrap(), [1, 2]);
+        assert_eq!(Tensor::from(vec![true, false]).to_vec::<Bool>().unwrap(), [Bool(1), Bool(0)]);
+        assert_eq!(Tensor::from(Vec::<[f32; 3]>::new()).sizes(), [0, 3]);
+        assert_eq!(Tensor::from([[0.0_f32; 0]; 2]).sizes(), [2, 0]);
+    }
+
+    #[test]
+    fn sizes_must_multiply_to_the_number_of_elements() {
+        assert_eq!(Tensor::from_vec(vec![true; 4], &[2, 2]).unwrap().dtype(), DType::Bool);
+        assert_eq!(Tensor::from_vec(Vec::<f32>::new(), &[3, 0]).unwrap().sizes(), [3, 0]);
+        for sizes in [&[3][..], &[-2, -2], &[i64::MAX, 4], &[]] {
+            assert!(Tensor::from_vec(vec![1.0; 4], sizes).is_err(), "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn ragged_rows_say_where() {
+        let ragged = Tensor::try_from(vec![vec![vec![1, 2], vec![3, 4]], vec![vec![5, 6], vec![7]]]).unwrap_err();
+        assert_eq!(ragged, Ragged { row: vec![1, 1], found: 1, expected: 2 });
+        let ragged = Tensor::try_from(vec![vec![[1, 2]], vec![]]).unwrap_err();
+        assert_eq!(ragged, Ragged { row: vec![1], found: 0, expected: 1 });
+        assert_eq!(Tensor::try_from(vec![vec![[1, 2]], vec![[3, 4]]]).unwrap().sizes(), [2, 1, 2]);
+        assert_eq!(Tensor::try_from(vec![Vec::<f32>::new(); 2]).unwrap().sizes(), [2, 0]);
+        assert_eq!(Tensor::try_from(Vec::<Vec<f32>>::new()).unwrap().sizes(), [0, 0]);
+    }
+}

@@ -1,0 +1,107 @@
+//! Memory that is in use by work which outlives the call that asked for it.
+//!
+//! A device may still read or write the CPU's memory when a call returns. Whoever started that holds the storage, as a guard would, and
+//! keeps it alive; whoever wants the memory meanwhile waits for the device, through [`Backend::finish_transfers`](crate::Backend).
+
+use std::ptr::NonNull;
+
+use super::access::AccessError;
+use crate::memory::Storage;
+
+/// Keeps a storage alive, and for reading or for writing, until it is dropped.
+///
+/// ```
+/// use dispatch_runtime::{AccessError, Tensor};
+///
+/// let mut tensor = Tensor::from_slice(&[1.0_f32, 2.0]);
+/// let held = tensor.storage().hold_for_reading().unwrap();
+/// assert!(tensor.read::<f32>().is_ok());
+/// assert_eq!(tensor.write::<f32>().err(), Some(AccessError::InUse));
+/// drop(held);
+/// assert!(tensor.write::<f32>().is_ok());
+/// ```
+#[derive(Debug)]
+pub struct TransferHold {
+    storage: Storage,
+    writes: bool,
+}
+
+impl Storage {
+    /// Lets nobody write, until the result is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Where somebody does just now.
+    pub fn hold_for_reading(&self) -> Result<TransferHold, AccessError> {
+        self.hold(self.enter_read(), false)
+    }
+
+    /// Lets nobody read or write, until the result is dropped, and counts a write.
+    ///
+    /// # Errors
+    ///
+    /// Where somebody does just now.
+    pub fn hold_for_writing(&self) -> Result<TransferHold, AccessError> {
+        self.hold(self.enter_write(), true)
+    }
+
+    fn hold(&self, entered: bool, writes: bool) -> Result<TransferHold, AccessError> {
+        if entered { Ok(TransferHold { storage: self.clone(), writes }) } else { Err(AccessError::InUse) }
+    }
+}
+
+impl TransferHold {
+    /// The memory.
+    #[must_use]
+    pub fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// Where `size` bytes of it are, if it has them and the CPU can address them. They may be read until this is dropped, and written if
+    /// it is held for that.
+    #[must_use]
+    pub fn place(&self, offset: usize, size: usize) -> Option<NonNull<u8>> {
+        let end = offset.checked_add(size)?;
+        // SAFETY: the place is inside of the storage.
+        self.storage.memory().filter(|_| end <= self.storage.size()).map(|start| unsafe { start.add(offset) })
+    }
+}
+
+impl Drop for TransferHold {
+    fn drop(&mut self) {
+        if self.writes {
+            self.storage.leave_write();
+        } else {
+            self.storage.leave_read();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::Tensor;
+
+    #[test]
+    fn a_place_is_inside_of_the_storage() {
+        let held = Storage::host(8).hold_for_writing().unwrap();
+        let start = held.place(0, 8).unwrap();
+        assert_eq!(held.place(3, 5).unwrap().addr().get(), start.addr().get() + 3);
+        assert_eq!((held.place(4, 5), held.place(usize::MAX, 2)), (None, None));
+        // SAFETY: the byte is inside, and held for writing.
+        unsafe { held.place(7, 1).unwrap().write(9) };
+        let last = Tensor::new(held.storage().clone(), crate::DType::U8, crate::Geometry::contiguous(&[8])).unwrap();
+        drop(held);
+        assert_eq!(last.read::<u8>().unwrap()[7], 9);
+    }
+
+    #[test]
+    fn what_is_held_for_writing_is_nobody_elses_and_counts_a_version() {
+        let tensor = Tensor::from_slice(&[1_u8]);
+        let before = tensor.storage().version();
+        let held = tensor.storage().hold_for_writing().unwrap();
+        assert!(tensor.read::<u8>().is_err() && tensor.storage().hold_for_reading().is_err());
+        drop(held);
+        assert!(tensor.read::<u8>().is_ok() && tensor.storage().version() == before + 1);
+    }
+}
