@@ -12,11 +12,11 @@ use dispatch_runtime::guard::{self, Guard, ThreadState};
 use dispatch_runtime::{Error, KeySet, Result, Shared, Tensor, keys, span};
 use smallvec::{SmallVec, smallvec};
 
-use crate::anomaly;
 use crate::error::GradientError;
-use crate::function::Function;
-use crate::leaf::{self, plus};
-use crate::node::{Edge, Gradients, Node};
+use crate::graph::accumulate_grad::{self, plus};
+use crate::graph::anomaly;
+use crate::graph::function::Function;
+use crate::graph::node::{Edge, Gradients, Node};
 
 /// What a backward is to do.
 pub(crate) struct Task<'a> {
@@ -216,7 +216,7 @@ impl Run<'_> {
         if self.task.inputs.is_none() && !leaf.requires_grad() {
             return Ok(());
         }
-        leaf::run_hooks(&leaf, &mut gradient)?;
+        accumulate_grad::run_hooks(&leaf, &mut gradient)?;
         match self.task.inputs {
             Some(inputs) => {
                 for (input, captured) in inputs.iter().zip(&mut self.captured) {
@@ -226,7 +226,7 @@ impl Run<'_> {
                 }
                 Ok(())
             }
-            None => leaf::accumulate(&leaf, gradient),
+            None => accumulate_grad::accumulate(&leaf, gradient),
         }
     }
 

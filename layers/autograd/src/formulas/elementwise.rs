@@ -2,10 +2,10 @@
 
 mod activation;
 pub(super) mod arithmetic;
-mod choice;
 mod complex;
 mod division;
-mod gates;
+mod glu;
+mod min_max;
 mod rounding;
 mod special;
 mod unary;

@@ -1,6 +1,6 @@
 //! Of normalisations.
 
 mod batch;
-mod layers;
-mod shared;
+mod layer;
+mod normalized;
 mod softmax;

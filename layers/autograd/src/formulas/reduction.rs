@@ -1,6 +1,6 @@
 //! Of sums and their like, along dimensions.
 
-mod moments;
-mod renorm;
+mod norms;
 mod scan;
-pub(super) mod totals;
+pub(super) mod sums;
+mod variance;

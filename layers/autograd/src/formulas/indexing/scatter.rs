@@ -4,7 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry};
 
-use super::reduced::{Gathered, Reduction};
+use super::scatter_reduce::{Gathered, Reduction};
 use crate::{Outline, op_grad};
 
 derivatives! {

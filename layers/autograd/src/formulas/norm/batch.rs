@@ -3,7 +3,7 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::shared::{Normalized, Three, mask, wanted};
+use super::normalized::{Normalized, Three, mask, wanted};
 use crate::formulas::missing;
 use crate::{Gradient, op_grad};
 

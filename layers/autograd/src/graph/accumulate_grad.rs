@@ -2,9 +2,9 @@
 
 use dispatch_runtime::{Result, Tensor, guard};
 
-use crate::history;
-use crate::hooks;
-use crate::node::fit;
+use crate::graph::history;
+use crate::graph::hooks;
+use crate::graph::node::fit;
 
 /// Adds a gradient to a leaf's own.
 ///

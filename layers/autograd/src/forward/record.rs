@@ -4,12 +4,12 @@ use dispatch_runtime::guard::{self, Guard};
 use dispatch_runtime::{Argument, KeySet, Result, Shared, Tensor, Unique, Value, keys};
 
 use crate::derivative::{Derivative, Source};
-use crate::function::Function;
-use crate::history::{self, Origin};
-use crate::node::{Edges, Node};
-use crate::outline::{self, Outline, Outlines};
-use crate::saved::{Kept, SavedTensor};
-use crate::views;
+use crate::graph::function::Function;
+use crate::graph::history::{self, Origin};
+use crate::graph::node::{Edges, Node};
+use crate::graph::outline::{self, Outline, Outlines};
+use crate::graph::saved::{Kept, SavedTensor};
+use crate::graph::views;
 
 /// A call that is being recorded. Not public API: kernels that `#[op_grad]` makes use it.
 #[doc(hidden)]

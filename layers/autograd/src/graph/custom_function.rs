@@ -2,12 +2,12 @@
 
 use dispatch_runtime::{Result, Shared, Tensor, guard};
 
-use crate::function::Function;
-use crate::history;
-use crate::node::{Edges, Node};
-use crate::outline::{self, Outline, Outlines};
-use crate::record::copied;
-use crate::saved::{Kept, Saved, SavedTensor, value};
+use crate::forward::record::copied;
+use crate::graph::function::Function;
+use crate::graph::history;
+use crate::graph::node::{Edges, Node};
+use crate::graph::outline::{self, Outline, Outlines};
+use crate::graph::saved::{Kept, Saved, SavedTensor, value};
 
 /// How gradients go back through a custom function, see [`record`].
 ///

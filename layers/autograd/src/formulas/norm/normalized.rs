@@ -3,7 +3,7 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use crate::formulas::reduction::totals::count;
+use crate::formulas::reduction::sums::count;
 
 pub(super) type Three = (Option<Tensor>, Option<Tensor>, Option<Tensor>);
 

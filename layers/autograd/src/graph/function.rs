@@ -3,12 +3,12 @@
 use dispatch_runtime::{Result, Shared, Tensor};
 use smallvec::smallvec;
 
-use crate::custom::{Backward, BackwardContext, Custom};
 use crate::derivative::Derivative;
 use crate::error::GradientError;
-use crate::node::{Gradients, Node};
-use crate::saved::{Kept, Saved};
-use crate::views::Writing;
+use crate::graph::custom_function::{Backward, BackwardContext, Custom};
+use crate::graph::node::{Gradients, Node};
+use crate::graph::saved::{Kept, Saved};
+use crate::graph::views::Writing;
 
 /// What a node does with gradients.
 pub(crate) enum Function {

@@ -7,7 +7,7 @@ use aten::prelude::*;
 use aten::{Beside, Between, Sampling};
 use dispatch_runtime::prelude::*;
 
-use crate::formulas::reduction::totals::sum_of;
+use crate::formulas::reduction::sums::sum_of;
 use crate::op_grad;
 
 macro_rules! samplers {

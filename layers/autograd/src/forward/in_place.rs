@@ -5,10 +5,10 @@ use dispatch_runtime::{KeySet, Operator, Result, Shared, Stack, Tensor, Value, g
 use smallvec::SmallVec;
 
 use crate::error::GradientError;
-use crate::history::{self, Origin};
-use crate::node::Node;
-use crate::record::{below, computing};
-use crate::views::{self, Writing};
+use crate::forward::record::{below, computing};
+use crate::graph::history::{self, Origin};
+use crate::graph::node::Node;
+use crate::graph::views::{self, Writing};
 
 /// The tensors that a call writes to.
 pub(crate) struct Writes {

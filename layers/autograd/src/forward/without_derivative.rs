@@ -2,16 +2,16 @@
 
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value};
 
-use crate::custom::{Backward, BackwardContext};
 use crate::error::GradientError;
-use crate::function::Function;
-use crate::history;
-use crate::in_place::{check_allowed, rebase_history, run_below};
-use crate::node::{Edges, Node};
-use crate::outline;
-use crate::record::{fresh, own};
-use crate::saved::Saved;
-use crate::views::tie_to;
+use crate::forward::in_place::{check_allowed, rebase_history, run_below};
+use crate::forward::record::{fresh, own};
+use crate::graph::custom_function::{Backward, BackwardContext};
+use crate::graph::function::Function;
+use crate::graph::history;
+use crate::graph::node::{Edges, Node};
+use crate::graph::outline;
+use crate::graph::saved::Saved;
+use crate::graph::views::tie_to;
 
 /// A call that nobody said anything about. It is computed, and a backward through it is an error.
 pub(crate) fn without_derivative(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {

@@ -4,7 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, wrap_dim};
 
-use crate::views::scattered;
+use crate::graph::views::scattered;
 use crate::{Outline, not_differentiable};
 
 // Elements of another dtype are other numbers.

@@ -3,7 +3,7 @@
 use aten::prelude::*;
 use dispatch_runtime::{Result, Tensor, guard};
 
-use crate::tensor::Differentiable;
+use crate::api::differentiable::Differentiable;
 
 /// Scales the gradients of these tensors, as if they were one, so that their norm is at most `max_norm`, and gives the norm that they had.
 /// `norm` says which: 2 is Euclid's, infinity is the largest element.

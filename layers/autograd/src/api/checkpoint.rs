@@ -6,18 +6,18 @@ use dispatch_runtime::guard::{self, ThreadState};
 use dispatch_runtime::{Drawn, KeySet, Result, Tensor, keys};
 use dispatch_transform::calling_state;
 
-use crate::custom::{Backward, BackwardContext, ForwardContext, link};
-use crate::differentiation::Differentiation;
+use crate::api::differentiable::Differentiable;
+use crate::api::differentiation::Differentiation;
 use crate::error::GradientError;
-use crate::history;
-use crate::node::{Apart, Edge, Edges};
-use crate::tensor::Differentiable;
+use crate::graph::custom_function::{Backward, BackwardContext, ForwardContext, link};
+use crate::graph::history;
+use crate::graph::node::{Apart, Edge, Edges};
 
 /// Calls `f` and remembers nothing of what it computes: a backward calls it again, with the same random numbers, and goes back through
 /// that. Random numbers that `f` has from threads that it starts are others then.
 ///
 /// Tensors that `f` captures have gradients as the inputs do. It must use the same ones again, and they must not have been written to
-/// since. Inside of a function that is transformed, such as one that [`functional::grad`](crate::functional::grad) is of, `f` is called
+/// since. Inside of a function that is transformed, such as one that [`functional::grad`](crate::api::functional::grad) is of, `f` is called
 /// as it is, and what it computes is remembered.
 ///
 /// ```

@@ -7,9 +7,9 @@ use dispatch_runtime::{Argument, DType, Device, Error, Result, Shared, Spec, Ten
 use smallvec::{SmallVec, smallvec};
 
 use crate::error::GradientError;
-use crate::history;
-use crate::node::Node;
-use crate::outline::{self, Outline};
+use crate::graph::history;
+use crate::graph::node::Node;
+use crate::graph::outline::{self, Outline};
 
 /// What a node saved, in the order in which its function takes it.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::totals::{count, of_mean, restored, sum_of};
+use super::sums::{count, of_mean, restored, sum_of};
 use crate::op_grad;
 
 /// Along which dimensions the deviations of which elements were summed, and how.

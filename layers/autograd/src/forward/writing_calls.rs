@@ -4,12 +4,12 @@ use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value};
 use smallvec::smallvec;
 
 use crate::derivative::{Derivative, Source};
-use crate::function::Function;
-use crate::history;
-use crate::in_place::{Writes, check_allowed, rebase_history, run_below};
-use crate::node::{Edge, Node};
-use crate::outline;
-use crate::record::{Recording, computing, fresh};
+use crate::forward::in_place::{Writes, check_allowed, rebase_history, run_below};
+use crate::forward::record::{Recording, computing, fresh};
+use crate::graph::function::Function;
+use crate::graph::history;
+use crate::graph::node::{Edge, Node};
+use crate::graph::outline;
 
 /// A call that writes to its argument `at` and gives it back, recorded by the derivative of the operator or of its functional form.
 pub(crate) fn in_place_call(

@@ -8,12 +8,12 @@ use dispatch_runtime::guard;
 use dispatch_runtime::{Marks, Result, Shared, Tensor, Value};
 use smallvec::smallvec;
 
-use crate::custom::{Backward, BackwardContext};
-use crate::function::Function;
-use crate::history::{self, Origin};
-use crate::node::{Gradients, Node, fit};
-use crate::outline::Outline;
-use crate::saved::Saved;
+use crate::graph::custom_function::{Backward, BackwardContext};
+use crate::graph::function::Function;
+use crate::graph::history::{self, Origin};
+use crate::graph::node::{Gradients, Node, fit};
+use crate::graph::outline::Outline;
+use crate::graph::saved::Saved;
 
 /// Ties a view to the tensor that it was made of.
 #[inline(always)]

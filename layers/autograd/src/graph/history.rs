@@ -13,10 +13,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use dispatch_runtime::{Marks, Result, Shared, Tensor, Value};
 use dispatch_transform::Lifted;
 
-use crate::hooks::LeafHooks;
-use crate::node::{Edge, Node};
-use crate::retain::{self, Retained};
-use crate::views;
+use crate::graph::hooks::LeafHooks;
+use crate::graph::node::{Edge, Node};
+use crate::graph::retain_grad::{self, Retained};
+use crate::graph::views;
 
 #[derive(Default)]
 pub(crate) struct History {
@@ -192,7 +192,7 @@ pub(crate) fn rewrite(tensor: &Tensor, node: Shared<Node>) {
     let before = history.lock().node.replace((node.clone(), 0));
     history.generation.fetch_add(1, Ordering::Release);
     tensor.mark(Marks::REQUIRES_GRAD | Marks::RECORDED);
-    retain::follow(tensor, Edge::Node(node, 0));
+    retain_grad::follow(tensor, Edge::Node(node, 0));
     drop(before);
 }
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use dispatch_runtime::{Marks, Result, Shared, Tensor};
 
-use crate::differentiation::Differentiation;
+use crate::api::differentiation::Differentiation;
 use crate::error::GradientError;
-use crate::history;
-use crate::hooks::{self, HookHandle};
-use crate::node::{Edge, Node};
-use crate::outline;
-use crate::retain;
+use crate::graph::history;
+use crate::graph::hooks::{self, HookHandle};
+use crate::graph::node::{Edge, Node};
+use crate::graph::outline;
+use crate::graph::retain_grad;
 
 /// Tensors that gradients are computed of and by.
 ///
@@ -144,7 +144,7 @@ impl Differentiable for Tensor {
     fn retain_grad(&self) -> Result<()> {
         // A leaf keeps its gradient anyway.
         if let edge @ Edge::Node(..) = found(self)? {
-            retain::retain(self, edge);
+            retain_grad::retain(self, edge);
         }
         Ok(())
     }

@@ -16,10 +16,10 @@ use dispatch_runtime::{Result, Shared, Tensor, Unique};
 use dispatch_transform::calling_state;
 use smallvec::SmallVec;
 
-use crate::anomaly::Site;
-use crate::function::Function;
-use crate::hooks::Hooks;
-use crate::outline::{Outline, Outlines};
+use crate::graph::anomaly::Site;
+use crate::graph::function::Function;
+use crate::graph::hooks::Hooks;
+use crate::graph::outline::{Outline, Outlines};
 
 /// A recorded call, and how to go back through it.
 pub struct Node {

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dispatch_runtime::{Result, Tensor};
 
-use crate::history;
-use crate::hooks::{self, HookHandle};
-use crate::leaf::exchange;
-use crate::node::Edge;
+use crate::graph::accumulate_grad::exchange;
+use crate::graph::history;
+use crate::graph::hooks::{self, HookHandle};
+use crate::graph::node::Edge;
 
 /// Where a hook on a tensor's node puts its gradient. The node does not keep the tensor alive.
 pub(crate) struct Retained {

@@ -5,8 +5,8 @@ use dispatch_runtime::{Result, Tensor};
 
 use crate::engine::{self, Task};
 use crate::error::GradientError;
-use crate::history;
-use crate::node::{Edge, fit};
+use crate::graph::history;
+use crate::graph::node::{Edge, fit};
 
 /// What gradients are wanted of, and how.
 ///

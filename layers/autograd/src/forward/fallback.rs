@@ -4,11 +4,11 @@ use dispatch_runtime::schema::{Argument, Schema};
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value, guard, keys, op_fallback};
 
 use crate::derivative::Derivative;
-use crate::history;
-use crate::in_place::{check_allowed, run_below};
-use crate::unknown::without_derivative;
-use crate::views::tie_to;
-use crate::writes::{call_that_writes_beside, in_place_call};
+use crate::forward::in_place::{check_allowed, run_below};
+use crate::forward::without_derivative::without_derivative;
+use crate::forward::writing_calls::{call_that_writes_beside, in_place_call};
+use crate::graph::history;
+use crate::graph::views::tie_to;
 
 macro_rules! at_every_backend {
     ($($name:ident $key:ident)*) => {$(

@@ -3,8 +3,8 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::shared::{Normalized, mask, wanted};
-use crate::formulas::reduction::totals::sum_of;
+use super::normalized::{Normalized, mask, wanted};
+use crate::formulas::reduction::sums::sum_of;
 use crate::{Gradient, op_grad};
 
 #[op_grad(aten::native_layer_norm, not_differentiable(result1, result2))]

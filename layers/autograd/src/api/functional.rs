@@ -8,10 +8,10 @@ use dispatch_runtime::{KeySet, Marks, Result, Tensor, keys};
 use dispatch_transform::{Entered, Transform, enter};
 
 use crate::Outline;
-use crate::differentiation::Differentiation;
+use crate::api::differentiation::Differentiation;
 use crate::error::GradientError;
-use crate::history;
-use crate::outline::is_differentiable;
+use crate::graph::history;
+use crate::graph::outline::is_differentiable;
 
 /// The transform whose layer is autograd.
 struct Reverse;

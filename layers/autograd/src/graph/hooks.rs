@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dispatch_runtime::{Result, Tensor};
 
-use crate::history;
-use crate::node::{Edge, Gradients, Node};
+use crate::graph::history;
+use crate::graph::node::{Edge, Gradients, Node};
 
 /// Gets the gradient of a tensor, and may give another one in its place.
 pub(crate) type TensorHook = Arc<dyn Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync>;
