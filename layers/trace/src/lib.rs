@@ -41,16 +41,16 @@
 
 mod argument;
 mod clean;
-mod device;
 mod draw;
 mod error;
 mod fuse;
 mod graph;
-mod names;
+mod operator_paths;
 mod parse;
 mod print;
 mod record;
 mod run;
+mod to_device;
 mod verify;
 
 pub use argument::{Argument, Id};

@@ -14,7 +14,7 @@ use self::lex::{Spanned, Token, lex, mistake};
 use crate::argument::{Argument, Id};
 use crate::error::TraceError;
 use crate::graph::{Draft, Effects, Graph, Node, Shown};
-use crate::names;
+use crate::operator_paths;
 use crate::print::Kind;
 use crate::run::fits;
 
@@ -272,10 +272,10 @@ impl Parser<'_> {
     fn operator(&mut self) -> Parsed<(&'static Operator, Range<usize>)> {
         let span = self.span();
         let path = self.name("an operator")?;
-        if let Some(operator) = names::find(&path) {
+        if let Some(operator) = operator_paths::find(&path) {
             return Ok((operator, span));
         }
-        let near = names::near(&path).map(|near| format!("; did you mean `{near}`?"));
+        let near = operator_paths::near(&path).map(|near| format!("; did you mean `{near}`?"));
         let hint = near.unwrap_or_else(|| "; link the crate that defines it".to_owned());
         Err(mistake(self.text, &span, format!("no operator is called `{path}`{hint}")))
     }

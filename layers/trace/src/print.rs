@@ -9,7 +9,7 @@ use dispatch_runtime::{DType, Geometry, Tensor};
 
 use crate::argument::{Argument, Id};
 use crate::graph::{Graph, Node, Shown};
-use crate::names;
+use crate::operator_paths;
 
 /// The kind of a tensor: `f32[2, 3]`, and its strides where they are not those of elements side by side.
 pub(crate) struct Kind<'a>(pub(crate) DType, pub(crate) &'a Geometry);
@@ -118,7 +118,7 @@ impl Graph {
                 _ => write!(f, "let ({}) = ", outputs.join(", "))?,
             }
         }
-        call(f, node, &names::path(node.operator))?;
+        call(f, node, &operator_paths::path(node.operator))?;
         f.write_char(';')
     }
 }

@@ -8,9 +8,9 @@
 //! level alone, and these go on below as if nobody had listened. Several traces of one level hear of the same calls.
 
 mod effects;
+mod other_threads;
 mod recorder;
 mod shapes;
-mod threads;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -22,9 +22,9 @@ use dispatch_runtime::{
 use dispatch_transform::{Level, Transform, depth, enter};
 
 use self::effects::Before;
+use self::other_threads::Elsewhere;
 use self::recorder::Recorder;
 pub(crate) use self::shapes::is_ignorance;
-use self::threads::Elsewhere;
 use crate::error::TraceError;
 use crate::graph::Graph;
 
@@ -152,7 +152,7 @@ struct Listening;
 
 impl Listening {
     fn begin(session: Session) -> Self {
-        threads::take_along();
+        other_threads::take_along();
         SESSIONS.with_borrow_mut(|sessions| sessions.push(session));
         Self
     }
@@ -212,7 +212,7 @@ fn tracer(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let below = keys.below(keys::Tracer);
     let (own, inside) = Traces::here().told_apart();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
-    threads::heard(operator);
+    other_threads::heard(operator);
     if own.is_empty() && inside.is_empty() || !own.is_empty() && is_opened(operator, &arguments, &own) {
         return operator.redispatch_boxed(below, stack);
     }

@@ -8,8 +8,8 @@ use dispatch_transform::{Level, Transform, living};
 
 use crate::batch::Batch;
 use crate::call;
-use crate::map::Randomness;
 use crate::rule::BatchRule;
+use crate::vmap::Randomness;
 
 /// A level whose tensors stand for batches.
 pub(crate) struct Mapping {

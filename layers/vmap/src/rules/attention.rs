@@ -4,7 +4,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{Result, Tensor};
 
 use crate::batch::{Batch, Mapped};
-use crate::words::{folded, taken_apart};
+use crate::shape_words::{folded, taken_apart};
 
 /// One slice says for all, as elements have no part in it.
 #[op_vmap(aten::_fused_sdp_choice)]

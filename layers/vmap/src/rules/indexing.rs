@@ -5,7 +5,7 @@ use dispatch_runtime::{DType, Operation, Operator, Result, Tensor};
 
 use crate::batch::{Batch, Mapped};
 use crate::error::VmapError;
-use crate::words::aligned;
+use crate::shape_words::aligned;
 
 /// The number of each slice.
 fn numbers(batch: &Batch, on: &Tensor) -> Result<Tensor> {

@@ -5,7 +5,7 @@ use dispatch_runtime::{Operator, Result, Value};
 
 use crate::batch::{Batch, Mapped};
 use crate::call;
-use crate::words::{aligned, behind};
+use crate::shape_words::{aligned, behind};
 
 /// The dimensions are those of the whole: the sizes that are given, or the first tensor.
 fn parts(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {

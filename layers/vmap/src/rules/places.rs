@@ -4,7 +4,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{Result, Scalar, Tensor};
 
 use crate::batch::{Batch, Mapped};
-use crate::words::behind;
+use crate::shape_words::behind;
 
 /// A list of places for each slice, as `gather` and `scatter` take them: one for each element beside the dimension, too.
 fn spread(batch: &Batch, index: &Mapped, sizes: &[i64], at: i64) -> Result<Tensor> {

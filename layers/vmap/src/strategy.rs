@@ -8,7 +8,7 @@ use dispatch_runtime::{Operator, Shape, remark};
 
 use crate::level::comes_apart;
 use crate::rule::BatchRule;
-use crate::slices;
+use crate::slice_loop;
 use crate::views::gives_views;
 
 /// How a call with a batch is made. Whatever says something does so for some calls at least; for the others there is a loop.
@@ -59,7 +59,7 @@ impl Way {
             Self::Shape
         } else if operator.functional().is_some() {
             Self::Form
-        } else if slices::check(operator).is_err() {
+        } else if slice_loop::check(operator).is_err() {
             Self::Refused
         } else {
             Self::Loop

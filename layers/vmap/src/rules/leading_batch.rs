@@ -4,7 +4,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{MemoryFormat, Result, Value};
 
 use crate::batch::{Batch, Mapped};
-use crate::words::{aligned, behind};
+use crate::shape_words::{aligned, behind};
 
 macro_rules! whatever_is_in_front {
     ($($operator:ident($this:ident $(, $argument:ident: $ty:ty)*);)*) => {$(

@@ -5,7 +5,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{DType, Result, Scalar, Tensor, wrap_dim};
 
 use crate::batch::{Batch, Mapped};
-use crate::words::{folded, taken_apart, unfolded};
+use crate::shape_words::{folded, taken_apart, unfolded};
 
 fn is_mapped(tensor: Option<&Mapped>) -> bool {
     tensor.is_some_and(Mapped::is_mapped)

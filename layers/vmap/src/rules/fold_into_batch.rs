@@ -4,7 +4,7 @@ use dispatch_runtime::{Operator, Result, Value};
 
 use crate::batch::Batch;
 use crate::call;
-use crate::words::{folded, unfolded};
+use crate::shape_words::{folded, unfolded};
 
 /// `rank` is that of a tensor of items; one dimension fewer is one item, and the batch is the items.
 fn items(batch: &Batch, operator: &Operator, arguments: &[Value], rank: usize) -> Result<Option<Vec<Value>>> {

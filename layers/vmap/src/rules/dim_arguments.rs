@@ -3,10 +3,10 @@
 use dispatch_runtime::schema::TypeKind;
 use dispatch_runtime::{Operator, Result, Tensor, Value};
 
-use super::reductions::rows;
+use super::reduction::rows;
 use crate::batch::Batch;
 use crate::call;
-use crate::words::behind;
+use crate::shape_words::behind;
 
 /// Which dimensions there are to name: those of the first tensor, or one more, which is made.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use dispatch_runtime::{DType, Operator, Result, Tensor, Value, broadcast, result
 
 use crate::batch::{Batch, Mapped};
 use crate::call;
-use crate::words::{aligned, promoted};
+use crate::shape_words::{aligned, promoted};
 
 /// How `reduction` says that all losses, their mean, or their sum are wanted.
 const ALL: i64 = 0;

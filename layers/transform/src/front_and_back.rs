@@ -5,7 +5,7 @@ use std::cell::Cell;
 use dispatch_runtime::guard::{self, ThreadState};
 use dispatch_runtime::{KeySet, Operator, Result, Stack, keys, op_fallback};
 
-use crate::stack::{Aside, modes, top};
+use crate::level_stack::{Aside, modes, top};
 
 thread_local! {
     /// The state of the thread that made the call which is between front and back.

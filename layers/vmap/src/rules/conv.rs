@@ -4,7 +4,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{Result, Tensor};
 
 use crate::batch::{Batch, Mapped};
-use crate::words::{folded, taken_apart};
+use crate::shape_words::{folded, taken_apart};
 
 #[op_vmap(aten::convolution)]
 fn convolution(batch: &Batch, _: ...) -> Result<Mapped> {

@@ -3,7 +3,7 @@
 use dispatch_runtime::{Operator, Promotion, Result, Value};
 
 use crate::batch::Batch;
-use crate::{call, words};
+use crate::{call, shape_words};
 
 fn pointwise(
     batch: &Batch,
@@ -13,7 +13,7 @@ fn pointwise(
 ) -> Result<Option<Vec<Value>>> {
     // A quotient that is not rounded has a fraction.
     let promotion = if matches!(arguments.get(2), Some(Value::None)) { Promotion::Float } else { Promotion::Common };
-    let results = words::pointwise(batch, operator, operands, promotion, arguments)?;
+    let results = shape_words::pointwise(batch, operator, operands, promotion, arguments)?;
     results.map(|results| call::give(batch, operator, arguments, results)).transpose()
 }
 

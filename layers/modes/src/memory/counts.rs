@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::Name;
 
-use crate::table;
+use crate::text_table;
 
 /// One tally, of a mode and of all memory that it follows.
 #[derive(Clone, Default)]
@@ -80,12 +80,12 @@ impl fmt::Display for Shared {
         let Tally { by, current, peak, .. } = self.lock().clone();
         let mut by: Vec<_> = by.into_iter().collect();
         by.sort_by_key(|(_, made)| std::cmp::Reverse(made.bytes));
-        let bytes = |bytes| table::scaled(bytes, "B");
+        let bytes = |bytes| text_table::scaled(bytes, "B");
         let rows = by.into_iter().map(|(maker, Made { blocks, bytes: made, freed })| {
             let maker = maker.map_or_else(|| "no operator".to_owned(), |name| name.to_string());
             vec![maker, blocks.to_string(), bytes(made), bytes(freed), bytes(made - freed)]
         });
-        table::write(f, &["made by", "blocks", "bytes", "freed", "alive"], &rows.collect::<Vec<_>>())?;
+        text_table::write(f, &["made by", "blocks", "bytes", "freed", "alive"], &rows.collect::<Vec<_>>())?;
         write!(f, "\n{} alive, {} at most", bytes(current), bytes(peak))
     }
 }
