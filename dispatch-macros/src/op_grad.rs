@@ -16,8 +16,8 @@ use syn::{Path, Token, bracketed, parenthesized};
 
 use crate::crate_path;
 use crate::errors::{Errors, at_end};
-use crate::function::{Function, signature_lints};
-use crate::hand_over::{self, Checked, hand_over, hand_over_function};
+use crate::schema_callback::{self, Checked, hand_over, hand_over_function};
+use crate::syntax::function::{Function, signature_lints};
 
 /// The arguments of the attribute.
 pub(crate) struct Flags {
@@ -115,7 +115,7 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
 /// The second step of `not_differentiable!`.
 pub(crate) fn expand_statement(input: TokenStream) -> TokenStream {
     fn parts(input: ParseStream<'_>) -> syn::Result<(Schema, Path)> {
-        let schema = hand_over::schema(input)?;
+        let schema = schema_callback::schema(input)?;
         let operator;
         bracketed!(operator in input);
         Ok((schema, operator.parse()?))

@@ -1,8 +1,9 @@
 //! `#[op_impl]`: a kernel of an operator.
 //!
-//! It takes two steps ([`hand_over`]). The first sees to the kernel alone; the operator's own macro calls the second, [`expand_checked`],
+//! It takes two steps ([`schema_callback`]). The first sees to the kernel alone; the operator's own macro calls the second, [`expand_checked`],
 //! with the operator's schema.
 
+pub(crate) mod attribute;
 pub(crate) mod boxed;
 mod coerce;
 mod dtypes;
@@ -14,12 +15,12 @@ use quote::{ToTokens, quote, quote_spanned};
 
 use crate::crate_path;
 use crate::errors::Errors;
-use crate::flags::{Flags, key_word, static_keys};
-use crate::function::{Function, signature_lints};
-use crate::hand_over;
-use crate::rust_type::RustType;
-use crate::signature::{self, Parameter};
-use crate::written::as_written;
+use crate::op_impl::attribute::{Flags, key_word, static_keys};
+use crate::schema_callback;
+use crate::syntax::function::{Function, signature_lints};
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::{self, Parameter};
+use crate::syntax::user_tokens::as_written;
 
 pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
     let (mut function, flags, dots) = match Function::with_options(["op_impl", "kernel"], attribute, item, check_alone)
@@ -34,7 +35,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
         return quote!(#function #record);
     }
     let to = quote!(#runtime::__private::__kernel);
-    hand_over::hand_over_function(&flags.operator, &to, attribute, (&function, &function.signature), dots)
+    schema_callback::hand_over_function(&flags.operator, &to, attribute, (&function, &function.signature), dots)
 }
 
 /// What can be said without the operator's schema.
@@ -63,7 +64,7 @@ fn check_alone(function: &Function, flags: &Flags, errors: &mut Errors) {
     }
 }
 
-type Checked = hand_over::Checked<Flags>;
+type Checked = schema_callback::Checked<Flags>;
 
 /// The second step, with the schema.
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {

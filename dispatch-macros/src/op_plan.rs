@@ -11,11 +11,11 @@ use syn::{Expr, ExprLit, GenericArgument, Lit, Path, PathArguments, ReturnType, 
 
 use crate::crate_path;
 use crate::errors::Errors;
-use crate::function::{Function, signature_lints};
-use crate::hand_over::{self, hand_over_function};
-use crate::rust_type::RustType;
-use crate::signature::{self, Parameter, named_arguments, rust_name};
-use crate::written::{as_written, here};
+use crate::schema_callback::{self, hand_over_function};
+use crate::syntax::function::{Function, signature_lints};
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::{self, Parameter, named_arguments, rust_name};
+use crate::syntax::user_tokens::{as_written, here};
 
 struct Flags {
     operator: Path,
@@ -52,7 +52,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
 }
 
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
-    let mut checked = match syn::parse2::<hand_over::Checked<Flags>>(input) {
+    let mut checked = match syn::parse2::<schema_callback::Checked<Flags>>(input) {
         Ok(checked) => checked,
         Err(error) => return error.to_compile_error(),
     };
@@ -81,8 +81,8 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     quote!(#errors #function #stub)
 }
 
-fn plan(checked: &hand_over::Checked<Flags>, errors: &mut Errors) -> TokenStream {
-    let hand_over::Checked { schema, contract, flags, signature, .. } = checked;
+fn plan(checked: &schema_callback::Checked<Flags>, errors: &mut Errors) -> TokenStream {
+    let schema_callback::Checked { schema, contract, flags, signature, .. } = checked;
     let (operator, function) = (&flags.operator, &signature.ident);
     if !contract.planned {
         let message = format!(
@@ -133,7 +133,7 @@ fn plan(checked: &hand_over::Checked<Flags>, errors: &mut Errors) -> TokenStream
 
 /// The plan as functions of the operator's type. `list` says that the results are a list; else they are `count` tensors.
 fn expand_plan(
-    checked: &hand_over::Checked<Flags>,
+    checked: &schema_callback::Checked<Flags>,
     (list, count): (bool, usize),
     ty: &syn::Type,
     taken_at: &[usize],
@@ -230,7 +230,7 @@ fn described(ty: &syn::Type) -> Option<(&syn::Type, usize)> {
 
 /// A plan writes nothing, so it takes written arguments as shared ones.
 fn check_types(
-    checked: &hand_over::Checked<Flags>,
+    checked: &schema_callback::Checked<Flags>,
     parameters: &[Parameter],
     taken_at: &[usize],
     types: &[RustType],

@@ -11,11 +11,11 @@ use syn::{FnArg, Path, ReturnType, Signature, Type};
 
 use crate::crate_path;
 use crate::errors::Errors;
-use crate::function::{Function, signature_lints};
-use crate::hand_over::{Checked, hand_over_function};
-use crate::rust_type::RustType;
-use crate::signature::{self, rust_name};
-use crate::written::as_written;
+use crate::schema_callback::{Checked, hand_over_function};
+use crate::syntax::function::{Function, signature_lints};
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::{self, rust_name};
+use crate::syntax::user_tokens::as_written;
 
 /// The argument of the attribute.
 struct Flags {

@@ -7,8 +7,8 @@ use syn::{ReturnType, Signature};
 
 use super::{Flags, purpose};
 use crate::errors::Errors;
-use crate::rust_type::RustType;
-use crate::signature::{self, Parameter, rust_name};
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::{self, Parameter, rust_name};
 
 /// A derivative without mistakes.
 pub(super) struct Derivative {

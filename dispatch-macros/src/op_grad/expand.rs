@@ -8,7 +8,7 @@ use syn::Path;
 use super::check::{Derivative, Taken};
 use super::purpose::EVERY;
 use crate::crate_path;
-use crate::rust_type::RustType;
+use crate::syntax::rust_type::RustType;
 
 /// Absolute paths to the runtime and to the layer.
 struct Paths {

@@ -5,9 +5,9 @@ use quote::{ToTokens, quote};
 use syn::{ReturnType, Signature};
 
 use crate::errors::Errors;
-use crate::flags::{Flags, static_keys};
-use crate::rust_type::RustType;
-use crate::signature;
+use crate::op_impl::attribute::{Flags, static_keys};
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature;
 
 /// Whether a function takes what boxed kernels take.
 pub(super) fn is_boxed(signature: &Signature) -> bool {

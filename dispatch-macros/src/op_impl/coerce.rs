@@ -10,9 +10,9 @@ use syn::ReturnType;
 use syn::spanned::Spanned;
 
 use super::{Checked, Kernel};
-use crate::rust_type::{RustType, without_lifetimes};
-use crate::signature::rust_name;
-use crate::written::{as_written, here};
+use crate::syntax::rust_type::{RustType, without_lifetimes};
+use crate::syntax::signature::rust_name;
+use crate::syntax::user_tokens::{as_written, here};
 
 /// Turns what the operator passes into what the kernel takes.
 pub(super) fn argument(

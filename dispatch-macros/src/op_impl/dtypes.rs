@@ -5,10 +5,10 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{GenericParam, Path, Signature};
 
 use crate::errors::Errors;
-use crate::flags::{DTypes, Flags};
-use crate::rust_type::RustType;
-use crate::signature::Parameter;
-use crate::written::{as_written, here};
+use crate::op_impl::attribute::{DTypes, Flags};
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::Parameter;
+use crate::syntax::user_tokens::{as_written, here};
 
 /// The dtypes, by the names of their Rust types, and the variant of `DType` for each.
 const DTYPES: [(&str, &str); 12] = [

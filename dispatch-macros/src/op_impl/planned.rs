@@ -12,9 +12,9 @@ use syn::{Path, ReturnType, Signature};
 
 use super::{Checked, dtypes, is_key_set};
 use crate::errors::Errors;
-use crate::rust_type::{RustType, without_lifetimes};
-use crate::signature::{self, Parameter, named_arguments, rust_name};
-use crate::written::{as_written, here};
+use crate::syntax::rust_type::{RustType, without_lifetimes};
+use crate::syntax::signature::{self, Parameter, named_arguments, rust_name};
+use crate::syntax::user_tokens::{as_written, here};
 
 /// Whether a kernel takes a plan.
 pub(super) fn is_planned(signature: &Signature) -> bool {

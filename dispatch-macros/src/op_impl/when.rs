@@ -5,10 +5,10 @@ use proc_macro2::{Delimiter, Group, Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use crate::flags::Flags;
-use crate::rust_type::RustType;
-use crate::signature;
-use crate::written::here;
+use crate::op_impl::attribute::Flags;
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature;
+use crate::syntax::user_tokens::here;
 
 /// The function `__holds`, over the kernel's own argument names, or the operator's where the kernel has none.
 pub(super) fn condition(

@@ -6,10 +6,10 @@ use syn::ReturnType;
 
 use super::{Body, Kernel};
 use crate::errors::Errors;
-use crate::flags::Engine;
 use crate::op_impl::Checked;
-use crate::rust_type::RustType;
-use crate::signature::rust_name;
+use crate::op_impl::attribute::Engine;
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::rust_name;
 
 pub(super) fn check<'a>(checked: &'a Checked, engine: &'a Engine, errors: &mut Errors) -> Option<Body<'a>> {
     let Checked { schema, contract, flags, signature, .. } = checked;

@@ -6,10 +6,10 @@ use quote::{ToTokens, format_ident, quote};
 
 use super::{Kernel, Outputs};
 use crate::crate_path;
-use crate::flags::key_word;
-use crate::flags::static_keys;
+use crate::op_impl::attribute::key_word;
+use crate::op_impl::attribute::static_keys;
 use crate::op_impl::when;
-use crate::rust_type::RustType;
+use crate::syntax::rust_type::RustType;
 
 /// One kernel that is registered.
 struct Derived {
@@ -73,7 +73,7 @@ impl Kernel<'_> {
         let Some(when) = &flags.when else {
             return record;
         };
-        let text = crate::written::as_written(&when.condition);
+        let text = crate::syntax::user_tokens::as_written(&when.condition);
         let more = (0..*outs).map(|_| quote!(_));
         let arguments = &self.arguments;
         // The condition looks at the functional operator's arguments, which every form has.

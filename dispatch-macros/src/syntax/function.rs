@@ -6,7 +6,7 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, LitStr, Pat, Safety, Signature, Token, Variadic, Visibility, parse_quote};
 
 use crate::errors::{Errors, at_end};
-use crate::written::as_written;
+use crate::syntax::user_tokens::as_written;
 
 /// A function. The body is opaque, so that a half-typed one still reaches the compiler and the editor.
 pub(crate) struct Function {

@@ -10,12 +10,12 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Lit, Token, bracketed};
 
-use crate::default;
 use crate::errors::Errors;
-use crate::hand_over;
-use crate::rust_type::RustType;
-use crate::signature::{count, rust_name};
-use crate::written::here;
+use crate::schema_callback;
+use crate::syntax::default_value;
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::{count, rust_name};
+use crate::syntax::user_tokens::here;
 
 struct Call {
     /// The runtime, as the operator's macro knows it.
@@ -30,7 +30,7 @@ impl Parse for Call {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let (runtime, function);
         bracketed!(runtime in input);
-        let schema = hand_over::schema(input)?;
+        let schema = schema_callback::schema(input)?;
         bracketed!(function in input);
         let mut call = Self {
             runtime: runtime.parse()?,
@@ -102,8 +102,10 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut missing = Vec::new();
     for (argument, given) in schema.arguments.iter().zip(given) {
         let Some(rust) = RustType::of_argument(argument) else { continue };
-        let default =
-            argument.default.as_ref().and_then(|value| default::expression(value, &argument.ty, &rust, &call.runtime));
+        let default = argument
+            .default
+            .as_ref()
+            .and_then(|value| default_value::expression(value, &argument.ty, &rust, &call.runtime));
         match (given, default) {
             (Some((rank, value)), _) => {
                 let value = convert(value, argument, &rust, &call.runtime);

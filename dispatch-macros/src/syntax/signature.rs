@@ -8,8 +8,8 @@ use syn::spanned::Spanned;
 use syn::{FnArg, Pat, ReturnType, Signature, Token, Type, parse_quote};
 
 use crate::errors::Errors;
-use crate::rust_type::RustType;
-use crate::written::as_written;
+use crate::syntax::rust_type::RustType;
+use crate::syntax::user_tokens::as_written;
 
 /// A parameter that a user wrote.
 #[derive(Clone)]

@@ -8,7 +8,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Lit, LitInt, Path, Token, parenthesized, token};
 
-use crate::written::{as_written, here};
+use crate::syntax::user_tokens::{as_written, here};
 
 /// Parsed, not yet checked.
 pub(crate) struct Flags {

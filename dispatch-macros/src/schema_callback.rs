@@ -11,10 +11,10 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::{FnArg, LitInt, LitStr, Path, Signature, Token, bracketed};
 
 use crate::crate_path;
-use crate::function::Function;
-use crate::rust_type::RustType;
-use crate::signature;
-use crate::written::here;
+use crate::syntax::function::Function;
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature;
+use crate::syntax::user_tokens::here;
 
 /// Lets an operator's macro call the macro `to` with the operator's schema, and with `what` behind it.
 pub(crate) fn hand_over(operator: &Path, to: &TokenStream, what: &TokenStream) -> TokenStream {

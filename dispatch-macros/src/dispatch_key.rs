@@ -97,7 +97,7 @@ impl Parse for Item {
         }
         input.parse::<Token![:]>()?;
         let ty: syn::Type = input.parse()?;
-        if crate::rust_type::RustType::written(&ty).text() != "Key" {
+        if crate::syntax::rust_type::RustType::written(&ty).text() != "Key" {
             return Err(syn::Error::new_spanned(
                 &ty,
                 format!("a dispatch key is a `Key`; write `static {name}: Key;`"),

@@ -4,9 +4,9 @@ use dispatch_schema::Schema;
 use syn::{ReturnType, Signature, Type};
 
 use crate::errors::Errors;
-use crate::rust_type::RustType;
-use crate::signature::Parameter;
-use crate::written::as_written;
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::Parameter;
+use crate::syntax::user_tokens::as_written;
 
 /// The schema that the signature says: the inverse of the table of Rust types.
 pub(crate) fn schema(function: &Signature, parameters: &[Parameter], errors: &mut Errors) -> Option<Schema> {

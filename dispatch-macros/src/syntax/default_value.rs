@@ -4,7 +4,7 @@ use dispatch_schema::{DefaultValue, Type, TypeKind};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use crate::rust_type::RustType;
+use crate::syntax::rust_type::RustType;
 
 /// The expression for an argument's default, in the argument's own type. None for a default that Rust has no expression for.
 pub(crate) fn expression(
