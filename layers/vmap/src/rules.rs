@@ -44,8 +44,5 @@ mod linalg;
 mod loss;
 #[cfg(feature = "norm")]
 mod norm;
-mod parts;
-mod places;
 mod reduction;
-mod reinterpreted;
 mod views;

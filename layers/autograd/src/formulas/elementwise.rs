@@ -6,6 +6,5 @@ mod complex;
 mod division;
 mod glu;
 mod min_max;
-mod rounding;
 mod special;
 mod unary;

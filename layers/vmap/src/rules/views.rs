@@ -1,10 +1,12 @@
-//! Operators about where elements are in memory, which no result of a loop shares with a batch.
+//! Views that are not a change of strides for all slices: handles that are bound to a view, views as another dtype, `as_strided_copy`.
+//! And the operators that put a part into a whole, which the gradients of views are made of.
 
 use dispatch_macros::op_vmap;
-use dispatch_runtime::{Operation, Result};
+use dispatch_runtime::{DType, Operation, Operator, Result, Value};
 
 use crate::batch::{Batch, Mapped};
-use crate::views;
+use crate::shape_words::{aligned, behind};
+use crate::{call, views};
 
 /// A handle that is bound to a view of what it was is bound to the view for all slices.
 macro_rules! bound_to {
@@ -44,4 +46,57 @@ fn as_strided_scatter(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
     let Some((sizes, strides)) = of_all(batch, &this, size, stride) else { return Ok(None) };
     let tensor = aten::as_strided_scatter(&this.tensor, &batch.each(&src)?, &sizes, &strides, storage_offset)?;
     Ok(Some(Mapped { tensor, dim: this.dim }))
+}
+
+/// The last dimension changes, and the batch is not the last.
+#[op_vmap(aten::view_as_complex)]
+fn view_as_complex(_: &Batch, this: Mapped) -> Result<Mapped> {
+    // What a slice alone cannot be, the batch would make possible.
+    aten::view_as_complex(&this.first()?)?;
+    Ok(Mapped::in_front(aten::view_as_complex(&this.front()?)?))
+}
+
+#[op_vmap(aten::view_as_real)]
+fn view_as_real(_: &Batch, this: Mapped) -> Result<Mapped> {
+    Ok(Mapped::in_front(aten::view_as_real(&this.front()?)?))
+}
+
+#[op_vmap(aten::view_dtype)]
+fn view_dtype(_: &Batch, this: Mapped, dtype: DType) -> Result<Mapped> {
+    aten::view_dtype(&this.first()?, dtype)?;
+    Ok(Mapped::in_front(aten::view_dtype(&this.front()?, dtype)?))
+}
+
+/// The dimensions are those of the whole: the sizes that are given, or the first tensor.
+fn parts(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+    let rank = match (&arguments[0], &arguments[1]) {
+        (_, Value::Ints(sizes)) => sizes.len(),
+        (Value::Tensor(whole), _) => whole.sizes().len(),
+        _ => 0,
+    };
+    if rank == 0 {
+        return Ok(None);
+    }
+    let mut values = arguments.to_vec();
+    for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
+        *value = match (&*value, argument.name.as_str()) {
+            (Value::Tensor(tensor), _) => batch.each(&batch.mapped(tensor))?.into(),
+            (Value::Ints(sizes), _) => [&[batch.size()], &sizes[..]].concat().into(),
+            (Value::Int(dim), "dim" | "dim1" | "dim2") => behind(*dim, rank)?.into(),
+            _ => continue,
+        };
+    }
+    call::give(batch, operator, arguments, operator.call(values)?).map(Some)
+}
+
+by_values! {
+    parts =>
+    select_backward slice_backward diagonal_backward unfold_backward
+    select_scatter slice_scatter diagonal_scatter
+}
+
+#[op_vmap(aten::copy)]
+fn copy(batch: &Batch, this: Mapped, src: Mapped, non_blocking: bool) -> Result<Mapped> {
+    let source = if src.is_mapped() { aligned(&src, this.rank())? } else { src.tensor().clone() };
+    Ok(Mapped::in_front(aten::copy(&batch.each(&this)?, &source, non_blocking)?))
 }
