@@ -1,6 +1,7 @@
 //! Of normalisations.
 
 mod batch;
+mod group;
 mod layer;
 mod normalized;
 mod softmax;

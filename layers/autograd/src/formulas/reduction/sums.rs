@@ -1,11 +1,11 @@
-//! Sums, means, products and extremes along dimensions.
+//! Sums, means and products along dimensions.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Dims, wrap_dim};
 
 use crate::complex::conj;
-use crate::{Outline, not_differentiable, op_grad};
+use crate::{Outline, not_differentiable};
 
 /// Which dimensions were reduced; without any named, all were.
 fn reduced(sizes: &[i64], dims: &[i64]) -> Result<Vec<usize>> {
@@ -53,19 +53,6 @@ fn product_of_others(this: &Tensor, dim: i64) -> Result<Tensor> {
     conj(&(before(this)? * before(&this.flip(&[dim])?)?.flip(&[dim])?)?)
 }
 
-/// The gradient of an extreme, which all that reach it share.
-fn shared(grad: &Tensor, this: &Tensor, dims: &[i64], keepdim: bool, extreme: &Tensor) -> Result<Tensor> {
-    let reaches = this.eq(&restored(extreme, this.sizes(), dims, keepdim)?)?;
-    let sharers = reaches.sum_dim_intlist(Some(dims), true)?;
-    (restored(grad, this.sizes(), dims, keepdim)? / sharers)? * reaches
-}
-
-/// The gradient of one element among all, which those of the same value share.
-pub(crate) fn shared_by_all(grad: &Tensor, this: &Tensor, value: &Tensor) -> Result<Tensor> {
-    let same = this.eq(value)?.logical_or(&this.isnan()?.logical_and(&value.isnan()?)?)?;
-    (grad / same.sum()?)? * same
-}
-
 derivatives! {
     sum(grad; this: &Outline) => grad.expand(this.sizes());
     sum_dim_intlist(grad; this: &Outline, dim: Option<&[i64]>, keepdim: bool) =>
@@ -85,25 +72,6 @@ derivatives! {
         let share = (this - restored(result, this.sizes(), dim, keepdim)?)?.exp()?;
         restored(grad, this.sizes(), dim, keepdim)? * conj(&share)?
     };
-    amax(grad, this; dim: &[i64], keepdim: bool, result: &Tensor) => shared(grad, this, dim, keepdim, result);
-    amin(grad, this; dim: &[i64], keepdim: bool, result: &Tensor) => shared(grad, this, dim, keepdim, result);
-    max(grad, this, result) => shared_by_all(grad, this, result);
-    min(grad, this, result) => shared_by_all(grad, this, result);
-}
-
-#[op_grad(aten::aminmax)]
-fn aminmax(
-    grad_min: Option<&Tensor>,
-    grad_max: Option<&Tensor>,
-    this: &Tensor,
-    dim: Option<i64>,
-    keepdim: bool,
-    min: &Tensor,
-    max: &Tensor,
-) -> Result<Option<Tensor>> {
-    let dims: Vec<i64> = dim.into_iter().collect();
-    let of = |grad: Option<&Tensor>, extreme| grad.map(|grad| shared(grad, this, &dims, keepdim, extreme)).transpose();
-    sum_of(of(grad_min, min)?, of(grad_max, max)?)
 }
 
 /// What there is of two gradients.
@@ -115,8 +83,6 @@ pub(crate) fn sum_of(first: Option<Tensor>, second: Option<Tensor>) -> Result<Op
 }
 
 not_differentiable!(
-    aten::argmax,
-    aten::argmin,
     aten::any,
     aten::any_dim,
     aten::any_dims,

@@ -1,4 +1,4 @@
-//! Variances and norms.
+//! Variances and standard deviations.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -57,36 +57,4 @@ fn std_mean(grad0: Option<&Tensor>, grad1: Option<&Tensor>, result0: &Tensor, _:
     let all = Deviations { this, dims: dim.unwrap_or_default(), correction, keepdim };
     let of_deviation = grad0.map(|grad| all.of_deviation(grad, result0)).transpose()?;
     sum_of(of_deviation, grad1.map(|grad| all.of_mean(grad)).transpose()?)
-}
-
-#[op_grad(aten::linalg_vector_norm)]
-#[expect(clippy::float_cmp, reason = "these orders are exact")]
-fn vector_norm(grad: &Tensor, result: &Tensor, _: ...) -> Result<Tensor> {
-    let dims = dim.unwrap_or_default();
-    let grad = restored(grad, this.sizes(), dims, keepdim)?;
-    let norm = restored(result, this.sizes(), dims, keepdim)?;
-    let ord = ord.to_f64().unwrap_or(f64::NAN);
-    if ord == 0.0 {
-        return this.zeros_like();
-    }
-    if ord == 1.0 {
-        return grad * this.sgn()?;
-    }
-    if ord.is_infinite() {
-        let size = this.abs()?;
-        let reaches = size.eq(&norm)?.logical_or(&size.isnan()?.logical_and(&norm.isnan()?)?)?;
-        let sharers = reaches.sum_dim_intlist(Some(dims), true)?;
-        return (this.sgn()? * reaches)? * (grad / sharers)?;
-    }
-    let zero = norm.eq_scalar(0)?;
-    if ord == 2.0 {
-        return this * (grad / &norm)?.masked_fill_scalar(&zero, 0)?;
-    }
-    // x * |x|^(p - 2), as what is defined at zero.
-    let powers = if ord < 2.0 {
-        (this.sgn()? * this.abs()?.pow_tensor_scalar(ord - 1.0)?)?.masked_fill_scalar(&this.eq_scalar(0)?, 0)?
-    } else {
-        (this * this.abs()?.pow_tensor_scalar(ord - 2.0)?)?
-    };
-    powers * (grad * norm.pow_tensor_scalar(1.0 - ord)?)?.masked_fill_scalar(&zero, 0)?
 }
