@@ -191,7 +191,7 @@ pub fn __row(input: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn unknown_backend_import_its_key_or_declare_it_with_dispatch_key(input: TokenStream) -> TokenStream {
-    op_impl::attribute::find_key(input.into()).into()
+    syntax::keys::find_key(input.into()).into()
 }
 
 /// Not public API: what `autocast!` expands to if it does not have the policy.

@@ -15,9 +15,10 @@ use quote::{ToTokens, quote, quote_spanned};
 
 use crate::crate_path;
 use crate::errors::Errors;
-use crate::op_impl::attribute::{Flags, key_word, static_keys};
+use crate::op_impl::attribute::Flags;
 use crate::schema_callback;
 use crate::syntax::function::{Function, signature_lints};
+use crate::syntax::keys::{key_word, static_keys};
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::{self, Parameter};
 use crate::syntax::user_tokens::as_written;

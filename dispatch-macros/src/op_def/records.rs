@@ -5,9 +5,9 @@ use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Expr};
 
 use super::Definition;
-use crate::op_impl::attribute::static_keys;
 use crate::syntax::default_value;
 use crate::syntax::function::signature_lints;
+use crate::syntax::keys::static_keys;
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::rust_name;
 

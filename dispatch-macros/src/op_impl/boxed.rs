@@ -5,7 +5,8 @@ use quote::{ToTokens, quote};
 use syn::{ReturnType, Signature};
 
 use crate::errors::Errors;
-use crate::op_impl::attribute::{Flags, static_keys};
+use crate::op_impl::attribute::Flags;
+use crate::syntax::keys::static_keys;
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature;
 

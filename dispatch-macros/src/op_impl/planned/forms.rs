@@ -6,9 +6,8 @@ use quote::{ToTokens, format_ident, quote};
 
 use super::{Kernel, Outputs};
 use crate::crate_path;
-use crate::op_impl::attribute::key_word;
-use crate::op_impl::attribute::static_keys;
 use crate::op_impl::when;
+use crate::syntax::keys::{key_word, static_keys};
 use crate::syntax::rust_type::RustType;
 
 /// One kernel that is registered.
