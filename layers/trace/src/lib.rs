@@ -56,5 +56,5 @@ mod verify;
 pub use argument::{Argument, Id};
 pub use error::TraceError;
 pub use fuse::Fused;
-pub use graph::{Effects, Graph, Input, Node, Shown};
+pub use graph::{Effects, Graph, Input, Node, ValueInfo};
 pub use record::trace;

@@ -22,7 +22,7 @@ use dispatch_runtime::{
 use dispatch_transform::{Level, Transform, depth, enter};
 
 use self::effects::Before;
-use self::other_threads::Elsewhere;
+use self::other_threads::OtherThreadCall;
 use self::recorder::Recorder;
 pub(crate) use self::shapes::is_ignorance;
 use crate::error::TraceError;
@@ -39,7 +39,7 @@ struct Session {
     /// How many levels its calls are inside of.
     depth: usize,
     trace: Rc<RefCell<Trace>>,
-    elsewhere: Elsewhere,
+    other_thread: OtherThreadCall,
 }
 
 #[derive(Default)]
@@ -115,29 +115,30 @@ fn record<O: IntoIterator<Item = Tensor>>(
             return Err(TraceError::RepeatedInput { first, second }.into());
         }
     }
-    let entered = (depth() > 0).then(|| enter(Heard));
+    let entered = (depth() > 0).then(|| enter(TracedLevel));
     let level = entered.as_ref().map(|entered| entered.level().clone());
     let lift = |tensor: &Tensor| level.as_ref().map_or_else(|| tensor.clone(), |level: &Level| level.lift(tensor));
     let inputs: Vec<Tensor> = inputs.iter().map(lift).collect();
     let recorder = Recorder::new(level, guard::is_grad_enabled(), &inputs);
     let trace = Rc::new(RefCell::new(Trace { opens, recorder, ..Trace::default() }));
-    let elsewhere = Elsewhere::default();
+    let other_thread = OtherThreadCall::default();
     let results = {
-        let _session = Listening::begin(Session { depth: depth(), trace: trace.clone(), elsewhere: elsewhere.clone() });
+        let _session =
+            RecordingGuard::begin(Session { depth: depth(), trace: trace.clone(), other_thread: other_thread.clone() });
         let _heard = guard::include(keys::Tracer.into());
         f(&inputs)
     };
     let Trace { recorder, failed, .. } = trace.take();
-    if let Some(error) = failed.or_else(|| elsewhere.call()) {
+    if let Some(error) = failed.or_else(|| other_thread.call()) {
         return Err(error.into());
     }
     Ok(recorder.finish(results?)?)
 }
 
 /// The level of a function that is traced inside of a transformed one. What it differentiates is its own, as everywhere.
-struct Heard;
+struct TracedLevel;
 
-impl Transform for Heard {
+impl Transform for TracedLevel {
     fn layers(&self) -> KeySet {
         KeySet::layers_of(keys::Autograd) | KeySet::layers_of(keys::ADInplaceOrView)
     }
@@ -148,9 +149,9 @@ impl Transform for Heard {
 }
 
 /// Ends the recording, however the function ends.
-struct Listening;
+struct RecordingGuard;
 
-impl Listening {
+impl RecordingGuard {
     fn begin(session: Session) -> Self {
         other_threads::take_along();
         SESSIONS.with_borrow_mut(|sessions| sessions.push(session));
@@ -158,7 +159,7 @@ impl Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for RecordingGuard {
     fn drop(&mut self) {
         drop(SESSIONS.with_borrow_mut(Vec::pop));
     }

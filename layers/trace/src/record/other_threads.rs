@@ -13,14 +13,14 @@ use crate::error::TraceError;
 
 thread_local! {
     /// The traces of the threads that started this one.
-    static STARTED_BY: RefCell<Vec<Elsewhere>> = const { RefCell::new(Vec::new()) };
+    static STARTED_BY: RefCell<Vec<OtherThreadCall>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The first operator that was called on another thread.
 #[derive(Clone, Default)]
-pub(super) struct Elsewhere(Arc<Mutex<Option<String>>>);
+pub(super) struct OtherThreadCall(Arc<Mutex<Option<String>>>);
 
-impl Elsewhere {
+impl OtherThreadCall {
     pub(super) fn call(&self) -> Option<TraceError> {
         let operator = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         Some(TraceError::OtherThread { operator })
@@ -34,8 +34,8 @@ pub(super) fn take_along() {
 }
 
 fn pack() -> Unpack {
-    let here = SESSIONS.with_borrow(|sessions| sessions.iter().map(|session| session.elsewhere.clone()).collect());
-    let started_by: Vec<Elsewhere> = [here, STARTED_BY.with_borrow(Clone::clone)].concat();
+    let here = SESSIONS.with_borrow(|sessions| sessions.iter().map(|session| session.other_thread.clone()).collect());
+    let started_by: Vec<OtherThreadCall> = [here, STARTED_BY.with_borrow(Clone::clone)].concat();
     Box::new(|| {
         STARTED_BY.set(started_by);
         Box::new(())
@@ -45,7 +45,7 @@ fn pack() -> Unpack {
 /// Tells traces of other threads about a call on this one.
 pub(super) fn heard(operator: &Operator) {
     STARTED_BY.with_borrow(|traces| {
-        for Elsewhere(call) in traces {
+        for OtherThreadCall(call) in traces {
             call.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| operator.name().to_string());
         }
     });
