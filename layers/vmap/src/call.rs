@@ -6,7 +6,7 @@ use dispatch_runtime::{Operator, Result, Shape, Tensor, Value};
 use crate::batch::Batch;
 use crate::error::VmapError;
 use crate::rule::BatchRule;
-use crate::strategy::{Way, word};
+use crate::strategy::{Strategy, word};
 use crate::vmap::Randomness;
 use crate::{check_slice, shape_words, slice_loop, views};
 
@@ -18,17 +18,19 @@ pub(crate) fn is_concerned(batch: &Batch, operator: &Operator, arguments: &[Valu
 /// The results of a call, as the function sees them.
 pub(crate) fn batched(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     check_written(batch, operator, arguments)?;
-    let way = Way::in_one(operator);
+    let strategy = Strategy::without_parts(operator);
     // What a word speaks for is refused by itself, but for a form, whose result a slice may have no room for.
-    if matches!(way, Way::Rule | Way::Form) || way == Way::Shape && operator.functional().is_some() {
+    if matches!(strategy, Strategy::Rule | Strategy::Form)
+        || strategy == Strategy::Shape && operator.functional().is_some()
+    {
         check_slice::check(operator, arguments)?;
     }
-    match way {
-        Way::Random => random(batch, operator, arguments),
-        Way::View => views::call(batch, operator, arguments),
-        Way::Rule => by_rule(batch, operator, arguments),
+    match strategy {
+        Strategy::Random => random(batch, operator, arguments),
+        Strategy::View => views::call(batch, operator, arguments),
+        Strategy::Rule => by_rule(batch, operator, arguments),
         // The error of a slice names the sizes that the function sees.
-        Way::Shape => match by_word(batch, operator, arguments)
+        Strategy::Shape => match by_word(batch, operator, arguments)
             .map_err(|error| check_slice::check(operator, arguments).err().unwrap_or(error))?
         {
             Some(results) => give(batch, operator, arguments, results),

@@ -17,7 +17,7 @@
 //! # }
 //! ```
 //!
-//! What becomes of a call, the first of these says that can (`level.rs`, `call.rs`; [`Way`] of an operator):
+//! What becomes of a call, the first of these says that can (`level.rs`, `call.rs`; [`Strategy`] of an operator):
 //!
 //! 1. a rule of somebody's own, [`op_vmap`];
 //! 2. the operator's parts, where it is an implicit composite;
@@ -46,7 +46,7 @@ pub use batch::{Batch, Mapped};
 pub use dispatch_macros::op_vmap;
 pub use error::VmapError;
 pub use slice_loop::{Slow, set_slow};
-pub use strategy::Way;
+pub use strategy::Strategy;
 pub use structure::{Inputs, Tensors};
 pub use vmap::{Randomness, Vmap, vmap};
 

@@ -14,7 +14,7 @@ use crate::views::gives_views;
 /// How a call with a batch is made. Whatever says something does so for some calls at least; for the others there is a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Way {
+pub enum Strategy {
     /// As calls of the operators that it is made of.
     Parts,
     /// As the mapped function's [`Randomness`](crate::Randomness) says.
@@ -33,22 +33,22 @@ pub enum Way {
     Loop,
 }
 
-impl Way {
+impl Strategy {
     /// That of an operator.
     ///
     /// ```
-    /// use dispatch_vmap::Way;
-    /// assert_eq!(Way::of(aten::matmul::operator()), Way::Parts);
-    /// assert_eq!(Way::of(aten::mm::operator()), Way::Rule);
-    /// assert_eq!(Way::of(aten::mul::operator()), Way::Shape);
+    /// use dispatch_vmap::Strategy;
+    /// assert_eq!(Strategy::of(aten::matmul::operator()), Strategy::Parts);
+    /// assert_eq!(Strategy::of(aten::mm::operator()), Strategy::Rule);
+    /// assert_eq!(Strategy::of(aten::mul::operator()), Strategy::Shape);
     /// ```
     #[must_use]
     pub fn of(operator: &Operator) -> Self {
-        if comes_apart(operator) { Self::Parts } else { Self::in_one(operator) }
+        if comes_apart(operator) { Self::Parts } else { Self::without_parts(operator) }
     }
 
-    /// That of an operator which does not come apart any more.
-    pub(crate) fn in_one(operator: &Operator) -> Self {
+    /// The strategy for a call that reached the layer whole, although its operator may have parts.
+    pub(crate) fn without_parts(operator: &Operator) -> Self {
         if is_random(operator) {
             Self::Random
         } else if operator.rule::<BatchRule>().is_some() {
@@ -67,7 +67,7 @@ impl Way {
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Parts => "through its parts",
@@ -84,7 +84,7 @@ impl fmt::Display for Way {
 
 remark!("vmap", |operator| {
     let has_tensors = operator.schema().arguments.iter().any(|argument| argument.ty.is_tensor_like());
-    has_tensors.then(|| Way::of(operator).to_string())
+    has_tensors.then(|| Strategy::of(operator).to_string())
 });
 
 /// The shape word that speaks for a batch of arguments; for a form that writes one of them, that of elements alone. A rule of the functional
