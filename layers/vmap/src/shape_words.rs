@@ -84,9 +84,9 @@ pub(crate) fn reduce(
     let rank = mapped.rank();
     let all = || (1..=i64::try_from(rank).unwrap_or(i64::MAX)).collect::<Vec<_>>();
     let listed = match &arguments[dims] {
-        Value::Int(dim) => Value::Int(behind(*dim, rank)?),
+        Value::Int(dim) => Value::Int(shift_dim(*dim, rank)?),
         Value::Ints(dims) if !dims.is_empty() => {
-            dims.iter().map(|&dim| behind(dim, rank)).collect::<Result<Vec<_>>>()?.into()
+            dims.iter().map(|&dim| shift_dim(dim, rank)).collect::<Result<Vec<_>>>()?.into()
         }
         Value::Ints(_) => all().into(),
         Value::None if takes_several(operator, dims) => all().into(),
@@ -120,7 +120,7 @@ fn in_a_row(
 }
 
 /// A dimension of a slice as one of the tensor with the batch in front.
-pub(crate) fn behind(dim: i64, rank: usize) -> Result<i64> {
+pub(crate) fn shift_dim(dim: i64, rank: usize) -> Result<i64> {
     let at = wrap_dim("dim", dim, rank)?;
     Ok(i64::try_from(at).unwrap_or(i64::MAX) + 1)
 }
@@ -152,26 +152,26 @@ pub(crate) fn product(
     for ((word, tensor), value) in words.iter().zip(&tensors).zip(&mut values) {
         if let Some(at) = word.find(letter) {
             size = batch.shown(tensor.clone())?.sizes()[at];
-            *value = folded(&batch.each(tensor)?, at)?.into();
+            *value = fold_batch(&batch.each(tensor)?, at)?.into();
         }
     }
     let at = output.find(letter).unwrap_or(0);
     let results = operator.call(values)?.into_iter().map(|result| match result {
-        Value::Tensor(tensor) => Ok(unfolded(&tensor, at, batch.size, size)?.into()),
+        Value::Tensor(tensor) => Ok(unfold_batch(&tensor, at, batch.size, size)?.into()),
         other => Ok(other),
     });
     results.collect::<Result<_>>().map(Some)
 }
 
 /// The batch, in dimension 0, and a slice's dimension as one.
-pub(crate) fn folded(tensor: &Tensor, at: usize) -> Result<Tensor> {
+pub(crate) fn fold_batch(tensor: &Tensor, at: usize) -> Result<Tensor> {
     let at = i64::try_from(at).unwrap_or(i64::MAX);
     let together = aten::movedim_int(tensor, 0, at)?;
     aten::flatten_using_ints(&together, at, at + 1)
 }
 
 /// The reverse.
-pub(crate) fn unfolded(tensor: &Tensor, at: usize, batch: i64, size: i64) -> Result<Tensor> {
+pub(crate) fn unfold_batch(tensor: &Tensor, at: usize, batch: i64, size: i64) -> Result<Tensor> {
     let mut sizes = tensor.sizes().to_vec();
     sizes.splice(at..=at, [batch, size]);
     aten::movedim_int(&aten::reshape(tensor, &sizes)?, i64::try_from(at).unwrap_or(i64::MAX), 0)
@@ -179,7 +179,7 @@ pub(crate) fn unfolded(tensor: &Tensor, at: usize, batch: i64, size: i64) -> Res
 
 /// A result whose dimension `at` has the batch folded in.
 #[allow(dead_code, reason = "the families whose rules use it may be left out")]
-pub(crate) fn taken_apart(batch: &Batch, result: &Tensor, at: usize) -> Result<Mapped> {
+pub(crate) fn unfold_batch_at(batch: &Batch, result: &Tensor, at: usize) -> Result<Mapped> {
     let size = result.sizes()[at] / batch.size;
-    Ok(Mapped::in_front(unfolded(result, at, batch.size, size)?))
+    Ok(Mapped::in_front(unfold_batch(result, at, batch.size, size)?))
 }

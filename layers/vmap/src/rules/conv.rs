@@ -4,7 +4,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{Result, Tensor};
 
 use crate::batch::{Batch, Mapped};
-use crate::shape_words::{folded, taken_apart};
+use crate::shape_words::{fold_batch, unfold_batch_at};
 
 #[op_vmap(aten::convolution)]
 fn convolution(batch: &Batch, _: ...) -> Result<Mapped> {
@@ -12,12 +12,16 @@ fn convolution(batch: &Batch, _: ...) -> Result<Mapped> {
         aten::convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
     };
     if weight.is_mapped() || bias.as_ref().is_some_and(Mapped::is_mapped) {
-        let bias = bias.map(|bias| folded(&batch.each(&bias)?, 0)).transpose()?;
-        let (input, weight) = (folded(&batch.each(&input)?, 1)?, folded(&batch.each(&weight)?, 0)?);
-        return taken_apart(batch, &convolve(&input, &weight, bias.as_ref(), groups.saturating_mul(batch.size()))?, 1);
+        let bias = bias.map(|bias| fold_batch(&batch.each(&bias)?, 0)).transpose()?;
+        let (input, weight) = (fold_batch(&batch.each(&input)?, 1)?, fold_batch(&batch.each(&weight)?, 0)?);
+        return unfold_batch_at(
+            batch,
+            &convolve(&input, &weight, bias.as_ref(), groups.saturating_mul(batch.size()))?,
+            1,
+        );
     }
     let bias = bias.as_ref().map(Mapped::tensor);
-    taken_apart(batch, &convolve(&folded(&input.front()?, 0)?, weight.tensor(), bias, groups)?, 0)
+    unfold_batch_at(batch, &convolve(&fold_batch(&input.front()?, 0)?, weight.tensor(), bias, groups)?, 0)
 }
 
 #[op_vmap(aten::convolution_backward)]
@@ -25,9 +29,9 @@ fn convolution_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped
     let sizes: Option<Vec<i64>> =
         bias_sizes.map(|sizes| sizes.iter().map(|size| size.saturating_mul(batch.size())).collect());
     let (grad_input, grad_weight, grad_bias) = aten::convolution_backward(
-        &folded(&batch.each(&grad_output)?, 1)?,
-        &folded(&batch.each(&input)?, 1)?,
-        &folded(&batch.each(&weight)?, 0)?,
+        &fold_batch(&batch.each(&grad_output)?, 1)?,
+        &fold_batch(&batch.each(&input)?, 1)?,
+        &fold_batch(&batch.each(&weight)?, 0)?,
         sizes.as_deref(),
         stride,
         padding,
@@ -38,6 +42,6 @@ fn convolution_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped
         output_mask,
     )?;
     // A gradient that nobody asked for has no elements, and one dimension.
-    let of_input = taken_apart(batch, &grad_input, usize::from(output_mask[0]))?;
-    Ok((of_input, taken_apart(batch, &grad_weight, 0)?, taken_apart(batch, &grad_bias, 0)?))
+    let of_input = unfold_batch_at(batch, &grad_input, usize::from(output_mask[0]))?;
+    Ok((of_input, unfold_batch_at(batch, &grad_weight, 0)?, unfold_batch_at(batch, &grad_bias, 0)?))
 }

@@ -6,7 +6,7 @@ use dispatch_runtime::{Operator, Result, Tensor, Value};
 use super::reduction::rows;
 use crate::batch::Batch;
 use crate::call;
-use crate::shape_words::behind;
+use crate::shape_words::shift_dim;
 
 /// Which dimensions there are to name: those of the first tensor, or one more, which is made.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -105,9 +105,9 @@ fn behind_the_batch(
             continue;
         }
         *value = match &*value {
-            Value::Int(dim) => Value::Int(behind(*dim, last)?),
+            Value::Int(dim) => Value::Int(shift_dim(*dim, last)?),
             Value::Ints(dims) if !dims.is_empty() => {
-                dims.iter().map(|&dim| behind(dim, last)).collect::<Result<Vec<_>>>()?.into()
+                dims.iter().map(|&dim| shift_dim(dim, last)).collect::<Result<Vec<_>>>()?.into()
             }
             Value::Ints(_) if named == Named::GoneIfListed => continue,
             Value::None | Value::Ints(_)
@@ -115,7 +115,7 @@ fn behind_the_batch(
                     && matches!(argument.ty.required().kind, TypeKind::List(..)) =>
             {
                 (0..last)
-                    .map(|dim| behind(i64::try_from(dim).unwrap_or(i64::MAX), last))
+                    .map(|dim| shift_dim(i64::try_from(dim).unwrap_or(i64::MAX), last))
                     .collect::<Result<Vec<_>>>()?
                     .into()
             }

@@ -4,7 +4,7 @@ use dispatch_runtime::{Operator, Result, Value};
 
 use crate::batch::Batch;
 use crate::call;
-use crate::shape_words::{folded, unfolded};
+use crate::shape_words::{fold_batch, unfold_batch};
 
 /// `rank` is that of a tensor of items; one dimension fewer is one item, and the batch is the items.
 fn items(batch: &Batch, operator: &Operator, arguments: &[Value], rank: usize) -> Result<Option<Vec<Value>>> {
@@ -19,7 +19,7 @@ fn items(batch: &Batch, operator: &Operator, arguments: &[Value], rank: usize) -
                     return Ok(None);
                 }
                 let each = batch.each(&mapped)?;
-                *value = if has_items { folded(&each, 0)? } else { each }.into();
+                *value = if has_items { fold_batch(&each, 0)? } else { each }.into();
             }
             Value::Ints(sizes) if argument.name == "input_size" && sizes.len() == rank => {
                 sizes[0] = sizes[0].saturating_mul(batch.size());
@@ -32,7 +32,7 @@ fn items(batch: &Batch, operator: &Operator, arguments: &[Value], rank: usize) -
     let results = operator.call(values)?.into_iter().map(|result| match result {
         Value::Tensor(tensor) if several == Some(true) => {
             let items = tensor.sizes().first().map_or(0, |all| all / batch.size());
-            Ok(unfolded(&tensor, 0, batch.size(), items)?.into())
+            Ok(unfold_batch(&tensor, 0, batch.size(), items)?.into())
         }
         other => Ok(other),
     });

@@ -5,7 +5,7 @@ use dispatch_runtime::{DType, Operation, Operator, Result, Scalar, Tensor};
 
 use crate::batch::{Batch, Mapped};
 use crate::error::VmapError;
-use crate::shape_words::{aligned, behind};
+use crate::shape_words::{aligned, shift_dim};
 
 /// The number of each slice.
 fn numbers(batch: &Batch, on: &Tensor) -> Result<Tensor> {
@@ -200,7 +200,7 @@ fn index_select(batch: &Batch, this: Mapped, dim: i64, index: Mapped) -> Result<
     if this.rank() == 0 {
         return Ok(None);
     }
-    let at = behind(dim, this.rank())?;
+    let at = shift_dim(dim, this.rank())?;
     if !index.is_mapped() {
         return Ok(Some(Mapped::in_front(aten::index_select(&this.front()?, at, index.tensor())?)));
     }
@@ -215,7 +215,7 @@ fn index_add(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
     if this.rank() == 0 || source.rank() != this.rank() || is_cut_short {
         return Ok(None);
     }
-    let at = behind(dim, this.rank())?;
+    let at = shift_dim(dim, this.rank())?;
     let (each, source) = (batch.each(&this)?, batch.each(&source)?);
     if !index.is_mapped() {
         return Ok(Some(Mapped::in_front(aten::index_add(&each, at, index.tensor(), &source, alpha)?)));
@@ -229,7 +229,7 @@ fn index_copy(batch: &Batch, this: Mapped, dim: i64, index: Mapped, source: Mapp
     if this.rank() == 0 || source.rank() != this.rank() {
         return Ok(None);
     }
-    let at = behind(dim, this.rank())?;
+    let at = shift_dim(dim, this.rank())?;
     let (each, source) = (batch.each(&this)?, batch.each(&source)?);
     if !index.is_mapped() {
         return Ok(Some(Mapped::in_front(aten::index_copy(&each, at, index.tensor(), &source)?)));
@@ -243,7 +243,7 @@ fn index_fill_int_scalar(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
     if this.rank() == 0 {
         return Ok(None);
     }
-    let at = behind(dim, this.rank())?;
+    let at = shift_dim(dim, this.rank())?;
     let each = batch.each(&this)?;
     if !index.is_mapped() {
         return Ok(Some(Mapped::in_front(aten::index_fill_int_scalar(&each, at, index.tensor(), value)?)));

@@ -4,7 +4,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{MemoryFormat, Result, Value};
 
 use crate::batch::{Batch, Mapped};
-use crate::shape_words::{aligned, behind};
+use crate::shape_words::{aligned, shift_dim};
 
 macro_rules! whatever_is_in_front {
     ($($operator:ident($this:ident $(, $argument:ident: $ty:ty)*);)*) => {$(
@@ -83,7 +83,7 @@ fn diag_embed(_: &Batch, this: Mapped, offset: i64, dim1: i64, dim2: i64) -> Res
     if this.rank() == 0 {
         return Ok(None);
     }
-    let (dim1, dim2) = (behind(dim1, rank)?, behind(dim2, rank)?);
+    let (dim1, dim2) = (shift_dim(dim1, rank)?, shift_dim(dim2, rank)?);
     Ok(Some(Mapped::in_front(aten::diag_embed(&this.front()?, offset, dim1, dim2)?)))
 }
 

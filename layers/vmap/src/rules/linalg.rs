@@ -14,9 +14,9 @@ fn mm(batch: &Batch, this: Mapped, mat2: Mapped) -> Result<Mapped> {
         let at = usize::from(mat2.is_mapped());
         let (mapped, size) =
             if at == 0 { (&this, this.front()?.sizes()[1]) } else { (&mat2, mat2.front()?.sizes()[2]) };
-        let all = shape_words::folded(&mapped.front()?, at)?;
+        let all = shape_words::fold_batch(&mapped.front()?, at)?;
         let product = if at == 0 { aten::mm(&all, mat2.tensor())? } else { aten::mm(this.tensor(), &all)? };
-        return Ok(Mapped::in_front(shape_words::unfolded(&product, at, batch.size(), size)?));
+        return Ok(Mapped::in_front(shape_words::unfold_batch(&product, at, batch.size(), size)?));
     }
     Ok(Mapped::in_front(aten::bmm(&this.front()?, &mat2.front()?)?))
 }
@@ -65,6 +65,6 @@ fn baddbmm(batch: &Batch, this: Mapped, batch1: Mapped, batch2: Mapped, beta: Sc
     let (left, right) = (batch.each(&batch1)?, batch.each(&batch2)?);
     let added = aligned(&Mapped::in_front(batch.each(&this)?), 3)?;
     let added = aten::expand(&added, &[-1, left.sizes()[1], -1, -1], false)?;
-    let [added, left, right] = [added, left, right].map(|all| shape_words::folded(&all, 0));
-    shape_words::taken_apart(batch, &aten::baddbmm(&added?, &left?, &right?, beta, alpha)?, 0)
+    let [added, left, right] = [added, left, right].map(|all| shape_words::fold_batch(&all, 0));
+    shape_words::unfold_batch_at(batch, &aten::baddbmm(&added?, &left?, &right?, beta, alpha)?, 0)
 }

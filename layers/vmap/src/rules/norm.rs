@@ -5,7 +5,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{DType, Result, Scalar, Tensor, wrap_dim};
 
 use crate::batch::{Batch, Mapped};
-use crate::shape_words::{folded, taken_apart, unfolded};
+use crate::shape_words::{fold_batch, unfold_batch, unfold_batch_at};
 
 fn is_mapped(tensor: Option<&Mapped>) -> bool {
     tensor.is_some_and(Mapped::is_mapped)
@@ -76,8 +76,8 @@ fn native_layer_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Ma
 fn renorm(batch: &Batch, this: Mapped, p: Scalar, dim: i64, maxnorm: Scalar) -> Result<Mapped> {
     let front = this.front()?;
     let at = wrap_dim("dim", dim, this.rank())?;
-    let parts = aten::renorm(&folded(&front, at)?, p, i64::try_from(at).unwrap_or(i64::MAX), maxnorm)?;
-    Ok(Mapped::in_front(unfolded(&parts, at, batch.size(), front.sizes()[at + 1])?))
+    let parts = aten::renorm(&fold_batch(&front, at)?, p, i64::try_from(at).unwrap_or(i64::MAX), maxnorm)?;
+    Ok(Mapped::in_front(unfold_batch(&parts, at, batch.size(), front.sizes()[at + 1])?))
 }
 
 #[op_vmap(aten::native_layer_norm_backward)]
@@ -123,19 +123,23 @@ fn native_layer_norm_backward(batch: &Batch, _: ...) -> Result<Option<(Mapped, M
 #[expect(non_snake_case, reason = "the schema's names")]
 fn native_group_norm(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> {
     let [weight, bias] = [weight.as_ref(), bias.as_ref()];
-    let all = folded(&batch.each(&input)?, 0)?;
+    let all = fold_batch(&batch.each(&input)?, 0)?;
     let items = N.saturating_mul(batch.size());
     if !is_mapped(weight) && !is_mapped(bias) {
         let [weight, bias] = [weight, bias].map(|parameter| parameter.map(Mapped::tensor));
         let (y, mean, rstd) = aten::native_group_norm(&all, weight, bias, items, C, HxW, group, eps)?;
-        return Ok((taken_apart(batch, &y, 0)?, taken_apart(batch, &mean, 0)?, taken_apart(batch, &rstd, 0)?));
+        return Ok((
+            unfold_batch_at(batch, &y, 0)?,
+            unfold_batch_at(batch, &mean, 0)?,
+            unfold_batch_at(batch, &rstd, 0)?,
+        ));
     }
     let (y, mean, rstd) = aten::native_group_norm(&wide(&all)?, None, None, items, C, HxW, group, eps)?;
     let mut sizes = vec![batch.size(), 1, C];
     sizes.resize(input.rank() + 1, 1);
-    let y = weighted(batch, taken_apart(batch, &y, 0)?.front()?, [weight, bias], &sizes)?;
+    let y = weighted(batch, unfold_batch_at(batch, &y, 0)?.front()?, [weight, bias], &sizes)?;
     let dtype = of_statistics(&all, [weight, bias]);
-    let statistics = |of_slices: &Tensor| taken_apart(batch, &cast(of_slices, dtype)?, 0);
+    let statistics = |of_slices: &Tensor| unfold_batch_at(batch, &cast(of_slices, dtype)?, 0);
     Ok((Mapped::in_front(cast(&y, all.dtype())?), statistics(&mean)?, statistics(&rstd)?))
 }
 
@@ -146,10 +150,10 @@ fn native_batch_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Ma
     if training && (running_mean.is_some() || running_var.is_some()) {
         return Ok(None);
     }
-    let channels = |tensor: Option<Mapped>| tensor.map(|tensor| folded(&batch.each(&tensor)?, 0)).transpose();
+    let channels = |tensor: Option<Mapped>| tensor.map(|tensor| fold_batch(&batch.each(&tensor)?, 0)).transpose();
     let (weight, bias) = (channels(weight)?, channels(bias)?);
     let (mean, var) = (channels(running_mean)?, channels(running_var)?);
-    let all = folded(&batch.each(&input)?, 1)?;
+    let all = fold_batch(&batch.each(&input)?, 1)?;
     let (y, mean, rstd) = aten::native_batch_norm(
         &all,
         weight.as_ref(),
@@ -160,17 +164,17 @@ fn native_batch_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Ma
         momentum,
         eps,
     )?;
-    Ok(Some((taken_apart(batch, &y, 1)?, taken_apart(batch, &mean, 0)?, taken_apart(batch, &rstd, 0)?)))
+    Ok(Some((unfold_batch_at(batch, &y, 1)?, unfold_batch_at(batch, &mean, 0)?, unfold_batch_at(batch, &rstd, 0)?)))
 }
 
 #[op_vmap(aten::native_batch_norm_backward)]
 fn native_batch_norm_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> {
-    let channels = |tensor: Option<Mapped>| tensor.map(|tensor| folded(&batch.each(&tensor)?, 0)).transpose();
+    let channels = |tensor: Option<Mapped>| tensor.map(|tensor| fold_batch(&batch.each(&tensor)?, 0)).transpose();
     let (weight, mean, var) = (channels(weight)?, channels(running_mean)?, channels(running_var)?);
     let (save_mean, save_invstd) = (channels(save_mean)?, channels(save_invstd)?);
     let (of_input, of_weight, of_bias) = aten::native_batch_norm_backward(
-        &folded(&batch.each(&grad_out)?, 1)?,
-        &folded(&batch.each(&input)?, 1)?,
+        &fold_batch(&batch.each(&grad_out)?, 1)?,
+        &fold_batch(&batch.each(&input)?, 1)?,
         weight.as_ref(),
         mean.as_ref(),
         var.as_ref(),
@@ -181,6 +185,6 @@ fn native_batch_norm_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, 
         output_mask,
     )?;
     // A gradient that nobody asked for has no elements, and one dimension.
-    let of_input = taken_apart(batch, &of_input, usize::from(output_mask[0]))?;
-    Ok((of_input, taken_apart(batch, &of_weight, 0)?, taken_apart(batch, &of_bias, 0)?))
+    let of_input = unfold_batch_at(batch, &of_input, usize::from(output_mask[0]))?;
+    Ok((of_input, unfold_batch_at(batch, &of_weight, 0)?, unfold_batch_at(batch, &of_bias, 0)?))
 }

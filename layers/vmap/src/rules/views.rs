@@ -5,7 +5,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{DType, Operation, Operator, Result, Value};
 
 use crate::batch::{Batch, Mapped};
-use crate::shape_words::{aligned, behind};
+use crate::shape_words::{aligned, shift_dim};
 use crate::{call, views};
 
 /// A handle that is bound to a view of what it was is bound to the view for all slices.
@@ -82,7 +82,7 @@ fn parts(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Opti
         *value = match (&*value, argument.name.as_str()) {
             (Value::Tensor(tensor), _) => batch.each(&batch.mapped(tensor))?.into(),
             (Value::Ints(sizes), _) => [&[batch.size()], &sizes[..]].concat().into(),
-            (Value::Int(dim), "dim" | "dim1" | "dim2") => behind(*dim, rank)?.into(),
+            (Value::Int(dim), "dim" | "dim1" | "dim2") => shift_dim(*dim, rank)?.into(),
             _ => continue,
         };
     }
