@@ -33,7 +33,7 @@ pub(crate) fn batched(batch: &Batch, operator: &Operator, arguments: &mut [Value
         Strategy::Shape => match by_word(batch, operator, arguments)
             .map_err(|error| check_slice::check(operator, arguments).err().unwrap_or(error))?
         {
-            Some(results) => give(batch, operator, arguments, results),
+            Some(results) => finish(batch, operator, arguments, results),
             None => of_form(batch, operator, arguments),
         },
         _ => of_form(batch, operator, arguments),
@@ -43,14 +43,14 @@ pub(crate) fn batched(batch: &Batch, operator: &Operator, arguments: &mut [Value
 fn random(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
     match batch.randomness {
         Randomness::Error => Err(VmapError::Random { operator: operator.to_string() }.into()),
-        Randomness::Same => slice_loop::each_the_same(batch, operator, arguments),
-        Randomness::Different => slice_loop::each(batch, operator, arguments),
+        Randomness::Same => slice_loop::loop_with_same_random_numbers(batch, operator, arguments),
+        Randomness::Different => slice_loop::loop_over_slices(batch, operator, arguments),
     }
 }
 
 fn by_rule(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     let results = operator.rule::<BatchRule>().map(|rule| (rule.run)(batch, arguments)).transpose()?;
-    let Some(results) = results.flatten() else { return slice_loop::each_slowly(batch, operator, arguments) };
+    let Some(results) = results.flatten() else { return slice_loop::loop_with_warning(batch, operator, arguments) };
     match results.iter().find_map(|result| batch.misplaced(result)) {
         None => Ok(results),
         Some((tensor, dim)) => {
@@ -77,12 +77,17 @@ fn by_word(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Op
 fn of_form(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     match operator.functional().filter(|functional| functional.argument_count() <= arguments.len()) {
         Some(functional) => write_functional(batch, operator, functional, arguments),
-        None => slice_loop::each_slowly(batch, operator, arguments),
+        None => slice_loop::loop_with_warning(batch, operator, arguments),
     }
 }
 
 /// Results with the batch in dimension 0, but for written arguments, which are those that went in.
-pub(crate) fn give(batch: &Batch, operator: &Operator, arguments: &[Value], results: Vec<Value>) -> Result<Vec<Value>> {
+pub(crate) fn finish(
+    batch: &Batch,
+    operator: &Operator,
+    arguments: &[Value],
+    results: Vec<Value>,
+) -> Result<Vec<Value>> {
     let schema = operator.schema();
     let results = results.into_iter().enumerate().map(|(i, result)| match schema.written_return(i) {
         Some(at) => Ok(vec![arguments[at].clone()]),
@@ -103,7 +108,7 @@ fn write_functional(
     let named = functional.schema().arguments.iter().map(|argument| schema.argument(&argument.name));
     let positions: Option<Vec<usize>> = named.map(|found| found.map(|(at, _)| at)).collect();
     let (&[at], Some(positions)) = (&written[..], positions) else {
-        return slice_loop::each_slowly(batch, operator, arguments);
+        return slice_loop::loop_with_warning(batch, operator, arguments);
     };
     let mut given: Vec<Value> = positions.iter().map(|&at| arguments[at].clone()).collect();
     let results = if is_concerned(batch, functional, &given) {

@@ -10,7 +10,7 @@ use aten::is_random;
 use dispatch_runtime::{Device, Generator, Operator, Result, Tensor, Value};
 
 use crate::batch::{Batch, Mapped};
-use crate::call::give;
+use crate::call::finish;
 use crate::error::VmapError;
 use crate::views::gives_views;
 
@@ -45,7 +45,7 @@ pub fn set_slow(slow: Slow) {
 }
 
 /// The loop, of an operator that nobody gave a rule.
-pub(crate) fn each_slowly(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
+pub(crate) fn loop_with_warning(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
     check(operator)?;
     {
         let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,7 +58,7 @@ pub(crate) fn each_slowly(batch: &Batch, operator: &Operator, arguments: &[Value
             _ => {}
         }
     }
-    each(batch, operator, arguments)
+    loop_over_slices(batch, operator, arguments)
 }
 
 pub(crate) fn check(operator: &Operator) -> Result<()> {
@@ -77,12 +77,16 @@ pub(crate) fn check(operator: &Operator) -> Result<()> {
 }
 
 /// The loop.
-pub(crate) fn each(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
+pub(crate) fn loop_over_slices(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
     looped(batch, operator, arguments, |values| operator.call(values))
 }
 
 /// The loop, where every slice gets the same random numbers: those of one fork of the generator, from its start.
-pub(crate) fn each_the_same(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
+pub(crate) fn loop_with_same_random_numbers(
+    batch: &Batch,
+    operator: &Operator,
+    arguments: &[Value],
+) -> Result<Vec<Value>> {
     let given = arguments.iter().find_map(|value| if let Value::Generator(given) = value { Some(given) } else { None });
     let device = arguments.iter().find_map(|value| value.as_tensor().map(Tensor::device)).unwrap_or(Device::CPU);
     let fork = given.cloned().unwrap_or_else(|| Generator::of(device)).fork();
@@ -147,7 +151,7 @@ fn looped(
         Ok(stacked)
     });
     let stacked = stacked.collect::<Result<Vec<_>>>()?;
-    give(batch, operator, arguments, stacked)
+    finish(batch, operator, arguments, stacked)
 }
 
 /// Whether a tensor has no elements that a call could read.

@@ -6,7 +6,7 @@ use aten::is_random;
 use dispatch_runtime::schema::Argument;
 use dispatch_runtime::{Operator, Shape, remark};
 
-use crate::level::comes_apart;
+use crate::level::is_decomposed;
 use crate::rule::BatchRule;
 use crate::slice_loop;
 use crate::views::gives_views;
@@ -44,7 +44,7 @@ impl Strategy {
     /// ```
     #[must_use]
     pub fn of(operator: &Operator) -> Self {
-        if comes_apart(operator) { Self::Parts } else { Self::without_parts(operator) }
+        if is_decomposed(operator) { Self::Parts } else { Self::without_parts(operator) }
     }
 
     /// The strategy for a call that reached the layer whole, although its operator may have parts.

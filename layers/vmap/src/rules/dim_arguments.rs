@@ -41,7 +41,7 @@ fn along(batch: &Batch, operator: &Operator, arguments: &[Value], named: Named) 
             }
         }
     }
-    call::give(batch, operator, arguments, results).map(Some)
+    call::finish(batch, operator, arguments, results).map(Some)
 }
 
 /// All elements of each slice along one dimension, for an operator that takes one or all.
@@ -61,7 +61,7 @@ fn in_a_row(batch: &Batch, operator: &Operator, arguments: &[Value], dim: usize)
         Value::Tensor(tensor) => Ok(aten::reshape(&tensor, &sizes)?.into()),
         other => Ok(other),
     });
-    call::give(batch, operator, arguments, results.collect::<Result<_>>()?)
+    call::finish(batch, operator, arguments, results.collect::<Result<_>>()?)
 }
 
 /// The arguments with the batch in front of every tensor, and how many dimensions slices have; none where that is not the same number.

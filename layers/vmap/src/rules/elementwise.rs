@@ -14,7 +14,7 @@ fn pointwise(
     // A quotient that is not rounded has a fraction.
     let promotion = if matches!(arguments.get(2), Some(Value::None)) { Promotion::Float } else { Promotion::Common };
     let results = shape_words::pointwise(batch, operator, operands, promotion, arguments)?;
-    results.map(|results| call::give(batch, operator, arguments, results)).transpose()
+    results.map(|results| call::finish(batch, operator, arguments, results)).transpose()
 }
 
 by_values! { |batch, operator, arguments| pointwise(batch, operator, arguments, &[0, 1]) => div_tensor_mode pow_ floor_divide_ }

@@ -15,7 +15,7 @@ fn like(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Optio
             *value = Value::None;
         }
     }
-    call::give(batch, operator, arguments, operator.call(values)?).map(Some)
+    call::finish(batch, operator, arguments, operator.call(values)?).map(Some)
 }
 
 by_values! { like => _to_copy empty_like full_like ones_like zeros_like }
@@ -32,7 +32,7 @@ fn new(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option
         strides.insert(0, extent.unwrap_or(0));
     }
     values[1] = [&[batch.size()], &sizes[..]].concat().into();
-    call::give(batch, operator, arguments, operator.call(values)?).map(Some)
+    call::finish(batch, operator, arguments, operator.call(values)?).map(Some)
 }
 
 by_values! { new => new_empty new_empty_strided new_full new_ones new_zeros }

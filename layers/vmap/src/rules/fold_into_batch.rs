@@ -36,7 +36,7 @@ fn items(batch: &Batch, operator: &Operator, arguments: &[Value], rank: usize) -
         }
         other => Ok(other),
     });
-    call::give(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
+    call::finish(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
 }
 
 by_values! {

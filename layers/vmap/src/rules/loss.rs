@@ -53,7 +53,7 @@ fn elementwise(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Resul
         Value::Tensor(losses) => Ok(reduced(&losses, reduction)?.into()),
         other => Ok(other),
     });
-    call::give(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
+    call::finish(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
 }
 
 by_values! {
@@ -72,7 +72,7 @@ fn elementwise_backward(batch: &Batch, operator: &Operator, arguments: &[Value])
         }
         other => Ok(other),
     });
-    call::give(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
+    call::finish(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
 }
 
 by_values! {

@@ -86,7 +86,7 @@ fn parts(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Opti
             _ => continue,
         };
     }
-    call::give(batch, operator, arguments, operator.call(values)?).map(Some)
+    call::finish(batch, operator, arguments, operator.call(values)?).map(Some)
 }
 
 by_values! {
