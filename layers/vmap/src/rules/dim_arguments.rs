@@ -10,27 +10,27 @@ use crate::shape_words::shift_dim;
 
 /// Which dimensions there are to name: those of the first tensor, or one more, which is made.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Named {
-    Had,
-    Made,
+enum DimKind {
+    Existing,
+    New,
     /// Those of the first tensor, which are gone; all, where none is listed.
-    Gone,
+    Reduced,
     /// The same, where an empty list is no dimension.
-    GoneIfListed,
+    ReducedIfListed,
     /// Those of the first tensor, at places that one index for all slices lists.
-    ByOneIndex,
+    Indexed,
 }
 
-fn along(batch: &Batch, operator: &Operator, arguments: &[Value], named: Named) -> Result<Option<Vec<Value>>> {
+fn along(batch: &Batch, operator: &Operator, arguments: &[Value], kind: DimKind) -> Result<Option<Vec<Value>>> {
     let dim = operator.schema().argument("dim").map(|(at, argument)| (at, argument.ty.required().kind.clone()));
-    if let (Named::Gone, Some((at, TypeKind::Int | TypeKind::SymInt))) = (named, dim)
+    if let (DimKind::Reduced, Some((at, TypeKind::Int | TypeKind::SymInt))) = (kind, dim)
         && matches!(arguments[at], Value::None)
     {
         return in_a_row(batch, operator, arguments, at).map(Some);
     }
-    let Some((values, rank)) = behind_the_batch(batch, operator, named, arguments)? else { return Ok(None) };
+    let Some((values, rank)) = behind_the_batch(batch, operator, kind, arguments)? else { return Ok(None) };
     let mut results = operator.call(values)?;
-    if rank == 0 && named != Named::Made {
+    if rank == 0 && kind != DimKind::New {
         // Of one element there is one, or as many as were asked for.
         for result in &mut results {
             match result {
@@ -69,7 +69,7 @@ fn in_a_row(batch: &Batch, operator: &Operator, arguments: &[Value], dim: usize)
 fn behind_the_batch(
     batch: &Batch,
     operator: &Operator,
-    named: Named,
+    kind: DimKind,
     arguments: &[Value],
 ) -> Result<Option<(Vec<Value>, usize)>> {
     let mut rank = None;
@@ -81,11 +81,11 @@ fn behind_the_batch(
                 return Ok(None);
             }
             let each = batch.each(&mapped)?;
-            Ok(Some(if mapped.rank() == 0 && named != Named::Made { aten::unsqueeze(&each, 1)? } else { each }))
+            Ok(Some(if mapped.rank() == 0 && kind != DimKind::New { aten::unsqueeze(&each, 1)? } else { each }))
         };
         let value = match value {
             // One index for all slices is one for the batch.
-            Value::Tensor(tensor) if named == Named::ByOneIndex && argument.name == "index" => {
+            Value::Tensor(tensor) if kind == DimKind::Indexed && argument.name == "index" => {
                 (!batch.maps(value)).then(|| tensor.into())
             }
             Value::Tensor(tensor) => in_front(tensor)?.map(Value::from),
@@ -98,8 +98,8 @@ fn behind_the_batch(
         let Some(value) = value else { return Ok(None) };
         values.push(value);
     }
-    let Some(rank) = rank.filter(|&rank| rank > 0 || named != Named::ByOneIndex) else { return Ok(None) };
-    let last = if named == Named::Made { rank + 1 } else { rank.max(1) };
+    let Some(rank) = rank.filter(|&rank| rank > 0 || kind != DimKind::Indexed) else { return Ok(None) };
+    let last = if kind == DimKind::New { rank + 1 } else { rank.max(1) };
     for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
         if !matches!(argument.name.as_str(), "dim" | "dims") {
             continue;
@@ -109,9 +109,9 @@ fn behind_the_batch(
             Value::Ints(dims) if !dims.is_empty() => {
                 dims.iter().map(|&dim| shift_dim(dim, last)).collect::<Result<Vec<_>>>()?.into()
             }
-            Value::Ints(_) if named == Named::GoneIfListed => continue,
+            Value::Ints(_) if kind == DimKind::ReducedIfListed => continue,
             Value::None | Value::Ints(_)
-                if matches!(named, Named::Gone | Named::GoneIfListed)
+                if matches!(kind, DimKind::Reduced | DimKind::ReducedIfListed)
                     && matches!(argument.ty.required().kind, TypeKind::List(..)) =>
             {
                 (0..last)
@@ -126,7 +126,7 @@ fn behind_the_batch(
 }
 
 by_values! {
-    |batch, operator, arguments| along(batch, operator, arguments, Named::Had) =>
+    |batch, operator, arguments| along(batch, operator, arguments, DimKind::Existing) =>
     cumsum cumprod logcumsumexp cummax cummin glu glu_backward glu_jvp max_dim min_dim
     flip roll cat unsafe_split unsafe_split_with_sizes
     gather scatter_src scatter_value scatter_add scatter_reduce scatter_value_reduce scatter_reduce_two;
@@ -136,14 +136,14 @@ by_values! {
     sort sort_stable topk kthvalue mode median_dim nanmedian_dim
 }
 
-by_values! { |batch, operator, arguments| along(batch, operator, arguments, Named::Made) => stack }
+by_values! { |batch, operator, arguments| along(batch, operator, arguments, DimKind::New) => stack }
 
 by_values! {
-    |batch, operator, arguments| along(batch, operator, arguments, Named::Gone) =>
+    |batch, operator, arguments| along(batch, operator, arguments, DimKind::Reduced) =>
     amax amin argmax argmin aminmax mean_dim var_correction std_correction var_mean_correction std_mean_correction
     any_dim all_dim linalg_vector_norm
 }
 
-by_values! { |batch, operator, arguments| along(batch, operator, arguments, Named::GoneIfListed) => any_dims all_dims }
+by_values! { |batch, operator, arguments| along(batch, operator, arguments, DimKind::ReducedIfListed) => any_dims all_dims }
 
-by_values! { |batch, operator, arguments| along(batch, operator, arguments, Named::ByOneIndex) => index_reduce }
+by_values! { |batch, operator, arguments| along(batch, operator, arguments, DimKind::Indexed) => index_reduce }

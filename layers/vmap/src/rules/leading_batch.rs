@@ -6,7 +6,7 @@ use dispatch_runtime::{MemoryFormat, Result, Value};
 use crate::batch::{Batch, Mapped};
 use crate::shape_words::{aligned, shift_dim};
 
-macro_rules! whatever_is_in_front {
+macro_rules! batch_in_front {
     ($($operator:ident($this:ident $(, $argument:ident: $ty:ty)*);)*) => {$(
         #[op_vmap(aten::$operator)]
         fn $operator(_: &Batch, $this: Mapped $(, $argument: $ty)*) -> Result<Mapped> {
@@ -15,7 +15,7 @@ macro_rules! whatever_is_in_front {
     )*};
 }
 
-whatever_is_in_front! {
+batch_in_front! {
     detach(this);
     alias_copy(this);
     triu(this, diagonal: i64);

@@ -9,7 +9,7 @@ use crate::shape_words::{aligned, shift_dim};
 use crate::{call, views};
 
 /// A handle that is bound to a view of what it was is bound to the view for all slices.
-macro_rules! bound_to {
+macro_rules! rebound_to_view {
     ($($operator:ident: $view:ident;)*) => {$(
         by_values! {
             |batch, _, arguments| views::call(batch, <aten::$view as Operation>::operator(), arguments).map(Some) => $operator
@@ -17,7 +17,7 @@ macro_rules! bound_to {
     )*};
 }
 
-bound_to! {
+rebound_to_view! {
     as_strided_: as_strided;
     squeeze_: squeeze;
     squeeze__dim: squeeze_dim;
