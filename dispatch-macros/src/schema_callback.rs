@@ -80,16 +80,16 @@ pub(crate) fn hand_over_function(
 }
 
 /// What the operator's macro hands back for an attribute over a function: its `[options] [signature]`.
-pub(crate) struct Checked<Flags> {
+pub(crate) struct Checked<Attribute> {
     pub(crate) schema: Schema,
     pub(crate) contract: Contract,
-    pub(crate) flags: Flags,
+    pub(crate) attribute: Attribute,
     pub(crate) signature: Signature,
     /// `_: ...`, and the function that has it.
     elided: Option<(Token![...], Function)>,
 }
 
-impl<Flags> Checked<Flags> {
+impl<Attribute> Checked<Attribute> {
     /// Completes a signature with the arguments of the schema if `_: ...` stands for them, of types that `of_type` gives. Gives the
     /// function that is to be written.
     pub(crate) fn complete(
@@ -111,12 +111,12 @@ impl<Flags> Checked<Flags> {
     }
 }
 
-impl<Flags: Parse> Parse for Checked<Flags> {
+impl<Attribute: Parse> Parse for Checked<Attribute> {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let schema = text(input)?;
         let contract = input.parse()?;
-        let (flags, signature);
-        bracketed!(flags in input);
+        let (attribute, signature);
+        bracketed!(attribute in input);
         bracketed!(signature in input);
         let elided = if input.is_empty() {
             None
@@ -125,7 +125,7 @@ impl<Flags: Parse> Parse for Checked<Flags> {
             bracketed!(function in input);
             Some((function.parse()?, function.parse()?))
         };
-        Ok(Self { schema, contract, flags: flags.parse()?, signature: signature.parse()?, elided })
+        Ok(Self { schema, contract, attribute: attribute.parse()?, signature: signature.parse()?, elided })
     }
 }
 

@@ -10,7 +10,7 @@ use syn::{Expr, Ident, Lit, LitInt, Path, Token, parenthesized, token};
 use crate::syntax::user_tokens::as_written;
 
 /// Parsed, not yet checked.
-pub(crate) struct Flags {
+pub(crate) struct Attribute {
     pub(crate) operator: Path,
     pub(crate) keys: Vec<Expr>,
     pub(crate) overrides: Option<Ident>,
@@ -59,12 +59,12 @@ const OPTIONS: [(&str, &str); 10] = [
 
 const USAGE: &str = "`#[op_impl(path::to::operator, CPU)]`";
 
-impl Parse for Flags {
+impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if input.is_empty() {
             return Err(syn::Error::new(Span::call_site(), format!("name the operator and the key: {USAGE}")));
         }
-        let mut flags = Self {
+        let mut attribute = Self {
             operator: operator(input)?,
             keys: Vec::new(),
             overrides: None,
@@ -82,10 +82,10 @@ impl Parse for Flags {
             }
             input.parse::<Token![,]>()?;
             if !input.is_empty() {
-                flags.parse_one(input)?;
+                attribute.parse_one(input)?;
             }
         }
-        Ok(flags)
+        Ok(attribute)
     }
 }
 
@@ -106,7 +106,7 @@ fn operator(input: ParseStream<'_>) -> syn::Result<Path> {
     }
 }
 
-impl Flags {
+impl Attribute {
     fn parse_one(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
         let ahead = input.fork();
         let Ok(word) = ahead.call(Ident::parse_any) else {

@@ -22,8 +22,8 @@ pub(super) fn argument(
     argument: &Ident,
     runtime: &TokenStream,
 ) -> TokenStream {
-    let Checked { schema, flags, signature, .. } = checked;
-    let operator = &flags.operator;
+    let Checked { schema, attribute, signature, .. } = checked;
+    let operator = &attribute.operator;
     let (parameter, want, number) = (&kernel.parameters[i], &kernel.types[i], i + 1);
     let (user, ty) = (without_lifetimes(&parameter.ty), want.tokens(runtime));
     let span = here(parameter.ty.span());
@@ -66,12 +66,12 @@ pub(super) struct Result {
 
 impl Result {
     pub(super) fn new(checked: &Checked, kernel: &Kernel, runtime: &TokenStream) -> Self {
-        let Checked { schema, flags, signature, .. } = checked;
+        let Checked { schema, attribute, signature, .. } = checked;
         let ty = match &signature.output {
             ReturnType::Type(_, ty) => without_lifetimes(ty),
             ReturnType::Default => syn::parse_quote_spanned!(here(signature.ident.span())=> ()),
         };
-        let (operator, output, want) = (&flags.operator, kernel.output.tokens(runtime), kernel.output.text());
+        let (operator, output, want) = (&attribute.operator, kernel.output.tokens(runtime), kernel.output.text());
         let shared = quote!(#runtime::__private::Returns<#operator, #output>);
         let written = RustType::written(&ty);
         let agrees = written.text() == want

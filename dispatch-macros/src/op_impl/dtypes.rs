@@ -5,7 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{GenericParam, Path, Signature};
 
 use crate::errors::Errors;
-use crate::op_impl::attribute::{DTypes, Flags};
+use crate::op_impl::attribute::{Attribute, DTypes};
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::Parameter;
 use crate::syntax::user_tokens::{as_written, here};
@@ -135,10 +135,10 @@ pub(super) struct Serve<'a> {
 
 /// The argument whose dtype decides: the one that `by` names, or the first tensor.
 pub(super) fn chooser<'a>(
-    flags: &Flags,
+    attribute: &Attribute,
     mut arguments: impl Iterator<Item = (&'a Parameter, &'a RustType)>,
 ) -> Option<usize> {
-    match &flags.by {
+    match &attribute.by {
         Some(by) => arguments.position(|(parameter, _)| parameter.name.as_ref() == Some(by)),
         None => arguments.position(|(_, ty)| ty.text().contains("Tensor") && has_dtype(ty)),
     }
