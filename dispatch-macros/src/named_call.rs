@@ -15,7 +15,7 @@ use crate::schema_callback;
 use crate::syntax::default_value;
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::{count, rust_name};
-use crate::syntax::user_tokens::here;
+use crate::syntax::user_tokens::at_user_span;
 
 struct Call {
     /// The runtime, as the operator's macro knows it.
@@ -223,7 +223,7 @@ fn convert(value: &Expr, argument: &Argument, rust: &RustType, runtime: &TokenSt
         return plain;
     }
     let inner = rust.required().tokens(runtime);
-    quote_spanned!(here(value.span())=> #runtime::__private::Given::<#inner>::given(#plain))
+    quote_spanned!(at_user_span(value.span())=> #runtime::__private::Given::<#inner>::given(#plain))
 }
 
 fn is_number(value: &Expr) -> bool {

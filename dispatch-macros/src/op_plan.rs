@@ -15,7 +15,7 @@ use crate::schema_callback::{self, hand_over_function};
 use crate::syntax::function::{Function, signature_lints};
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::{self, Parameter, named_arguments, rust_name};
-use crate::syntax::user_tokens::{as_written, here};
+use crate::syntax::user_tokens::{as_written, at_user_span};
 
 struct Attribute {
     operator: Path,
@@ -146,7 +146,7 @@ fn expand_plan(
         (quote!(#runtime::Plan<__Value<'a>, #count>), quote!(#runtime::__private::Plans<#operator, #count>))
     };
     let named_lifetime = lifetimes(ty.to_token_stream());
-    let span = here(ty.span());
+    let span = at_user_span(ty.span());
     let value = quote_spanned!(span=> <#named_lifetime as #bound>::Value);
     let planned = quote_spanned!(span=> <#named_lifetime as #bound>::planned);
     let shared: Vec<TokenStream> = types.iter().map(|ty| with_lifetime(&ty.shared().tokens(&runtime))).collect();

@@ -14,7 +14,7 @@ use crate::crate_path;
 use crate::syntax::function::Function;
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature;
-use crate::syntax::user_tokens::here;
+use crate::syntax::user_tokens::at_user_span;
 
 /// Lets an operator's macro call the macro `to` with the operator's schema, and with `what` behind it.
 pub(crate) fn hand_over(operator: &Path, to: &TokenStream, what: &TokenStream) -> TokenStream {
@@ -34,7 +34,7 @@ pub(crate) fn hand_over(operator: &Path, to: &TokenStream, what: &TokenStream) -
 fn alias(operator: &Path) -> Ident {
     let end = operator.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span());
     let words: Vec<String> = operator.segments.iter().map(|segment| segment.ident.unraw().to_string()).collect();
-    Ident::new(&format!("__operator_{}", words.join("_")), here(end))
+    Ident::new(&format!("__operator_{}", words.join("_")), at_user_span(end))
 }
 
 /// The name of an operator's macro, with the braces of its call; or a path, to import the macro by its alias.
@@ -50,7 +50,7 @@ pub(crate) fn find_operator(input: TokenStream) -> TokenStream {
     };
     if let Some(name) = operator.get_ident() {
         let mut name = name.clone();
-        name.set_span(here(name.span()));
+        name.set_span(at_user_span(name.span()));
         return quote!(#name! #call_back);
     }
     // A macro that is not there has no suggestion; an import that is not there has one.

@@ -8,7 +8,7 @@ use crate::errors::Errors;
 use crate::op_impl::attribute::{Attribute, DTypes};
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature::Parameter;
-use crate::syntax::user_tokens::{as_written, here};
+use crate::syntax::user_tokens::{as_written, at_user_span};
 
 /// The dtypes, by the names of their Rust types, and the variant of `DType` for each.
 const DTYPES: [(&str, &str); 12] = [
@@ -182,7 +182,9 @@ pub(super) fn switch(
             let misfit = format!(
                 "`{name}` does not fit `{bounds}`, over which kernel `{kernel_name}` is generic; leave it out of `dtypes(..)`"
             );
-            checks.extend(quote_spanned!(here(word.span())=> ::core::assert!(__Serves::<#element>::FITS, #misfit);));
+            checks.extend(
+                quote_spanned!(at_user_span(word.span())=> ::core::assert!(__Serves::<#element>::FITS, #misfit);),
+            );
         }
     }
     let param = quote!(#param);
@@ -224,7 +226,7 @@ pub(super) fn switch(
 }
 
 fn element(name: &str, word: &Ident, runtime: &TokenStream) -> TokenStream {
-    let span = here(word.span());
+    let span = at_user_span(word.span());
     let of_runtime = |name: &str| {
         let (runtime, name) = (respanned(runtime, span), Ident::new(name, span));
         quote_spanned!(span=> #runtime::#name)

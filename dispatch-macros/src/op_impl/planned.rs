@@ -14,7 +14,7 @@ use super::{Checked, dtypes, is_key_set};
 use crate::errors::Errors;
 use crate::syntax::rust_type::{RustType, without_lifetimes};
 use crate::syntax::signature::{self, Parameter, named_arguments, rust_name};
-use crate::syntax::user_tokens::{as_written, here};
+use crate::syntax::user_tokens::{as_written, at_user_span};
 
 /// Whether a kernel takes a plan.
 pub(super) fn is_planned(signature: &Signature) -> bool {
@@ -162,7 +162,7 @@ impl Kernel<'_> {
         let Checked { attribute, signature, .. } = checked;
         let operator = &attribute.operator;
         let plan_type = quote!(&<#operator as __r::Planned>::Value<'_>);
-        let (user, span) = (without_lifetimes(&plan.ty), here(plan.ty.span()));
+        let (user, span) = (without_lifetimes(&plan.ty), at_user_span(plan.ty.span()));
         let mut taken =
             quote_spanned!(span=> let __plan = <#user as __p::TakesPlan<#operator, #plan_type>>::taken(__plan););
         let out_type = self.outputs.tokens();
@@ -231,9 +231,9 @@ impl Kernel<'_> {
         let keys = self.takes_keys.then_some(keys);
         let returns = match &checked.signature.output {
             ReturnType::Type(_, ty) => without_lifetimes(ty),
-            ReturnType::Default => syn::parse_quote_spanned!(here(checked.signature.ident.span())=> ()),
+            ReturnType::Default => syn::parse_quote_spanned!(at_user_span(checked.signature.ident.span())=> ()),
         };
-        let span = here(returns.span());
+        let span = at_user_span(returns.span());
         let call = quote!(#function(__plan, #out #(#arguments,)* #keys));
         quote_spanned!(span=> <#returns as __p::Returns<#operator, #result>>::returned(#call))
     }
@@ -249,7 +249,7 @@ impl Kernel<'_> {
         bound: &TokenStream,
     ) -> TokenStream {
         let Checked { schema, signature, .. } = self.checked;
-        let (user, span) = (without_lifetimes(&parameter.ty), here(parameter.ty.span()));
+        let (user, span) = (without_lifetimes(&parameter.ty), at_user_span(parameter.ty.span()));
         let written = RustType::written(&parameter.ty).text().replace(" ;", ";");
         if written == want {
             return quote_spanned!(span=> let #value = <#user as __p::#bound #ty>>::taken(#value););

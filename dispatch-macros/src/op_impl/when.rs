@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use crate::op_impl::attribute::Attribute;
 use crate::syntax::rust_type::RustType;
 use crate::syntax::signature;
-use crate::syntax::user_tokens::here;
+use crate::syntax::user_tokens::at_user_span;
 
 /// The function `__holds`, over the kernel's own argument names, or the operator's where the kernel has none.
 pub(super) fn condition(
@@ -30,7 +30,7 @@ pub(super) fn condition(
         })
     });
     let shared = types.iter().map(|ty| ty.shared().tokens(runtime));
-    let signature = quote_spanned!(here(when.word.span())=> fn __holds(#(#patterns: #shared),*) -> bool);
+    let signature = quote_spanned!(at_user_span(when.word.span())=> fn __holds(#(#patterns: #shared),*) -> bool);
     let mut body = Group::new(Delimiter::Brace, condition.clone());
     body.set_span(condition.span());
     Some(quote! {

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, Ident};
 
-use crate::syntax::user_tokens::here;
+use crate::syntax::user_tokens::at_user_span;
 
 /// The last word of a key, for checks that need no types.
 pub(crate) fn key_word(key: &impl ToTokens) -> Option<String> {
@@ -35,7 +35,7 @@ pub(crate) fn static_keys(keys: &[Expr], runtime: &TokenStream) -> TokenStream {
 
 /// A key by reference. A value that is no key is reported where it stands.
 pub(crate) fn key_reference(key: &Expr, runtime: &TokenStream) -> TokenStream {
-    let span = here(key.span());
+    let span = at_user_span(key.span());
     if let Expr::Path(path) = key
         && path.path.get_ident().is_some_and(is_another_backend)
     {
@@ -57,7 +57,7 @@ fn is_another_backend(key: &Ident) -> bool {
 /// The key itself. If it is not there, the compiler names the macro that it comes from: that macro's name is the advice.
 pub(crate) fn find_key(key: TokenStream) -> TokenStream {
     let respanned = key.into_iter().map(|mut word| {
-        word.set_span(here(word.span()));
+        word.set_span(at_user_span(word.span()));
         word
     });
     respanned.collect()

@@ -11,7 +11,7 @@ pub(crate) fn as_written(tokens: &impl ToTokens) -> String {
 }
 
 /// The user's place with the macro's hygiene, so that generated names resolve and messages point at the user's tokens.
-pub(crate) fn here(span: Span) -> Span {
+pub(crate) fn at_user_span(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
