@@ -54,7 +54,7 @@ pub use graph::outline::Outline;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::derivative::{Backwards, Derivative, Source};
-    pub use crate::forward::record::{Inputs, Recording, below, computing, fresh, own, tie, tie_all};
+    pub use crate::forward::record::{Inputs, Recording, below, computing, fresh, mark_view, mark_views, own};
     pub use crate::graph::saved::{Unpacked, lost, outline, outlines, value};
     pub use dispatch_macros::{__grad, __not_differentiable};
 }

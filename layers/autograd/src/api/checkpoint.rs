@@ -11,7 +11,7 @@ use crate::api::differentiation::Differentiation;
 use crate::error::GradientError;
 use crate::graph::custom_function::{Backward, BackwardContext, ForwardContext, link};
 use crate::graph::history;
-use crate::graph::node::{Apart, Edge, Edges};
+use crate::graph::node::{Edge, Edges, SequenceScope};
 
 /// Calls `f` and remembers nothing of what it computes: a backward calls it again, with the same random numbers, and goes back through
 /// that. Random numbers that `f` has from threads that it starts are others then.
@@ -50,11 +50,11 @@ pub fn checkpoint(
     let edges: Edges = inputs.iter().map(history::edge).collect::<Result<_>>()?;
     let requires: Vec<bool> = edges.iter().map(Option::is_some).collect();
     let (outputs, mut captured, first_node, drawn) = {
-        let part = Apart::begin();
-        let cut = cut(&inputs, &requires)?;
-        let (outputs, drawn) = Drawn::by(|| f(&cut));
+        let part = SequenceScope::begin();
+        let detached = detached_inputs(&inputs, &requires)?;
+        let (outputs, drawn) = Drawn::by(|| f(&detached));
         let outputs = outputs?;
-        let captured = captured(&outputs, &cut, part.first())?;
+        let captured = captured(&outputs, &detached, part.first())?;
         if captured.is_empty() && !requires.contains(&true) {
             return Ok(outputs);
         }
@@ -74,15 +74,16 @@ pub fn checkpoint(
     for saved in inputs.iter().chain(leaves) {
         ctx.save(saved);
     }
-    let again = Again { f: Box::new(f), inputs: inputs.len(), reached, first_node, drawn, state: calling_state() };
+    let recompute =
+        Recompute { f: Box::new(f), inputs: inputs.len(), reached, first_node, drawn, state: calling_state() };
     let edges = edges.into_iter().chain(captured.into_iter().map(Some)).collect();
-    link(edges, outputs, ctx, again)
+    link(edges, outputs, ctx, recompute)
 }
 
 type Block = Box<dyn Fn(&[Tensor]) -> Result<Vec<Tensor>> + Send + Sync>;
 
 /// Saves the inputs, and then the captured leaves. Its edges are those of the inputs, and then the captured ones.
-struct Again {
+struct Recompute {
     f: Block,
     /// The number of inputs.
     inputs: usize,
@@ -96,13 +97,13 @@ struct Again {
 }
 
 /// The inputs without what is behind them: leaves where gradients are wanted.
-fn cut(inputs: &[Tensor], wanted: &[bool]) -> Result<Vec<Tensor>> {
-    let cut = |(input, wanted): (&Tensor, &bool)| match wanted {
+fn detached_inputs(inputs: &[Tensor], wanted: &[bool]) -> Result<Vec<Tensor>> {
+    let detach = |(input, wanted): (&Tensor, &bool)| match wanted {
         true => history::bare(input)?.requires_grad_(true),
         false if history::requires_grad(input)? => history::bare(input),
         false => Ok(input.clone()),
     };
-    inputs.iter().zip(wanted).map(cut).collect()
+    inputs.iter().zip(wanted).map(detach).collect()
 }
 
 /// Where the gradients of a function's outputs go besides to its inputs, given which node may have been its first.
@@ -126,7 +127,7 @@ fn captured(outputs: &[Tensor], inputs: &[Tensor], first_node: u64) -> Result<Ve
     Ok(captured)
 }
 
-impl Again {
+impl Recompute {
     /// What the function gives for these inputs, as the first time.
     fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         let modes = guard::included() & KeySet::from(keys::PreDispatch);
@@ -144,7 +145,7 @@ impl Again {
     }
 }
 
-impl Backward for Again {
+impl Backward for Recompute {
     fn name(&self) -> String {
         "checkpoint".to_owned()
     }
@@ -158,10 +159,10 @@ impl Backward for Again {
         let captured_before: Vec<Edge> = ctx.node.edges().iter().skip(self.inputs).flatten().cloned().collect();
         let create_graph = guard::is_grad_enabled();
         // Gradients that are to be differentiated themselves must know where the inputs came from; others end at them.
-        let inputs = if create_graph { inputs } else { cut(&inputs, ctx.needs)? };
+        let inputs = if create_graph { inputs } else { detached_inputs(&inputs, ctx.needs)? };
         let outputs = {
             let _recorded = guard::enable_grad();
-            let _part = Apart::begin();
+            let _part = SequenceScope::begin();
             let outputs = self.run(&inputs)?;
             self.check_captured(&captured_before, &captured(&outputs, &inputs, self.first_node)?)?;
             outputs

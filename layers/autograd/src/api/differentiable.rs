@@ -114,7 +114,7 @@ impl Differentiable for Tensor {
     }
 
     fn grad(&self) -> Option<Tensor> {
-        history::peek(self, |state| state.gradient()).flatten()
+        history::with_state(self, |state| state.gradient()).flatten()
     }
 
     fn set_grad(&self, gradient: Option<Tensor>) -> Result<()> {
@@ -131,7 +131,7 @@ impl Differentiable for Tensor {
     }
 
     fn zero_grad(&self) {
-        drop(history::peek(self, |state| state.replace_gradient(None)));
+        drop(history::with_state(self, |state| state.replace_gradient(None)));
     }
 
     fn grad_fn(&self) -> Option<Shared<Node>> {

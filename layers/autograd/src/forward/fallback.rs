@@ -8,7 +8,7 @@ use crate::forward::in_place::{check_allowed, run_below};
 use crate::forward::without_derivative::without_derivative;
 use crate::forward::writing_calls::{call_that_writes_beside, in_place_call};
 use crate::graph::history;
-use crate::graph::views::tie_to;
+use crate::graph::views::mark_views;
 
 macro_rules! at_every_backend {
     ($($name:ident $key:ident)*) => {$(
@@ -90,8 +90,8 @@ fn in_place_or_view(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Res
     let results = stack.top_mut(schema.returns.len()).unwrap_or_default();
     for view in schema.views() {
         match results.get_mut(view.ret) {
-            Some(Value::Tensor(tensor)) => tie_to(&arguments[view.argument], std::slice::from_mut(tensor)),
-            Some(Value::Tensors(tensors)) => tie_to(&arguments[view.argument], tensors),
+            Some(Value::Tensor(tensor)) => mark_views(&arguments[view.argument], std::slice::from_mut(tensor)),
+            Some(Value::Tensors(tensors)) => mark_views(&arguments[view.argument], tensors),
             _ => {}
         }
     }

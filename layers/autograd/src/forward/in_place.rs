@@ -8,7 +8,7 @@ use crate::error::GradientError;
 use crate::forward::record::{below, computing};
 use crate::graph::history::{self, Origin};
 use crate::graph::node::Node;
-use crate::graph::views::{self, Writing};
+use crate::graph::views::{self, BaseRebase};
 
 /// The tensors that a call writes to.
 pub(crate) struct Writes {
@@ -52,7 +52,7 @@ pub(crate) fn run_below(operator: &Operator, keys: KeySet, stack: &mut Stack, wr
         let (Value::Tensor(now), Some(argument)) = (result, schema.written_return(i)) else { continue };
         let is_rebound = |written: &&Written| written.argument == argument && !written.tensor.same(now);
         if let Some(before) = writes.tensors.iter().find(is_rebound).map(|written| written.tensor.clone()) {
-            views::tie(now, &before, Origin::Plain);
+            views::mark_view(now, &before, Origin::Plain);
             writes.tensors.retain(|written| !written.tensor.same(&before));
         }
     }
@@ -67,7 +67,7 @@ pub(crate) fn run_below(operator: &Operator, keys: KeySet, stack: &mut Stack, wr
 /// Makes a written tensor the result of the recorded call; `own` is the call's edge to the tensor as it was before.
 pub(crate) fn rebase_history(written: &Tensor, call: Shared<Node>, own: Option<usize>) -> Result<()> {
     match written.base() {
-        Some(base) => history::rewrite(base, Writing::node(base, written, call, own)?),
+        Some(base) => history::rewrite(base, BaseRebase::node(base, written, call, own)?),
         None => history::rewrite(written, call),
     }
     Ok(())

@@ -260,20 +260,20 @@ pub fn own(result: &mut Tensor) -> Result<()> {
     Ok(())
 }
 
-/// Ties a view to what it was made of.
+/// Makes a result a view of the argument that it was made of.
 #[doc(hidden)]
-pub fn tie(view: &mut Tensor, source: Option<&Tensor>) {
+pub fn mark_view(view: &mut Tensor, source: Option<&Tensor>) {
     if let Some(source) = source {
-        views::tie(view, source, Origin::Plain);
+        views::mark_view(view, source, Origin::Plain);
     }
 }
 
 /// The same for one of several.
 #[doc(hidden)]
-pub fn tie_all(views: &mut [Tensor], source: Option<&Tensor>) {
+pub fn mark_views(views: &mut [Tensor], source: Option<&Tensor>) {
     if let Some(source) = source {
         for view in views {
-            views::tie(view, source, Origin::OneOfMany);
+            views::mark_view(view, source, Origin::OneOfMany);
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::graph::history;
 use crate::graph::node::{Edges, Node};
 use crate::graph::outline;
 use crate::graph::saved::Saved;
-use crate::graph::views::tie_to;
+use crate::graph::views::mark_views;
 
 /// A call that nobody said anything about. It is computed, and a backward through it is an error.
 pub(crate) fn without_derivative(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
@@ -45,7 +45,7 @@ pub(crate) fn without_derivative(operator: &Operator, keys: KeySet, stack: &mut 
         let is_view = viewed.iter().any(|view| view.ret == i);
         tensors.iter_mut().try_for_each(if is_view { own } else { fresh })?;
         for view in viewed.iter().filter(|view| view.ret == i) {
-            tie_to(&arguments[view.argument], tensors);
+            mark_views(&arguments[view.argument], tensors);
         }
         for tensor in tensors.iter_mut().filter(|tensor| outline::is_differentiable(tensor.dtype())) {
             history::set(tensor, missing(&edges, tensor), 0);

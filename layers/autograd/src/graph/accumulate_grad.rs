@@ -15,7 +15,8 @@ pub(crate) fn accumulate(leaf: &Tensor, gradient: Tensor) -> Result<()> {
     while let Some((there, mine)) = history::update(leaf, |state| exchange(&mut state.gradient, sum)) {
         sum = plus(there, &mine)?;
     }
-    let after = history::peek(leaf, |state| state.extra.as_ref().map(|extra| extra.hooks.after.clone())).flatten();
+    let after =
+        history::with_state(leaf, |state| state.extra.as_ref().map(|extra| extra.hooks.after.clone())).flatten();
     after.unwrap_or_default().iter().try_for_each(|(_, hook)| hook(leaf))
 }
 
@@ -58,7 +59,8 @@ fn is_own(gradient: &mut Tensor) -> bool {
 
 /// Lets the hooks of a leaf change its gradient.
 pub(crate) fn run_hooks(leaf: &Tensor, gradient: &mut Tensor) -> Result<()> {
-    let before = history::peek(leaf, |state| state.extra.as_ref().map(|extra| extra.hooks.before.clone())).flatten();
+    let before =
+        history::with_state(leaf, |state| state.extra.as_ref().map(|extra| extra.hooks.before.clone())).flatten();
     for (_, hook) in before.unwrap_or_default() {
         hooks::apply(&hook, gradient)?;
         *gradient = fit(gradient.clone(), leaf.sizes(), leaf.dtype(), &|| "a hook".to_owned())?;

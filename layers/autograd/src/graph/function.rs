@@ -8,7 +8,7 @@ use crate::error::GradientError;
 use crate::graph::custom_function::{Backward, BackwardContext, Custom};
 use crate::graph::node::{Gradients, Node};
 use crate::graph::saved::{Kept, Saved};
-use crate::graph::views::Writing;
+use crate::graph::views::BaseRebase;
 
 /// What a node does with gradients.
 pub(crate) enum Function {
@@ -17,7 +17,7 @@ pub(crate) enum Function {
     /// Gradients go through a function that no operator has.
     Custom(Box<Custom<dyn Backward>>),
     /// Gradients of a base go through a call that wrote to one of its views.
-    Writing(Box<Writing>),
+    BaseRebase(Box<BaseRebase>),
     /// No gradient goes back: this operator wrote over all that was there before.
     Overwriting(String),
 }
@@ -53,7 +53,7 @@ impl Function {
         match self {
             Self::Derivative(rule, _) => rule.operator().name().to_string(),
             Self::Custom(custom) => custom.backward.name(),
-            Self::Writing(writing) => writing.call().name(),
+            Self::BaseRebase(rebase) => rebase.call().name(),
             Self::Overwriting(name) => name.clone(),
         }
     }
@@ -71,7 +71,7 @@ impl Function {
                 let ctx = BackwardContext { node: self_node, saved: &custom.saved, needs };
                 custom.backward.backward(&ctx, gradients)?.into()
             }
-            Self::Writing(writing) => writing.backward(gradients, needs)?,
+            Self::BaseRebase(rebase) => rebase.backward(gradients, needs)?,
             Self::Overwriting(_) => smallvec![None; needs.len()],
         };
         let (found, expected) = (out.len(), needs.len());
@@ -86,7 +86,7 @@ impl Function {
         match self {
             Self::Derivative(_, saved) => saved.release(),
             Self::Custom(custom) => custom.saved.release(),
-            Self::Writing(writing) => writing.call().function().release(),
+            Self::BaseRebase(rebase) => rebase.call().function().release(),
             Self::Overwriting(_) => {}
         }
     }

@@ -102,8 +102,8 @@ impl History {
     }
 }
 
-/// What is remembered about a tensor, if anything.
-pub(crate) fn peek<T>(tensor: &Tensor, look: impl FnOnce(&mut State) -> T) -> Option<T> {
+/// Calls `look` with the state of a tensor, if it has one.
+pub(crate) fn with_state<T>(tensor: &Tensor, look: impl FnOnce(&mut State) -> T) -> Option<T> {
     tensor.extension::<History>().map(|history| look(&mut history.lock()))
 }
 
@@ -134,12 +134,12 @@ pub(crate) fn set_view(view: &mut Tensor, base: &Tensor, origin: Origin) {
 /// Whether gradients may have to be followed. No lock, and for most tensors no more than a look.
 #[inline(always)]
 pub(crate) fn may_require_grad(tensor: &Tensor) -> bool {
-    tensor.has_any(Marks::REQUIRES_GRAD | Marks::VIEW) && (tensor.requires_grad() || is_behind(tensor))
+    tensor.has_any(Marks::REQUIRES_GRAD | Marks::VIEW) && (tensor.requires_grad() || is_stale(tensor))
 }
 
 /// Whether a view's node is of an earlier generation than its base. A base that requires no gradients has none to follow.
 #[inline]
-pub(crate) fn is_behind(tensor: &Tensor) -> bool {
+pub(crate) fn is_stale(tensor: &Tensor) -> bool {
     tensor.base().is_some_and(|base| base.requires_grad() && is_older(tensor, base))
 }
 
@@ -165,13 +165,13 @@ pub(crate) fn edge(tensor: &Tensor) -> Result<Option<Edge>> {
 }
 
 fn find_edge(tensor: &Tensor) -> Result<Option<Edge>> {
-    if let Some(base) = tensor.base().filter(|_| is_behind(tensor)) {
+    if let Some(base) = tensor.base().filter(|_| is_stale(tensor)) {
         views::follow(tensor, base)?;
     }
     if tensor.is_leaf() {
         return Ok(tensor.requires_grad().then(|| Edge::Leaf(tensor.clone())));
     }
-    if let Some((node, result)) = peek(tensor, |state| state.node.clone()).flatten() {
+    if let Some((node, result)) = with_state(tensor, |state| state.node.clone()).flatten() {
         return Ok(Some(Edge::Node(node, result)));
     }
     Ok(tensor.extension().map(|Computed { node, result }| Edge::Node(node.clone(), *result)))

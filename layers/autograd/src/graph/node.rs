@@ -1,8 +1,8 @@
 //! The graph: a node for each recorded call, and an edge to wherever its gradients go.
 //!
 //! A node belongs to the tensors that it gave and to the nodes behind it, so a graph lives exactly as long as somebody can still go
-//! back through it. Chains of a million nodes are dropped in a bounded stack: a few nodes deep, what a node held is buried, and the
-//! outermost drop digs on until nothing is left.
+//! back through it. Chains of a million nodes are dropped in a bounded stack: a few nodes deep, the contents of a node are put into a list,
+//! and the outermost drop empties that list.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -55,14 +55,14 @@ thread_local! {
     /// How many nodes are being dropped, one by another.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     /// Never dropped, as a thread may drop graphs until its very end; empty whenever no node is being dropped.
-    static BURIED: ManuallyDrop<RefCell<Vec<Remains>>> = const { ManuallyDrop::new(RefCell::new(Vec::new())) };
+    static DEFERRED: ManuallyDrop<RefCell<Vec<DeferredDrop>>> = const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
 /// How many nodes may be dropped one by another.
 const DEEPEST: u32 = 8;
 
-/// What is left of a node at which this was deep enough.
-struct Remains {
+/// The contents of a node that was dropped too deep in the stack. The outermost drop drops them.
+struct DeferredDrop {
     #[expect(dead_code, reason = "they are only dropped")]
     edges: Edges,
     #[expect(dead_code, reason = "it is only dropped")]
@@ -159,12 +159,12 @@ impl Node {
 
 /// While it lives, this thread's nodes have numbers above those of all that were made before: a part of the graph that can be told from
 /// the rest, whichever thread that was made on.
-pub(crate) struct Apart {
+pub(crate) struct SequenceScope {
     first: u64,
     before: u64,
 }
 
-impl Apart {
+impl SequenceScope {
     pub(crate) fn begin() -> Self {
         static PARTS: AtomicU64 = AtomicU64::new(0);
         let first = 1 << 63 | PARTS.fetch_add(1, Ordering::Relaxed) << 32;
@@ -177,7 +177,7 @@ impl Apart {
     }
 }
 
-impl Drop for Apart {
+impl Drop for SequenceScope {
     fn drop(&mut self) {
         SEQUENCE.set(self.before);
     }
@@ -252,21 +252,21 @@ impl Drop for Node {
         let depth = DEPTH.get();
         DEPTH.set(depth + 1);
         if depth >= DEEPEST {
-            self.bury();
+            self.defer_drop();
         }
     }
 }
 
 impl Node {
-    /// Leaves what may be the last handles to other nodes to the outermost drop.
+    /// Hands what may be the last handles to other nodes to the outermost drop.
     #[cold]
-    fn bury(&mut self) {
-        let remains = Remains {
+    fn defer_drop(&mut self) {
+        let node = DeferredDrop {
             edges: std::mem::take(&mut self.edges),
             function: self.function.take(),
             hooks: self.hooks.take(),
         };
-        BURIED.with(|buried| buried.borrow_mut().push(remains));
+        DEFERRED.with(|deferred| deferred.borrow_mut().push(node));
     }
 }
 
@@ -277,20 +277,20 @@ impl Drop for Dropped {
     #[inline]
     fn drop(&mut self) {
         let depth = DEPTH.get() - 1;
-        if depth == 0 && BURIED.with(|buried| !buried.borrow().is_empty()) {
-            dig();
+        if depth == 0 && DEFERRED.with(|deferred| !deferred.borrow().is_empty()) {
+            drop_deferred();
         }
         DEPTH.set(depth);
     }
 }
 
-/// Drops what was buried, and what that buries in turn.
+/// Drops the deferred contents of nodes, and those that this defers in turn.
 #[cold]
-fn dig() {
-    while let Some(remains) = BURIED.with(|buried| buried.borrow_mut().pop()) {
-        drop(remains);
+fn drop_deferred() {
+    while let Some(node) = DEFERRED.with(|deferred| deferred.borrow_mut().pop()) {
+        drop(node);
     }
-    drop(BURIED.with(|buried| buried.take()));
+    drop(DEFERRED.with(|deferred| deferred.take()));
 }
 
 impl fmt::Debug for Node {

@@ -43,7 +43,7 @@ pub(crate) fn retain(tensor: &Tensor, edge: Edge) {
 
 /// The same after it was written to: what is kept is the gradient of what it holds now.
 pub(crate) fn follow(tensor: &Tensor, edge: Edge) {
-    let before = history::peek(tensor, |state| state.extra.as_mut()?.retained.take()).flatten();
+    let before = history::with_state(tensor, |state| state.extra.as_mut()?.retained.take()).flatten();
     if let Some(Retained { kept, hook }) = before {
         hook.remove();
         let retained = Retained::on(edge, kept);

@@ -15,23 +15,23 @@ use crate::graph::node::{Gradients, Node, fit};
 use crate::graph::outline::Outline;
 use crate::graph::saved::Saved;
 
-/// Ties a view to the tensor that it was made of.
+/// Makes a tensor a view of the tensor that it was made of, if both share memory.
 #[inline(always)]
-pub(crate) fn tie(view: &mut Tensor, source: &Tensor, origin: Origin) {
+pub(crate) fn mark_view(view: &mut Tensor, source: &Tensor, origin: Origin) {
     if !view.storage().same(source.storage()) {
         return;
     }
     // What carries no mark is no view, and was never written to in a way that gradients follow.
     let is_marked = source.has_any(Marks::VIEW | Marks::REQUIRES_GRAD | Marks::INFERENCE);
     if is_marked || origin != Origin::Plain || !guard::is_grad_enabled() {
-        tie_marked(view, source, origin);
+        mark_view_of_marked(view, source, origin);
     } else {
         view.tie_to(source);
     }
 }
 
 #[inline(never)]
-fn tie_marked(view: &mut Tensor, source: &Tensor, origin: Origin) {
+fn mark_view_of_marked(view: &mut Tensor, source: &Tensor, origin: Origin) {
     if source.is_inference() {
         return;
     }
@@ -45,12 +45,12 @@ fn tie_marked(view: &mut Tensor, source: &Tensor, origin: Origin) {
     history::set_view(view, base.unwrap_or(source), origin);
 }
 
-/// Ties one view, or several that one call gave.
-pub(crate) fn tie_to(source: &Value, views: &mut [Tensor]) {
+/// The same for one view, or for several that one call gave.
+pub(crate) fn mark_views(source: &Value, views: &mut [Tensor]) {
     let Value::Tensor(source) = source else { return };
     let origin = if views.len() == 1 { Origin::Plain } else { Origin::OneOfMany };
     for view in views {
-        tie(view, source, origin);
+        mark_view(view, source, origin);
     }
 }
 
@@ -59,8 +59,8 @@ pub(crate) fn tie_to(source: &Value, views: &mut [Tensor]) {
 pub(crate) fn follow(view: &Tensor, base: &Tensor) -> Result<()> {
     let generation = history::generation(base);
     let node = history::edge(base)?.map(|edge| {
-        let reading = Reading { base: Outline::of(base), view: Outline::of(view) };
-        Node::of_one(view, Function::custom(reading, Saved::default()), smallvec![Some(edge)])
+        let backward = ViewBackward { base: Outline::of(base), view: Outline::of(view) };
+        Node::of_one(view, Function::custom(backward, Saved::default()), smallvec![Some(edge)])
     });
     history::follow(view, node, generation);
     Ok(())
@@ -130,12 +130,12 @@ impl Outline {
 }
 
 /// From the gradient of a view to that of its base.
-struct Reading {
+struct ViewBackward {
     base: Outline,
     view: Outline,
 }
 
-impl Backward for Reading {
+impl Backward for ViewBackward {
     fn name(&self) -> String {
         "aten::as_strided".to_owned()
     }
@@ -162,7 +162,7 @@ pub(crate) fn scattered(base: &Outline, view: &Outline, gradient: &Tensor) -> Re
 
 /// The graph behind a base after one of its views was written to: gradients of what the view shows go through the written call,
 /// all others straight back.
-pub(crate) struct Writing {
+pub(crate) struct BaseRebase {
     base: Outline,
     view: Outline,
     call: Shared<Node>,
@@ -170,13 +170,13 @@ pub(crate) struct Writing {
     own: Option<usize>,
 }
 
-impl Writing {
+impl BaseRebase {
     /// Its first edge goes to the base as it was before, the others are those of the call.
     pub(crate) fn node(base: &Tensor, view: &Tensor, call: Shared<Node>, own: Option<usize>) -> Result<Shared<Node>> {
         let others = call.edges().iter().enumerate().filter(|(i, _)| Some(*i) != own).map(|(_, edge)| edge.clone());
         let edges = std::iter::once(history::edge(base)?).chain(others).collect();
-        let writing = Self { base: Outline::of(base), view: Outline::of(view), call, own };
-        Ok(Node::of_one(base, Function::Writing(Box::new(writing)), edges))
+        let rebase = Self { base: Outline::of(base), view: Outline::of(view), call, own };
+        Ok(Node::of_one(base, Function::BaseRebase(Box::new(rebase)), edges))
     }
 
     /// The call that wrote to the view.

@@ -8,12 +8,12 @@ use dispatch_runtime::prelude::*;
 use crate::complex::{conj, real};
 
 /// `1 / sqrt(1 - x^2)`
-fn across(x: &Tensor) -> Result<Tensor> {
+fn inverse_sqrt_one_minus_square(x: &Tensor) -> Result<Tensor> {
     conj(&(1 - (x * x)?)?.rsqrt()?)
 }
 
 /// The derivative of the error function.
-fn bell(x: &Tensor) -> Result<Tensor> {
+fn erf_derivative(x: &Tensor) -> Result<Tensor> {
     (-(x * x)?)?.exp()? * FRAC_2_SQRT_PI
 }
 
@@ -52,8 +52,8 @@ derivatives! {
     sin(grad, this) => grad * conj(&this.cos()?)?;
     cos(grad, this) => (grad * conj(&this.sin()?)?)?.neg();
     tan(grad, result) => grad * conj(&((result * result)? + 1)?)?;
-    asin(grad, this) => grad * across(this)?;
-    acos(grad, this) => (grad * across(this)?)?.neg();
+    asin(grad, this) => grad * inverse_sqrt_one_minus_square(this)?;
+    acos(grad, this) => (grad * inverse_sqrt_one_minus_square(this)?)?.neg();
     atan(grad, this) => grad / conj(&((this * this)? + 1)?)?;
     sinh(grad, this) => grad * conj(&this.cosh()?)?;
     cosh(grad, this) => grad * conj(&this.sinh()?)?;
@@ -67,8 +67,8 @@ derivatives! {
             grad * ((this * this)? - 1)?.rsqrt()?
         };
     atanh(grad, this) => grad / conj(&(1 - (this * this)?)?)?;
-    erf(grad, this) => grad * bell(this)?;
-    erfc(grad, this) => (grad * bell(this)?)?.neg();
+    erf(grad, this) => grad * erf_derivative(this)?;
+    erfc(grad, this) => (grad * erf_derivative(this)?)?.neg();
     erfinv(grad, result) => grad * ((result * result)?.exp()? * FRAC_2_SQRT_PI.recip())?;
     lgamma(grad, this) => grad * this.digamma()?;
     digamma(grad, this) => grad * aten::polygamma(1, this)?;

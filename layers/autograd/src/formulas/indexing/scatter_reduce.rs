@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 use crate::op_grad;
 
 /// How elements of a source get to positions.
-pub(super) trait At {
+pub(super) trait ScatterKind {
     /// For each element of the source, what is at its position.
     fn pick(&self, tensor: &Tensor) -> Result<Tensor>;
 
@@ -27,7 +27,7 @@ pub(super) struct Gathered<'a> {
     pub(super) index: &'a Tensor,
 }
 
-impl At for Gathered<'_> {
+impl ScatterKind for Gathered<'_> {
     fn pick(&self, tensor: &Tensor) -> Result<Tensor> {
         tensor.gather(self.dim, self.index)
     }
@@ -51,7 +51,7 @@ struct Indexed<'a> {
     index: &'a Tensor,
 }
 
-impl At for Indexed<'_> {
+impl ScatterKind for Indexed<'_> {
     fn pick(&self, tensor: &Tensor) -> Result<Tensor> {
         tensor.index_select(self.dim, self.index)
     }
@@ -71,18 +71,18 @@ impl At for Indexed<'_> {
 
 #[op_grad(aten::index_reduce, not_differentiable(index))]
 fn index_reduce(grad: &Tensor, result: &Tensor, _: ...) -> Result<(Tensor, Tensor)> {
-    let reduction = Reduction { at: Indexed { dim, index }, name: reduce, include_self };
+    let reduction = Reduction { kind: Indexed { dim, index }, name: reduce, include_self };
     reduction.gradients(grad, this, source, result)
 }
 
 /// One of the reductions.
-pub(super) struct Reduction<'a, A> {
-    pub(super) at: A,
+pub(super) struct Reduction<'a, K> {
+    pub(super) kind: K,
     pub(super) name: &'a str,
     pub(super) include_self: bool,
 }
 
-impl<A: At> Reduction<'_, A> {
+impl<K: ScatterKind> Reduction<'_, K> {
     /// The gradients of what was there before, and of the source.
     pub(super) fn gradients(
         &self,
@@ -92,7 +92,7 @@ impl<A: At> Reduction<'_, A> {
         result: &Tensor,
     ) -> Result<(Tensor, Tensor)> {
         let (before, of_source) = match self.name {
-            "sum" => (grad.clone(), self.at.pick(grad)?),
+            "sum" => (grad.clone(), self.kind.pick(grad)?),
             "mean" => self.of_mean(grad, source)?,
             "prod" => self.of_product(grad, this, source, result)?,
             "amax" | "amin" => self.of_extremum(grad, this, source, result)?,
@@ -100,31 +100,31 @@ impl<A: At> Reduction<'_, A> {
                 return Err(BadArgument::word("reduce", other, &["sum", "mean", "prod", "amax", "amin"]).into());
             }
         };
-        Ok((if self.include_self { before } else { self.at.clear(&before)? }, of_source))
+        Ok((if self.include_self { before } else { self.kind.clear(&before)? }, of_source))
     }
 
     fn of_mean(&self, grad: &Tensor, source: &Tensor) -> Result<(Tensor, Tensor)> {
         let own = if self.include_self { grad.ones_like()? } else { grad.zeros_like()? };
-        let count = self.at.add(&own, &source.ones_like()?)?.clamp_min(1)?;
-        Ok(((grad / &count)?, (self.at.pick(grad)? / self.at.pick(&count)?)?))
+        let count = self.kind.add(&own, &source.ones_like()?)?.clamp_min(1)?;
+        Ok(((grad / &count)?, (self.kind.pick(grad)? / self.kind.pick(&count)?)?))
     }
 
     /// A product without one of its factors: divided by that, or, where it is a single zero, computed again.
     fn of_product(&self, grad: &Tensor, this: &Tensor, source: &Tensor, result: &Tensor) -> Result<(Tensor, Tensor)> {
         let nonzero = this.masked_fill_scalar(&this.eq_scalar(0)?, 1)?;
-        let before = ((grad * self.at.reduce(&nonzero, source, self.name, self.include_self)?)? / nonzero)?;
+        let before = ((grad * self.kind.reduce(&nonzero, source, self.name, self.include_self)?)? / nonzero)?;
         let zero = source.eq_scalar(0)?;
-        let zeros = self.at.pick(&self.at.add(&this.zeros_like()?, &zero.to(this.dtype())?)?)?;
+        let zeros = self.kind.pick(&self.kind.add(&this.zeros_like()?, &zero.to(this.dtype())?)?)?;
         let single = zero.logical_and(&zeros.eq_scalar(1)?)?;
-        let others = self.at.reduce(this, &source.masked_fill_scalar(&single, 1)?, self.name, self.include_self)?;
-        let divided = (self.at.pick(&(grad * result)?)? / source.masked_fill_scalar(&zero, 1)?)?;
-        Ok((before, aten::where_self(&single, &self.at.pick(&(grad * others)?)?, &divided)?))
+        let others = self.kind.reduce(this, &source.masked_fill_scalar(&single, 1)?, self.name, self.include_self)?;
+        let divided = (self.kind.pick(&(grad * result)?)? / source.masked_fill_scalar(&zero, 1)?)?;
+        Ok((before, aten::where_self(&single, &self.kind.pick(&(grad * others)?)?, &divided)?))
     }
 
     fn of_extremum(&self, grad: &Tensor, this: &Tensor, source: &Tensor, result: &Tensor) -> Result<(Tensor, Tensor)> {
         let own = this.eq(result)?.to(grad.dtype())?;
-        let reaches = source.eq(&self.at.pick(result)?)?.to(grad.dtype())?;
-        let share = (grad / self.at.add(&own, &reaches)?)?;
-        Ok(((own * &share)?, (reaches * self.at.pick(&share)?)?))
+        let reaches = source.eq(&self.kind.pick(result)?)?.to(grad.dtype())?;
+        let share = (grad / self.kind.add(&own, &reaches)?)?;
+        Ok(((own * &share)?, (reaches * self.kind.pick(&share)?)?))
     }
 }

@@ -44,9 +44,9 @@ fn group_norm_backward(
     let weight = weight.map(|weight| groups.channels(weight)).transpose()?;
     let channels = |grad: Option<&Tensor>| grad.map(|grad| groups.channels(grad)).transpose();
     let outer = [grad0.map(|grad| groups.elements(grad)).transpose()?, channels(grad1)?, channels(grad2)?];
-    let twice = normal.twice(&groups.elements(grad_out)?, weight.as_ref(), outer)?;
-    let of_weight = move || twice.weight.sum_dim_intlist(Some(&[0, 3]), false)?.reshape(&[C]);
-    Ok((twice.grad.reshape(input.sizes())?, twice.input.reshape(input.sizes())?, of_weight))
+    let second = normal.second_order(&groups.elements(grad_out)?, weight.as_ref(), outer)?;
+    let of_weight = move || second.weight.sum_dim_intlist(Some(&[0, 3]), false)?.reshape(&[C]);
+    Ok((second.grad.reshape(input.sizes())?, second.input.reshape(input.sizes())?, of_weight))
 }
 
 /// The sizes of a group normalisation.

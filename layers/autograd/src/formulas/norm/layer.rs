@@ -27,6 +27,6 @@ fn layer_norm_backward(
 ) -> Result<(impl Gradient, impl Gradient, impl Gradient, impl Gradient)> {
     let dims: Vec<i64> = (1..).take(normalized_shape.len()).map(|back: i64| -back).collect();
     let normal = Normalized::new(input, mean, rstd, &dims)?;
-    let twice = normal.twice(grad_out, weight, [grad0.cloned(), grad1.cloned(), grad2.cloned()])?;
-    Ok((twice.grad, twice.input, twice.weight, None::<Tensor>))
+    let second = normal.second_order(grad_out, weight, [grad0.cloned(), grad1.cloned(), grad2.cloned()])?;
+    Ok((second.grad, second.input, second.weight, None::<Tensor>))
 }

@@ -26,7 +26,7 @@ pub(super) struct Normalized {
 }
 
 /// What a gradient of the gradients of input, weight and bias means for what these were computed of.
-pub(super) struct Twice {
+pub(super) struct SecondOrder {
     pub(super) grad: Tensor,
     pub(super) input: Tensor,
     /// For each element; the weight's is the sum of those that it met.
@@ -64,15 +64,15 @@ impl Normalized {
     }
 
     /// For a gradient `grad` of the elements, by `weight`, and gradients of what that gave: of the input, the weight and the bias.
-    pub(super) fn twice(
+    pub(super) fn second_order(
         &self,
         grad: &Tensor,
         weight: Option<&Tensor>,
         [of_input, of_weight, of_bias]: [Option<Tensor>; 3],
-    ) -> Result<Twice> {
+    ) -> Result<SecondOrder> {
         let zeros = || self.elements.zeros_like();
         let by_weight = |tensor: &Tensor| weight.map_or_else(|| Ok(tensor.clone()), |weight| tensor * weight);
-        let mut result = Twice { grad: zeros()?, input: zeros()?, weight: zeros()? };
+        let mut result = SecondOrder { grad: zeros()?, input: zeros()?, weight: zeros()? };
         if let Some(outer) = &of_input {
             let (inner, back) = (by_weight(grad)?, self.back(outer)?);
             result.grad = (result.grad + by_weight(&back)?)?;
