@@ -315,7 +315,7 @@ fn a_loop_is_told_of_once_for_each_operator() {
         return;
     }
     let this = std::env::current_exe().unwrap();
-    let test = "others::a_loop_is_told_of_once_for_each_operator";
+    let test = "other_crates::a_loop_is_told_of_once_for_each_operator";
     let output = Command::new(this).args([test, "--exact", "--nocapture"]).env("LOOPS", "1").output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     let told: Vec<&str> = told.lines().filter(|line| line.contains("once for each slice")).collect();

@@ -1,4 +1,4 @@
-//! Elements of one tensor or another, and bounds.
+//! Maximum, minimum and clamp, and what chooses by a mask: `where` and `masked_fill`.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
