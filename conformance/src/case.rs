@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use dispatch_runtime::schema::Schema;
 use dispatch_runtime::{DType, Device, Generator, Operator, Value};
-use dispatch_vmap::Way;
+use dispatch_vmap::Strategy;
 
 use crate::aliasing::{self, versions_of};
 use crate::array::Array;
@@ -28,7 +28,7 @@ pub(crate) fn is_unset(base: &str) -> bool {
 
 /// Whether an operator may draw random numbers: no other is excused from its numbers for having done so.
 fn may_draw(operator: &'static Operator) -> bool {
-    aten::is_random(operator) || Way::of(operator) == Way::Parts
+    aten::is_random(operator) || Strategy::of(operator) == Strategy::Parts
 }
 
 pub(crate) struct Case {

@@ -8,7 +8,7 @@ use dispatch_runtime::keys::Meta;
 use dispatch_runtime::keys::{AutocastCPU, AutogradCPU, CPU, CompositeExplicitAutograd, CompositeImplicitAutograd};
 use dispatch_runtime::schema::SchemaKind;
 use dispatch_runtime::{Key, Operator, Provenance, TableCell};
-use dispatch_vmap::Way;
+use dispatch_vmap::Strategy;
 // What is covered.
 use {dispatch_autocast as _, kernels_cpu as _};
 
@@ -107,17 +107,17 @@ fn cells(operator: &'static Operator) -> [&'static str; 5] {
 
 /// What becomes of a batch.
 fn batched(operator: &'static Operator) -> &'static str {
-    match Way::of(operator) {
-        Way::Parts => "composite",
-        Way::Random => "random",
-        Way::Rule => "rule",
-        Way::View => "view",
-        Way::Shape => "shape",
-        Way::Form => match operator.functional().map(batched) {
+    match Strategy::of(operator) {
+        Strategy::Parts => "composite",
+        Strategy::Random => "random",
+        Strategy::Rule => "rule",
+        Strategy::View => "view",
+        Strategy::Shape => "shape",
+        Strategy::Form => match operator.functional().map(batched) {
             Some("loop") => "loop",
             _ => "form",
         },
-        Way::Refused => "data",
+        Strategy::Refused => "data",
         _ => "loop",
     }
 }

@@ -7,19 +7,14 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::single_match_else, reason = "two cases of equal weight")]
 
-mod autocast;
-mod call;
+mod autocast_policy;
 mod crate_path;
-mod default;
-mod duplicate;
+mod definition_number;
+mod dispatch_key;
+mod duplicate_definition;
 mod errors;
-mod flags;
-mod function;
-mod hand_over;
-mod identity;
-mod infer;
-mod key;
 mod link;
+mod named_call;
 mod op_def;
 mod op_fallback;
 mod op_grad;
@@ -27,10 +22,8 @@ mod op_impl;
 mod op_plan;
 mod op_row;
 mod op_vmap;
-mod rust_type;
-mod schema_source;
-mod signature;
-mod written;
+mod schema_callback;
+mod syntax;
 
 use proc_macro::TokenStream;
 
@@ -95,7 +88,7 @@ pub fn fallthrough(input: TokenStream) -> TokenStream {
 /// A layer lands above `Backends`, `Autograd`, `Autocast` or `Everything`.
 #[proc_macro_attribute]
 pub fn dispatch_key(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    key::expand(&attribute.into(), item.into()).into()
+    dispatch_key::expand(&attribute.into(), item.into()).into()
 }
 
 /// Links crates for their registrations alone: `link!(myops_cpu, myops_cuda);`.
@@ -130,7 +123,7 @@ pub fn op_vmap(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn unknown_operator_import_it_or_define_it_with_op_def(input: TokenStream) -> TokenStream {
-    hand_over::find_operator(input.into()).into()
+    schema_callback::find_operator(input.into()).into()
 }
 
 /// Not public API: what an operator's own macro hands a batch rule to, together with the operator's schema.
@@ -179,7 +172,7 @@ pub fn __kernel(input: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn __call(input: TokenStream) -> TokenStream {
-    call::expand(input.into()).into()
+    named_call::expand(input.into()).into()
 }
 
 /// What the definition of an elementwise operator says, for a macro of a backend's.
@@ -198,12 +191,12 @@ pub fn __row(input: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn unknown_backend_import_its_key_or_declare_it_with_dispatch_key(input: TokenStream) -> TokenStream {
-    flags::find_key(input.into()).into()
+    syntax::keys::find_key(input.into()).into()
 }
 
 /// Not public API: what `autocast!` expands to if it does not have the policy.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __no_policy(input: TokenStream) -> TokenStream {
-    autocast::no_policy(input.into()).into()
+    autocast_policy::no_policy(input.into()).into()
 }

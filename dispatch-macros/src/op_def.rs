@@ -17,13 +17,13 @@ use quote::quote;
 use syn::{Expr, ExprCall, parse_quote};
 
 use crate::crate_path;
-use crate::duplicate;
+use crate::duplicate_definition;
 use crate::errors::Errors;
-use crate::function::Function;
-use crate::infer;
-use crate::rust_type::RustType;
-use crate::schema_source::Source;
-use crate::signature;
+use crate::syntax::function::Function;
+use crate::syntax::infer_schema;
+use crate::syntax::rust_type::RustType;
+use crate::syntax::schema_source::Source;
+use crate::syntax::signature;
 use attribute::Attribute;
 
 /// A definition without mistakes.
@@ -71,7 +71,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     match check(&mut function, &attribute, &mut errors) {
         Some(checked) if errors.is_empty() => {
             let (operator, name) = (&checked.schema.name, &function.signature.ident);
-            if let Some(place) = duplicate::other_definition(&operator.to_string(), name.span()) {
+            if let Some(place) = duplicate_definition::other_definition(&operator.to_string(), name.span()) {
                 // The first definition stands for both; a second one, or a stub of it, would clash with it.
                 errors.at(
                     name,
@@ -151,7 +151,7 @@ fn check(function: &mut Function, attribute: &Attribute, errors: &mut Errors) ->
     }
     let mut schema = match (&attribute.schema, elided) {
         (Some(source), _) => source.parse(errors)?,
-        (None, None) => infer::schema(&function.signature, &signature::parameters(&function.signature), errors)?,
+        (None, None) => infer_schema::schema(&function.signature, &signature::parameters(&function.signature), errors)?,
         (None, Some(dots)) => {
             errors.at(dots, "`_: ...` stands for the arguments of the schema; write the schema, or the parameters");
             return None;

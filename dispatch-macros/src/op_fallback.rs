@@ -10,9 +10,9 @@ use syn::{Expr, Path, Token};
 
 use crate::crate_path;
 use crate::errors::{Errors, at_end};
-use crate::flags::{ALIASES, key_reference, key_word};
-use crate::function::{Function, signature_lints};
 use crate::op_impl::boxed;
+use crate::syntax::function::{Function, signature_lints};
+use crate::syntax::keys::{ALIASES, key_reference, key_word};
 use attribute::Attribute;
 
 pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {

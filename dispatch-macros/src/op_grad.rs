@@ -16,11 +16,11 @@ use syn::{Path, Token, bracketed, parenthesized};
 
 use crate::crate_path;
 use crate::errors::{Errors, at_end};
-use crate::function::{Function, signature_lints};
-use crate::hand_over::{self, Checked, hand_over, hand_over_function};
+use crate::schema_callback::{self, Checked, hand_over, hand_over_function};
+use crate::syntax::function::{Function, signature_lints};
 
 /// The arguments of the attribute.
-pub(crate) struct Flags {
+pub(crate) struct Attribute {
     pub(crate) operator: Path,
     /// Arguments and results that have no gradient.
     pub(crate) fixed: Vec<Ident>,
@@ -28,7 +28,7 @@ pub(crate) struct Flags {
 
 const USAGE: &str = "`#[op_grad(path::to::operator)]`";
 
-impl Parse for Flags {
+impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if input.is_empty() {
             return Err(syn::Error::new(Span::call_site(), format!("name the operator: {USAGE}")));
@@ -54,17 +54,18 @@ impl Parse for Flags {
     }
 }
 
-pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
+pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
     let check =
-        |function: &Function, _: &Flags, errors: &mut Errors| function.check_not_generic("a derivative", errors);
-    let (mut function, flags, dots) = match Function::with_options(["op_grad", "derivative"], attribute, item, check) {
+        |function: &Function, _: &Attribute, errors: &mut Errors| function.check_not_generic("a derivative", errors);
+    let (mut function, attribute, dots) = match Function::with_options(["op_grad", "derivative"], options, item, check)
+    {
         Ok(read) => read,
         Err(instead) => return instead,
     };
     let layer = layer();
     function.attributes.insert(0, signature_lints());
     let to = quote!(#layer::__private::__grad);
-    hand_over_function(&flags.operator, &to, attribute, (&function, &purpose::noted(&function)), dots)
+    hand_over_function(&attribute.operator, &to, options, (&function, &purpose::noted(&function)), dots)
 }
 
 /// `not_differentiable!(operator, ..)`.
@@ -89,13 +90,13 @@ fn layer() -> TokenStream {
 /// The second step of `#[op_grad]`.
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     let runtime = crate_path::runtime();
-    let completed = syn::parse2::<Checked<Flags>>(input).and_then(|mut checked| {
+    let completed = syn::parse2::<Checked<Attribute>>(input).and_then(|mut checked| {
         // What a derivative takes is saved, so it takes no more than it needs.
         let function =
             checked.complete(|function, name, ty| purpose::is_needed(name, function).then(|| ty.tokens(&runtime)))?;
         Ok((function, checked))
     });
-    let (function, Checked { schema, flags, mut signature, .. }) = match completed {
+    let (function, Checked { schema, attribute, mut signature, .. }) = match completed {
         Ok(completed) => completed,
         Err(error) => return error.to_compile_error(),
     };
@@ -103,9 +104,9 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
         signature = purpose::noted(function);
     }
     let mut errors = Errors::default();
-    match check::check(&schema, &flags, &signature, &mut errors) {
+    match check::check(&schema, &attribute, &signature, &mut errors) {
         Some(derivative) if errors.is_empty() => {
-            let derivative = expand::derivative(&schema, &flags.operator, &signature.ident, &derivative);
+            let derivative = expand::derivative(&schema, &attribute.operator, &signature.ident, &derivative);
             quote!(#function #derivative)
         }
         _ => errors.to_token_stream(),
@@ -115,7 +116,7 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
 /// The second step of `not_differentiable!`.
 pub(crate) fn expand_statement(input: TokenStream) -> TokenStream {
     fn parts(input: ParseStream<'_>) -> syn::Result<(Schema, Path)> {
-        let schema = hand_over::schema(input)?;
+        let schema = schema_callback::schema(input)?;
         let operator;
         bracketed!(operator in input);
         Ok((schema, operator.parse()?))

@@ -1,8 +1,9 @@
 //! `#[op_impl]`: a kernel of an operator.
 //!
-//! It takes two steps ([`hand_over`]). The first sees to the kernel alone; the operator's own macro calls the second, [`expand_checked`],
+//! It takes two steps ([`schema_callback`]). The first sees to the kernel alone; the operator's own macro calls the second, [`expand_checked`],
 //! with the operator's schema.
 
+pub(crate) mod attribute;
 pub(crate) mod boxed;
 mod coerce;
 mod dtypes;
@@ -14,56 +15,57 @@ use quote::{ToTokens, quote, quote_spanned};
 
 use crate::crate_path;
 use crate::errors::Errors;
-use crate::flags::{Flags, key_word, static_keys};
-use crate::function::{Function, signature_lints};
-use crate::hand_over;
-use crate::rust_type::RustType;
-use crate::signature::{self, Parameter};
-use crate::written::as_written;
+use crate::op_impl::attribute::Attribute;
+use crate::schema_callback;
+use crate::syntax::function::{Function, signature_lints};
+use crate::syntax::keys::{key_word, static_keys};
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::{self, Parameter};
+use crate::syntax::user_tokens::as_written;
 
-pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
-    let (mut function, flags, dots) = match Function::with_options(["op_impl", "kernel"], attribute, item, check_alone)
-    {
-        Ok(read) => read,
-        Err(instead) => return instead,
-    };
+pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
+    let (mut function, attribute, dots) =
+        match Function::with_options(["op_impl", "kernel"], options, item, check_alone) {
+            Ok(read) => read,
+            Err(instead) => return instead,
+        };
     let runtime = crate_path::runtime();
     function.attributes.insert(0, signature_lints());
-    if flags.boxed.is_some() {
-        let record = boxed::record(&function.signature, &flags, &runtime);
+    if attribute.boxed.is_some() {
+        let record = boxed::record(&function.signature, &attribute, &runtime);
         return quote!(#function #record);
     }
     let to = quote!(#runtime::__private::__kernel);
-    hand_over::hand_over_function(&flags.operator, &to, attribute, (&function, &function.signature), dots)
+    schema_callback::hand_over_function(&attribute.operator, &to, options, (&function, &function.signature), dots)
 }
 
 /// What can be said without the operator's schema.
-fn check_alone(function: &Function, flags: &Flags, errors: &mut Errors) {
-    if flags.dtypes.is_none() {
+fn check_alone(function: &Function, attribute: &Attribute, errors: &mut Errors) {
+    if attribute.dtypes.is_none() {
         function.check_not_generic("a kernel", errors);
     }
-    if let Some(boxed) = &flags.boxed {
-        if let Some(when) = &flags.when {
+    if let Some(boxed) = &attribute.boxed {
+        if let Some(when) = &attribute.when {
             errors.at(
                 &when.word,
                 "a boxed kernel has no typed arguments for a condition to look at; check inside the kernel",
             );
         }
-        if let Some(dtypes) = &flags.dtypes {
+        if let Some(dtypes) = &attribute.dtypes {
             errors.at(&dtypes.word, "a boxed kernel is not generic over a dtype; match on the dtype inside the kernel");
         }
         boxed::check(&function.signature, boxed, errors);
         return;
     }
-    if let (Some(by), None) = (&flags.by, &flags.dtypes) {
+    if let (Some(by), None) = (&attribute.by, &attribute.dtypes) {
         errors.at(by, "`by` names the argument that chooses the dtype; say which ones with `dtypes(..)`");
     }
-    if let Some(dtypes) = &flags.dtypes {
+    if let Some(dtypes) = &attribute.dtypes {
         dtypes::check(dtypes, &function.signature, errors);
     }
 }
 
-type Checked = hand_over::Checked<Flags>;
+type Checked = schema_callback::Checked<Attribute>;
 
 /// The second step, with the schema.
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
@@ -83,15 +85,15 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
 
 fn expand_kernel(checked: &Checked) -> TokenStream {
     let mut errors = Errors::default();
-    if checked.flags.engine.is_some() || planned::is_planned(&checked.signature) {
+    if checked.attribute.engine.is_some() || planned::is_planned(&checked.signature) {
         return planned::expand(checked);
     }
-    if let Some(word) = checked.flags.writes.first() {
+    if let Some(word) = checked.attribute.writes.first() {
         let operator = &checked.schema.name;
         errors.at(word, format!("`{word}` says which outputs a planned kernel can write; kernel `{}` of operator `{operator}` takes no `plan`", checked.signature.ident));
         return quote!(#errors);
     }
-    if let Some(key) = checked.flags.keys.iter().find(|key| key_word(key).is_some_and(|word| word == "Meta"))
+    if let Some(key) = checked.attribute.keys.iter().find(|key| key_word(key).is_some_and(|word| word == "Meta"))
         && checked.contract.planned
     {
         let (operator, kernel) = (&checked.schema.name, &checked.signature.ident);
@@ -139,7 +141,7 @@ fn check(checked: &Checked, errors: &mut Errors) -> Kernel {
     if errors.is_empty() {
         check_written(checked, &parameters, &types, errors);
     }
-    if let (Some(by), true) = (&checked.flags.by, errors.is_empty()) {
+    if let (Some(by), true) = (&checked.attribute.by, errors.is_empty()) {
         dtypes::check_chooser(by, signature, &parameters, &types, errors);
     }
     Kernel { parameters, takes_keys, types, output: RustType::of_returns(schema) }
@@ -174,9 +176,9 @@ fn is_key_set(ty: &syn::Type) -> bool {
 }
 
 fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
-    let Checked { flags, signature, .. } = checked;
+    let Checked { attribute, signature, .. } = checked;
     let runtime = crate_path::runtime();
-    let (operator, name) = (&flags.operator, &signature.ident);
+    let (operator, name) = (&attribute.operator, &signature.ident);
     let arguments: Vec<Ident> =
         (0..kernel.types.len()).map(|i| Ident::new(&format!("argument{i}"), Span::mixed_site())).collect();
     let keys_given = Ident::new("keys", Span::mixed_site());
@@ -190,7 +192,7 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
         let call = quote_spanned!(result.span()=> #function(#(#arguments,)* #keys_argument));
         result.returned(&call)
     };
-    let body = match &flags.dtypes {
+    let body = match &attribute.dtypes {
         None => {
             let returned = returned(name.to_token_stream());
             quote!(#(#taken)* #returned)
@@ -198,7 +200,7 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
         Some(words) => {
             let serve =
                 dtypes::Serve { signature, arguments: &arguments, types: &types, keys: &keys_given, output: &output };
-            let chosen = dtypes::chooser(flags, kernel.parameters.iter().zip(&kernel.types)).map(|at| {
+            let chosen = dtypes::chooser(attribute, kernel.parameters.iter().zip(&kernel.types)).map(|at| {
                 let name = kernel.parameters[at].name.as_ref();
                 (&arguments[at], name.map_or_else(|| format!("argument {}", at + 1), ToString::to_string))
             });
@@ -208,7 +210,7 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
             })
         }
     };
-    let on_meta = on_meta(flags, kernel, &arguments, &runtime);
+    let on_meta = on_meta(attribute, kernel, &arguments, &runtime);
     // A kernel that knows the keys of its call can hand the call on, by mistake to itself.
     let inside = kernel.takes_keys.then(|| {
         quote! {
@@ -216,11 +218,11 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
                 #runtime::__private::Redispatch::enter(<#operator as #runtime::Operation>::operator, #keys_given)?;
         }
     });
-    let keys = static_keys(&flags.keys, &runtime);
-    let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
-    let priority = flags.priority.as_ref().map(|priority| quote!(.priority(#priority)));
+    let keys = static_keys(&attribute.keys, &runtime);
+    let overriding = attribute.overrides.is_some().then(|| quote!(.overriding()));
+    let priority = attribute.priority.as_ref().map(|priority| quote!(.priority(#priority)));
     let names = kernel.parameters.iter().map(|parameter| parameter.name.clone());
-    let holds = when::condition(flags, &checked.schema, names, &kernel.types, &runtime);
+    let holds = when::condition(attribute, &checked.schema, names, &kernel.types, &runtime);
     let mut record = quote! {
         #runtime::KernelRecord::typed::<#operator>(
             __kernel,
@@ -229,7 +231,7 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
             #runtime::Location::new(::core::file!(), ::core::line!()),
         ) #overriding #priority
     };
-    if let Some(when) = &flags.when {
+    if let Some(when) = &attribute.when {
         let text = as_written(&when.condition);
         record = quote!(unsafe { #record.when::<#operator>(__holds, #text) });
     }
@@ -252,15 +254,15 @@ fn typed(checked: &Checked, kernel: &Kernel) -> TokenStream {
 }
 
 /// What a kernel for Meta alone begins with: it sees to it that every tensor is there.
-fn on_meta(flags: &Flags, kernel: &Kernel, arguments: &[Ident], runtime: &TokenStream) -> TokenStream {
-    let [key] = &flags.keys[..] else { return TokenStream::new() };
+fn on_meta(attribute: &Attribute, kernel: &Kernel, arguments: &[Ident], runtime: &TokenStream) -> TokenStream {
+    let [key] = &attribute.keys[..] else { return TokenStream::new() };
     if !matches!(key, syn::Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Meta")) {
         return TokenStream::new();
     }
     let tensors = kernel.types.iter().enumerate().filter(|(_, ty)| {
         ["&Tensor", "&mut Tensor", "Option<&Tensor>", "&[Tensor]", "&[Option<Tensor>]"].contains(&ty.text())
     });
-    let operator = &flags.operator;
+    let operator = &attribute.operator;
     let checks = tensors.map(|(position, _)| {
         let argument = &arguments[position];
         quote!(#runtime::__private::check_on_meta::<#operator>(&#argument, #position)?;)

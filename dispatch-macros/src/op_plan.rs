@@ -11,36 +11,36 @@ use syn::{Expr, ExprLit, GenericArgument, Lit, Path, PathArguments, ReturnType, 
 
 use crate::crate_path;
 use crate::errors::Errors;
-use crate::function::{Function, signature_lints};
-use crate::hand_over::{self, hand_over_function};
-use crate::rust_type::RustType;
-use crate::signature::{self, Parameter, named_arguments, rust_name};
-use crate::written::{as_written, here};
+use crate::schema_callback::{self, hand_over_function};
+use crate::syntax::function::{Function, signature_lints};
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::{self, Parameter, named_arguments, rust_name};
+use crate::syntax::user_tokens::{as_written, at_user_span};
 
-struct Flags {
+struct Attribute {
     operator: Path,
 }
 
-impl Parse for Flags {
+impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         Ok(Self { operator: input.call(Path::parse_mod_style)? })
     }
 }
 
-pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
-    let check = |function: &Function, flags: &Flags, errors: &mut Errors| {
-        let segments = &flags.operator.segments;
+pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
+    let check = |function: &Function, attribute: &Attribute, errors: &mut Errors| {
+        let segments = &attribute.operator.segments;
         let is_here =
             segments.first().is_some_and(|first| ["crate", "self", "super"].iter().any(|word| first.ident == word));
         if segments.len() > 1 && !is_here {
             errors.at(
-                &flags.operator,
+                &attribute.operator,
                 "a plan stands in the crate that defines its operator; write `crate::` before a path of this crate",
             );
         }
         function.check_not_generic("a plan", errors);
     };
-    let (mut function, flags, dots) = match Function::with_options(["op_plan", "plan"], attribute, item, check) {
+    let (mut function, attribute, dots) = match Function::with_options(["op_plan", "plan"], options, item, check) {
         Ok(read) => read,
         Err(instead) => return instead,
     };
@@ -48,11 +48,11 @@ pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream
     function.attributes.insert(0, signature_lints());
     function.attributes.push(parse_quote!(#[inline]));
     let to = quote!(#runtime::__private::__plan);
-    hand_over_function(&flags.operator, &to, attribute, (&function, &function.signature), dots)
+    hand_over_function(&attribute.operator, &to, options, (&function, &function.signature), dots)
 }
 
 pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
-    let mut checked = match syn::parse2::<hand_over::Checked<Flags>>(input) {
+    let mut checked = match syn::parse2::<schema_callback::Checked<Attribute>>(input) {
         Ok(checked) => checked,
         Err(error) => return error.to_compile_error(),
     };
@@ -65,7 +65,7 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
         return quote!(#function #tokens);
     }
     // A plan with mistakes still is one, or the definition would report that it has none.
-    let operator = &checked.flags.operator;
+    let operator = &checked.attribute.operator;
     let stub = checked.contract.planned.then(|| {
         quote! {
             const _: () = {
@@ -81,9 +81,9 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     quote!(#errors #function #stub)
 }
 
-fn plan(checked: &hand_over::Checked<Flags>, errors: &mut Errors) -> TokenStream {
-    let hand_over::Checked { schema, contract, flags, signature, .. } = checked;
-    let (operator, function) = (&flags.operator, &signature.ident);
+fn plan(checked: &schema_callback::Checked<Attribute>, errors: &mut Errors) -> TokenStream {
+    let schema_callback::Checked { schema, contract, attribute, signature, .. } = checked;
+    let (operator, function) = (&attribute.operator, &signature.ident);
     if !contract.planned {
         let message = format!(
             "the definition of operator `{}` does not say that it has a plan; add `plan` to its `#[op_def(..)]`",
@@ -133,20 +133,20 @@ fn plan(checked: &hand_over::Checked<Flags>, errors: &mut Errors) -> TokenStream
 
 /// The plan as functions of the operator's type. `list` says that the results are a list; else they are `count` tensors.
 fn expand_plan(
-    checked: &hand_over::Checked<Flags>,
+    checked: &schema_callback::Checked<Attribute>,
     (list, count): (bool, usize),
     ty: &syn::Type,
     taken_at: &[usize],
     (types, names): (&[RustType], &[Ident]),
 ) -> TokenStream {
-    let (runtime, operator, function) = (crate_path::runtime(), &checked.flags.operator, &checked.signature.ident);
+    let (runtime, operator, function) = (crate_path::runtime(), &checked.attribute.operator, &checked.signature.ident);
     let (plan, bound) = if list {
         (quote!(#runtime::PlanList<__Value<'a>>), quote!(#runtime::__private::PlansList<#operator>))
     } else {
         (quote!(#runtime::Plan<__Value<'a>, #count>), quote!(#runtime::__private::Plans<#operator, #count>))
     };
     let named_lifetime = lifetimes(ty.to_token_stream());
-    let span = here(ty.span());
+    let span = at_user_span(ty.span());
     let value = quote_spanned!(span=> <#named_lifetime as #bound>::Value);
     let planned = quote_spanned!(span=> <#named_lifetime as #bound>::planned);
     let shared: Vec<TokenStream> = types.iter().map(|ty| with_lifetime(&ty.shared().tokens(&runtime))).collect();
@@ -230,7 +230,7 @@ fn described(ty: &syn::Type) -> Option<(&syn::Type, usize)> {
 
 /// A plan writes nothing, so it takes written arguments as shared ones.
 fn check_types(
-    checked: &hand_over::Checked<Flags>,
+    checked: &schema_callback::Checked<Attribute>,
     parameters: &[Parameter],
     taken_at: &[usize],
     types: &[RustType],

@@ -8,9 +8,9 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Path, Token, bracketed};
 
 use crate::crate_path;
-use crate::hand_over::{self, Contract, hand_over};
-use crate::rust_type::RustType;
-use crate::signature::rust_name;
+use crate::schema_callback::{self, Contract, hand_over};
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::rust_name;
 
 /// `operator => callback, tokens`
 struct Row {
@@ -51,7 +51,7 @@ struct Checked {
 
 impl Parse for Checked {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let (schema, contract) = (hand_over::text(input)?, input.parse()?);
+        let (schema, contract) = (schema_callback::text(input)?, input.parse()?);
         let (operator, callback, rest);
         bracketed!(operator in input);
         bracketed!(callback in input);

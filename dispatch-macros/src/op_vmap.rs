@@ -11,20 +11,20 @@ use syn::{FnArg, Path, ReturnType, Signature, Type};
 
 use crate::crate_path;
 use crate::errors::Errors;
-use crate::function::{Function, signature_lints};
-use crate::hand_over::{Checked, hand_over_function};
-use crate::rust_type::RustType;
-use crate::signature::{self, rust_name};
-use crate::written::as_written;
+use crate::schema_callback::{Checked, hand_over_function};
+use crate::syntax::function::{Function, signature_lints};
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::{self, rust_name};
+use crate::syntax::user_tokens::as_written;
 
 /// The argument of the attribute.
-struct Flags {
+struct Attribute {
     operator: Path,
 }
 
 const USAGE: &str = "`#[op_vmap(path::to::operator)]`";
 
-impl Parse for Flags {
+impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if input.is_empty() {
             return Err(syn::Error::new(Span::call_site(), format!("name the operator: {USAGE}")));
@@ -37,17 +37,18 @@ impl Parse for Flags {
     }
 }
 
-pub(crate) fn expand(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
+pub(crate) fn expand(options: &TokenStream, item: &TokenStream) -> TokenStream {
     let check =
-        |function: &Function, _: &Flags, errors: &mut Errors| function.check_not_generic("a batch rule", errors);
-    let (mut function, flags, dots) = match Function::with_options(["op_vmap", "batch rule"], attribute, item, check) {
+        |function: &Function, _: &Attribute, errors: &mut Errors| function.check_not_generic("a batch rule", errors);
+    let (mut function, attribute, dots) = match Function::with_options(["op_vmap", "batch rule"], options, item, check)
+    {
         Ok(read) => read,
         Err(instead) => return instead,
     };
     let layer = layer();
     function.attributes.insert(0, signature_lints());
     let to = quote!(#layer::__private::__vmap);
-    hand_over_function(&flags.operator, &to, attribute, (&function, &function.signature), dots)
+    hand_over_function(&attribute.operator, &to, options, (&function, &function.signature), dots)
 }
 
 fn layer() -> TokenStream {
@@ -61,8 +62,8 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
         Some(mapped(&ty, &layer).map_or_else(|| ty.tokens(&runtime), |(_, tokens)| tokens))
     };
     let completed =
-        syn::parse2::<Checked<Flags>>(input).and_then(|mut checked| Ok((checked.complete(written_out)?, checked)));
-    let (function, Checked { schema, flags, signature, .. }) = match completed {
+        syn::parse2::<Checked<Attribute>>(input).and_then(|mut checked| Ok((checked.complete(written_out)?, checked)));
+    let (function, Checked { schema, attribute, signature, .. }) = match completed {
         Ok(completed) => completed,
         Err(error) => return error.to_compile_error(),
     };
@@ -80,7 +81,7 @@ pub(crate) fn expand_checked(input: TokenStream) -> TokenStream {
     if !errors.is_empty() {
         return quote!(#errors #function);
     }
-    let rule = rule(&flags.operator, &signature);
+    let rule = rule(&attribute.operator, &signature);
     quote!(#function #rule)
 }
 

@@ -4,8 +4,8 @@
 //! instead.
 
 mod describe;
+mod expected_default;
 mod render;
-mod wanted;
 
 use std::fmt;
 use std::ops::{Deref, Range};

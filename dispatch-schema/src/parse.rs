@@ -6,12 +6,12 @@
 
 mod alias;
 mod argument;
-mod fit;
+mod default_fit;
 mod literal;
 mod number;
 mod ty;
+mod type_variable;
 mod union;
-mod word;
 
 use std::ops::Range;
 use std::str::FromStr;

@@ -13,7 +13,7 @@ use std::iter;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dispatch_runtime::{AccessError, BadArgument, Error, Operator, Problem};
-use dispatch_vmap::{Randomness, Slow, VmapError, Way, set_slow};
+use dispatch_vmap::{Randomness, Slow, Strategy, VmapError, set_slow};
 
 use crate::aliasing::{self, versions_of};
 use crate::case::{Case, Outcome, is_unset};
@@ -75,7 +75,7 @@ pub(crate) fn rules(case: &Case, number: usize) -> Vec<Verdict> {
     }
     let _slow = only(Slow::Refuse);
     let verdicts = verdicts(case, case.operator, number);
-    let has_parts = Way::of(case.operator) == Way::Parts;
+    let has_parts = Strategy::of(case.operator) == Strategy::Parts;
     let judged = verdicts.into_iter().filter_map(|verdict| match verdict {
         Verdict::Passed if has_parts => Some(Verdict::LeftOut("it comes apart into others, which have rules")),
         Verdict::Failed(failure) if is_slow(&failure) && has_parts => {
@@ -183,7 +183,7 @@ impl Batches<'_> {
     fn is_written(&self, at: usize) -> bool {
         let Slices { operator, .. } = self.slices;
         let says_so = operator.schema().arguments[self.slices.argument(at)].is_written();
-        says_so && Way::of(operator) != Way::Parts || self.slices.is_written(at)
+        says_so && Strategy::of(operator) != Strategy::Parts || self.slices.is_written(at)
     }
 
     /// Whether the call looks at elements, so that it cannot do without those of a slice where it is not called for each.

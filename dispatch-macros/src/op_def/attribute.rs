@@ -6,7 +6,7 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, LitStr, Token, parenthesized};
 
 use crate::errors::Errors;
-use crate::schema_source::Source;
+use crate::syntax::schema_source::Source;
 
 #[derive(Default)]
 pub(super) struct Attribute {

@@ -6,10 +6,10 @@ use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Expr, ExprLit, FnArg, Lit, Meta, Visibility, parse_quote};
 
 use super::{Definition, Form, records};
-use crate::function::signature_lints;
-use crate::identity;
-use crate::rust_type::RustType;
-use crate::signature::rust_name;
+use crate::definition_number;
+use crate::syntax::function::signature_lints;
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::rust_name;
 
 pub(super) fn definition(definition: &Definition) -> TokenStream {
     let function = wrapper(definition);
@@ -69,7 +69,7 @@ fn types(definition: &Definition) -> TokenStream {
     let (composite, own) = records::composite(definition, &parameters, &output).unzip();
     let static_definition = static_definition(definition, own.into_iter().chain(definition.derived_kernels()));
     let (claim, shape) = (records::claim(definition), definition.shape_tokens());
-    let identity = identity::of_definition(&schema.name.to_string());
+    let identity = definition_number::of_definition(&schema.name.to_string());
     quote! {
         #[doc(hidden)]
         #[allow(non_camel_case_types, clippy::empty_enum)]
@@ -154,7 +154,7 @@ fn static_definition(definition: &Definition, kernels: impl Iterator<Item = Toke
     let (aliasing, viewing) = (schema.is_aliasing(), !schema.views().is_empty());
     let data_dependent = definition.data_dependent;
     let plan = definition.outline_tokens();
-    let identity = identity::of_definition(&schema.name.to_string());
+    let identity = definition_number::of_definition(&schema.name.to_string());
     let functional = match &definition.form {
         Some(Form { functional }) => quote!(::core::option::Option::Some(#functional::operator)),
         None => quote!(::core::option::Option::None),
@@ -191,7 +191,7 @@ fn named_form(definition: &Definition) -> TokenStream {
     let hidden = hidden_name(&schema.name);
     let text = schema.to_string();
     let dollar = Punct::new('$', Spacing::Alone);
-    let identity = identity::of_definition(&schema.name.to_string());
+    let identity = definition_number::of_definition(&schema.name.to_string());
     let contract = definition.contract();
     let export = matches!(visibility, Visibility::Public(_)).then(|| quote!(#[macro_export]));
     quote! {

@@ -11,9 +11,9 @@ use syn::{Ident, parse_quote};
 use super::attribute::{Attribute, OutForm};
 use super::{Definition, Form};
 use crate::errors::Errors;
-use crate::function::Function;
-use crate::rust_type::RustType;
-use crate::signature::rust_name;
+use crate::syntax::function::Function;
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::rust_name;
 
 /// The schemas of the forms that the attribute asks for, the functional operator's being `schema`.
 pub(super) fn check(attribute: &Attribute, schema: &Schema, errors: &mut Errors) -> Vec<Schema> {

@@ -8,7 +8,7 @@ use super::Definition;
 use super::forms::is_out;
 use super::shape::Shape;
 use crate::op_plan::with_lifetime;
-use crate::signature::rust_name;
+use crate::syntax::signature::rust_name;
 
 impl Definition {
     /// Whether the operator has a plan: one under `#[op_plan]`, or a shape word.

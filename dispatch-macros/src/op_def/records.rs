@@ -5,11 +5,11 @@ use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Expr};
 
 use super::Definition;
-use crate::default;
-use crate::flags::static_keys;
-use crate::function::signature_lints;
-use crate::rust_type::RustType;
-use crate::signature::rust_name;
+use crate::syntax::default_value;
+use crate::syntax::function::signature_lints;
+use crate::syntax::keys::static_keys;
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::rust_name;
 
 /// The name of a composite's body. It is beside the operator and not inside, where generated names would come before the user's.
 fn body_name(definition: &Definition) -> Ident {
@@ -158,8 +158,8 @@ pub(super) fn claim(definition: &Definition) -> Option<TokenStream> {
     let tensors = schema.arguments.iter().take_while(|argument| argument.default.is_none()).count();
     let names = &names[..tensors];
     let rest = schema.arguments.iter().zip(types).skip(tensors);
-    let rest =
-        rest.filter_map(|(argument, ty)| default::expression(argument.default.as_ref()?, &argument.ty, ty, runtime));
+    let rest = rest
+        .filter_map(|(argument, ty)| default_value::expression(argument.default.as_ref()?, &argument.ty, ty, runtime));
     let parameters = types[..tensors].iter().map(|ty| ty.tokens(runtime));
     let output = RustType::of_returns(schema).tokens(runtime);
     let arity = match tensors {

@@ -7,7 +7,7 @@ use quote::{ToTokens, quote};
 use super::Definition;
 use super::attribute::{Attribute, ShapeWord};
 use crate::errors::Errors;
-use crate::signature::rust_name;
+use crate::syntax::signature::rust_name;
 
 /// The words for dtypes, and the variant of `Promotion` for each.
 const DTYPES: [(&str, &str); 7] = [

@@ -5,9 +5,9 @@ use quote::{format_ident, quote};
 use syn::{FnArg, ReturnType, Safety};
 
 use crate::crate_path;
-use crate::function::Function;
-use crate::identity;
-use crate::rust_type::without_lifetimes;
+use crate::definition_number;
+use crate::syntax::function::Function;
+use crate::syntax::rust_type::without_lifetimes;
 
 pub(super) fn expand(function: Function) -> TokenStream {
     let runtime = crate_path::runtime();
@@ -41,7 +41,7 @@ pub(super) fn expand(function: Function) -> TokenStream {
             }
         }
     });
-    let identity = identity::of_definition(&name.to_string());
+    let identity = definition_number::of_definition(&name.to_string());
     quote! {
         #(#attributes)* #[allow(unused, clippy::all, clippy::pedantic)] #visibility #signature #body
 

@@ -5,10 +5,10 @@ use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{ReturnType, Signature};
 
-use super::{Flags, purpose};
+use super::{Attribute, purpose};
 use crate::errors::Errors;
-use crate::rust_type::RustType;
-use crate::signature::{self, Parameter, rust_name};
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::{self, Parameter, rust_name};
 
 /// A derivative without mistakes.
 pub(super) struct Derivative {
@@ -35,11 +35,16 @@ struct TensorResult {
     ty: Type,
 }
 
-pub(super) fn check(schema: &Schema, flags: &Flags, function: &Signature, errors: &mut Errors) -> Option<Derivative> {
+pub(super) fn check(
+    schema: &Schema,
+    attribute: &Attribute,
+    function: &Signature,
+    errors: &mut Errors,
+) -> Option<Derivative> {
     let results = tensor_results(schema);
     let operator = &schema.name;
-    let fixed: Vec<String> = flags.fixed.iter().map(ToString::to_string).collect();
-    for word in &flags.fixed {
+    let fixed: Vec<String> = attribute.fixed.iter().map(ToString::to_string).collect();
+    for word in &attribute.fixed {
         let names = names(schema, &results);
         if !names.contains(&word.to_string()) {
             let hint = hint(&word.to_string(), &names);

@@ -8,7 +8,7 @@ use syn::Path;
 use super::check::{Derivative, Taken};
 use super::purpose::EVERY;
 use crate::crate_path;
-use crate::rust_type::RustType;
+use crate::syntax::rust_type::RustType;
 
 /// Absolute paths to the runtime and to the layer.
 struct Paths {
@@ -255,8 +255,8 @@ fn kernel(schema: &Schema, operator: &Path, name: &Ident, derivative: &Derivativ
         .map(|view| {
             let (result, source) = (format_ident!("__result{}", view.ret), &arguments[view.argument]);
             let is_list = matches!(schema.returns[view.ret].ty.kind, TypeKind::List(..));
-            let tie = if is_list { quote!(tie_all) } else { quote!(tie) };
-            quote!(#layer::#tie(&mut #result, #layer::Inputs::first(&#source));)
+            let mark_view = if is_list { quote!(mark_views) } else { quote!(mark_view) };
+            quote!(#layer::#mark_view(&mut #result, #layer::Inputs::first(&#source));)
         })
         .collect();
     let finish = match &tensors[..] {

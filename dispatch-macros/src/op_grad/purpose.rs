@@ -8,8 +8,8 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Attribute, Block, Expr, FnArg, LitInt, Signature, Stmt, parse_quote};
 
-use crate::function::Function;
-use crate::signature;
+use crate::syntax::function::Function;
+use crate::syntax::signature;
 
 /// A bit for each input that an argument is saved for.
 pub(super) const EVERY: u64 = u64::MAX;

@@ -5,9 +5,10 @@ use quote::{ToTokens, quote};
 use syn::{ReturnType, Signature};
 
 use crate::errors::Errors;
-use crate::flags::{Flags, static_keys};
-use crate::rust_type::RustType;
-use crate::signature;
+use crate::op_impl::attribute::Attribute;
+use crate::syntax::keys::static_keys;
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature;
 
 /// Whether a function takes what boxed kernels take.
 pub(super) fn is_boxed(signature: &Signature) -> bool {
@@ -34,10 +35,10 @@ pub(crate) fn check(signature: &Signature, at: &impl ToTokens, errors: &mut Erro
 }
 
 /// What a boxed kernel submits.
-pub(super) fn record(signature: &Signature, flags: &Flags, runtime: &TokenStream) -> TokenStream {
-    let (operator, name) = (&flags.operator, &signature.ident);
-    let keys = static_keys(&flags.keys, runtime);
-    let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
+pub(super) fn record(signature: &Signature, attribute: &Attribute, runtime: &TokenStream) -> TokenStream {
+    let (operator, name) = (&attribute.operator, &signature.ident);
+    let keys = static_keys(&attribute.keys, runtime);
+    let overriding = attribute.overrides.is_some().then(|| quote!(.overriding()));
     quote! {
         const _: () = {
             #keys

@@ -10,9 +10,9 @@ use syn::ReturnType;
 use syn::spanned::Spanned;
 
 use super::{Checked, Kernel};
-use crate::rust_type::{RustType, without_lifetimes};
-use crate::signature::rust_name;
-use crate::written::{as_written, here};
+use crate::syntax::rust_type::{RustType, without_lifetimes};
+use crate::syntax::signature::rust_name;
+use crate::syntax::user_tokens::{as_written, at_user_span};
 
 /// Turns what the operator passes into what the kernel takes.
 pub(super) fn argument(
@@ -22,11 +22,11 @@ pub(super) fn argument(
     argument: &Ident,
     runtime: &TokenStream,
 ) -> TokenStream {
-    let Checked { schema, flags, signature, .. } = checked;
-    let operator = &flags.operator;
+    let Checked { schema, attribute, signature, .. } = checked;
+    let operator = &attribute.operator;
     let (parameter, want, number) = (&kernel.parameters[i], &kernel.types[i], i + 1);
     let (user, ty) = (without_lifetimes(&parameter.ty), want.tokens(runtime));
-    let span = here(parameter.ty.span());
+    let span = at_user_span(parameter.ty.span());
     if RustType::written(&parameter.ty) == *want {
         return quote_spanned! {span=>
             let #argument = <#user as #runtime::__private::Takes<#operator, #number, #ty>>::taken(#argument);
@@ -66,12 +66,12 @@ pub(super) struct Result {
 
 impl Result {
     pub(super) fn new(checked: &Checked, kernel: &Kernel, runtime: &TokenStream) -> Self {
-        let Checked { schema, flags, signature, .. } = checked;
+        let Checked { schema, attribute, signature, .. } = checked;
         let ty = match &signature.output {
             ReturnType::Type(_, ty) => without_lifetimes(ty),
-            ReturnType::Default => syn::parse_quote_spanned!(here(signature.ident.span())=> ()),
+            ReturnType::Default => syn::parse_quote_spanned!(at_user_span(signature.ident.span())=> ()),
         };
-        let (operator, output, want) = (&flags.operator, kernel.output.tokens(runtime), kernel.output.text());
+        let (operator, output, want) = (&attribute.operator, kernel.output.tokens(runtime), kernel.output.text());
         let shared = quote!(#runtime::__private::Returns<#operator, #output>);
         let written = RustType::written(&ty);
         let agrees = written.text() == want
@@ -109,7 +109,7 @@ impl Result {
     }
 
     pub(super) fn span(&self) -> Span {
-        here(self.ty.span())
+        at_user_span(self.ty.span())
     }
 
     pub(super) fn returned(&self, call: &TokenStream) -> TokenStream {

@@ -5,10 +5,10 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{GenericParam, Path, Signature};
 
 use crate::errors::Errors;
-use crate::flags::{DTypes, Flags};
-use crate::rust_type::RustType;
-use crate::signature::Parameter;
-use crate::written::{as_written, here};
+use crate::op_impl::attribute::{Attribute, DTypes};
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::Parameter;
+use crate::syntax::user_tokens::{as_written, at_user_span};
 
 /// The dtypes, by the names of their Rust types, and the variant of `DType` for each.
 const DTYPES: [(&str, &str); 12] = [
@@ -135,10 +135,10 @@ pub(super) struct Serve<'a> {
 
 /// The argument whose dtype decides: the one that `by` names, or the first tensor.
 pub(super) fn chooser<'a>(
-    flags: &Flags,
+    attribute: &Attribute,
     mut arguments: impl Iterator<Item = (&'a Parameter, &'a RustType)>,
 ) -> Option<usize> {
-    match &flags.by {
+    match &attribute.by {
         Some(by) => arguments.position(|(parameter, _)| parameter.name.as_ref() == Some(by)),
         None => arguments.position(|(_, ty)| ty.text().contains("Tensor") && has_dtype(ty)),
     }
@@ -182,7 +182,9 @@ pub(super) fn switch(
             let misfit = format!(
                 "`{name}` does not fit `{bounds}`, over which kernel `{kernel_name}` is generic; leave it out of `dtypes(..)`"
             );
-            checks.extend(quote_spanned!(here(word.span())=> ::core::assert!(__Serves::<#element>::FITS, #misfit);));
+            checks.extend(
+                quote_spanned!(at_user_span(word.span())=> ::core::assert!(__Serves::<#element>::FITS, #misfit);),
+            );
         }
     }
     let param = quote!(#param);
@@ -224,7 +226,7 @@ pub(super) fn switch(
 }
 
 fn element(name: &str, word: &Ident, runtime: &TokenStream) -> TokenStream {
-    let span = here(word.span());
+    let span = at_user_span(word.span());
     let of_runtime = |name: &str| {
         let (runtime, name) = (respanned(runtime, span), Ident::new(name, span));
         quote_spanned!(span=> #runtime::#name)

@@ -12,9 +12,9 @@ use syn::{Path, ReturnType, Signature};
 
 use super::{Checked, dtypes, is_key_set};
 use crate::errors::Errors;
-use crate::rust_type::{RustType, without_lifetimes};
-use crate::signature::{self, Parameter, named_arguments, rust_name};
-use crate::written::{as_written, here};
+use crate::syntax::rust_type::{RustType, without_lifetimes};
+use crate::syntax::signature::{self, Parameter, named_arguments, rust_name};
+use crate::syntax::user_tokens::{as_written, at_user_span};
 
 /// Whether a kernel takes a plan.
 pub(super) fn is_planned(signature: &Signature) -> bool {
@@ -96,10 +96,10 @@ enum Body<'a> {
 }
 
 fn check<'a>(checked: &'a Checked, errors: &mut Errors) -> Option<Kernel<'a>> {
-    let Checked { schema, signature, flags, .. } = checked;
+    let Checked { schema, signature, attribute, .. } = checked;
     let outputs = Outputs::of(checked);
     let mut parameters = signature::parameters(signature);
-    let body = match &flags.engine {
+    let body = match &attribute.engine {
         Some(engine) => engine::check(checked, engine, errors)?,
         None => check_served(checked, &outputs, &mut parameters, errors)?,
     };
@@ -109,7 +109,7 @@ fn check<'a>(checked: &'a Checked, errors: &mut Errors) -> Option<Kernel<'a>> {
     }
     let found = named_arguments("kernel", &signature.ident, &parameters, schema, errors);
     let types: Vec<RustType> = schema.arguments.iter().filter_map(RustType::of_argument).collect();
-    if let (Some(by), true) = (&flags.by, errors.is_empty()) {
+    if let (Some(by), true) = (&attribute.by, errors.is_empty()) {
         let named: Vec<RustType> = found.iter().map(|&at| types[at].clone()).collect();
         dtypes::check_chooser(by, signature, &parameters, &named, errors);
     }
@@ -159,10 +159,10 @@ impl Kernel<'_> {
     fn serve(&self) -> TokenStream {
         let Self { checked, keys, .. } = self;
         let Body::Serves { plan, out } = &self.body else { return TokenStream::new() };
-        let Checked { flags, signature, .. } = checked;
-        let operator = &flags.operator;
+        let Checked { attribute, signature, .. } = checked;
+        let operator = &attribute.operator;
         let plan_type = quote!(&<#operator as __r::Planned>::Value<'_>);
-        let (user, span) = (without_lifetimes(&plan.ty), here(plan.ty.span()));
+        let (user, span) = (without_lifetimes(&plan.ty), at_user_span(plan.ty.span()));
         let mut taken =
             quote_spanned!(span=> let __plan = <#user as __p::TakesPlan<#operator, #plan_type>>::taken(__plan););
         let out_type = self.outputs.tokens();
@@ -183,14 +183,14 @@ impl Kernel<'_> {
             types.push(self.types[at].tokens(&quote!(__r)));
         }
         let result = self.result();
-        let body = match &flags.dtypes {
+        let body = match &attribute.dtypes {
             None => {
                 let call = self.call_of(&signature.ident.to_token_stream(), &result);
                 quote!(#taken #call)
             }
             Some(words) => {
                 let named = self.named.iter().map(|(parameter, at)| (parameter, &self.types[*at]));
-                let chosen = dtypes::chooser(flags, named).map(|at| {
+                let chosen = dtypes::chooser(attribute, named).map(|at| {
                     let (parameter, argument) = &self.named[at];
                     (&self.arguments[*argument], parameter.name.as_ref().map(ToString::to_string).unwrap_or_default())
                 });
@@ -225,15 +225,15 @@ impl Kernel<'_> {
 
     fn call_of(&self, function: &TokenStream, result: &TokenStream) -> TokenStream {
         let Self { checked, keys, .. } = self;
-        let operator = &checked.flags.operator;
+        let operator = &checked.attribute.operator;
         let out = matches!(self.body, Body::Serves { out: Some(_), .. }).then(|| quote!(__out,));
         let arguments = self.named.iter().map(|&(_, at)| &self.arguments[at]);
         let keys = self.takes_keys.then_some(keys);
         let returns = match &checked.signature.output {
             ReturnType::Type(_, ty) => without_lifetimes(ty),
-            ReturnType::Default => syn::parse_quote_spanned!(here(checked.signature.ident.span())=> ()),
+            ReturnType::Default => syn::parse_quote_spanned!(at_user_span(checked.signature.ident.span())=> ()),
         };
-        let span = here(returns.span());
+        let span = at_user_span(returns.span());
         let call = quote!(#function(__plan, #out #(#arguments,)* #keys));
         quote_spanned!(span=> <#returns as __p::Returns<#operator, #result>>::returned(#call))
     }
@@ -249,7 +249,7 @@ impl Kernel<'_> {
         bound: &TokenStream,
     ) -> TokenStream {
         let Checked { schema, signature, .. } = self.checked;
-        let (user, span) = (without_lifetimes(&parameter.ty), here(parameter.ty.span()));
+        let (user, span) = (without_lifetimes(&parameter.ty), at_user_span(parameter.ty.span()));
         let written = RustType::written(&parameter.ty).text().replace(" ;", ";");
         if written == want {
             return quote_spanned!(span=> let #value = <#user as __p::#bound #ty>>::taken(#value););

@@ -5,20 +5,20 @@ use proc_macro2::{Delimiter, Group, Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use crate::flags::Flags;
-use crate::rust_type::RustType;
-use crate::signature;
-use crate::written::here;
+use crate::op_impl::attribute::Attribute;
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature;
+use crate::syntax::user_tokens::at_user_span;
 
 /// The function `__holds`, over the kernel's own argument names, or the operator's where the kernel has none.
 pub(super) fn condition(
-    flags: &Flags,
+    attribute: &Attribute,
     schema: &Schema,
     names: impl Iterator<Item = Option<Ident>>,
     types: &[RustType],
     runtime: &TokenStream,
 ) -> Option<TokenStream> {
-    let when = flags.when.as_ref()?;
+    let when = attribute.when.as_ref()?;
     let condition = &when.condition;
     // The condition is the user's, so a name that the user did not write must be given the user's hygiene.
     let hygiene = condition.span();
@@ -30,7 +30,7 @@ pub(super) fn condition(
         })
     });
     let shared = types.iter().map(|ty| ty.shared().tokens(runtime));
-    let signature = quote_spanned!(here(when.word.span())=> fn __holds(#(#patterns: #shared),*) -> bool);
+    let signature = quote_spanned!(at_user_span(when.word.span())=> fn __holds(#(#patterns: #shared),*) -> bool);
     let mut body = Group::new(Delimiter::Brace, condition.clone());
     body.set_span(condition.span());
     Some(quote! {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::wanted::Wanted;
+use super::expected_default::Wanted;
 use super::{AliasProblem, NumberProblem, StringProblem, SyntaxErrorKind, TypeProblem};
 
 impl fmt::Display for SyntaxErrorKind {

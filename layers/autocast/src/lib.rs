@@ -24,13 +24,13 @@
 //! [`dtype`], and casts with [`cached_cast`] and [`promote_type`]. Autocast does not change calls of an operator without a policy.
 #![forbid(unsafe_code)]
 
-mod cast;
-mod declare;
-mod lists;
+mod autocast_macro;
+mod cast_cache;
+mod operator_lists;
 mod policy;
 mod region;
 
-pub use cast::{cached_cast, clear_cache, promote_type};
+pub use cast_cache::{cached_cast, clear_cache, promote_type};
 pub use policy::Banned;
 pub use region::{Region, Uncached, default_dtype, disable, dtype, enable, is_enabled, uncached};
 

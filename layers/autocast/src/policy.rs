@@ -10,7 +10,7 @@ use dispatch_runtime::keys::Autocast;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::schema::TypeKind;
 
-use crate::cast::{cached_cast, is_eligible, promote_type};
+use crate::cast_cache::{cached_cast, is_eligible, promote_type};
 
 /// Where a call is autocast, and the dtype that was chosen there.
 #[derive(Clone, Copy)]

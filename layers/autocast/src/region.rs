@@ -7,7 +7,7 @@ use dispatch_runtime::guard::{self, Guard};
 use dispatch_runtime::keys::{CPU, HPU, MAIA, XLA};
 use dispatch_runtime::{BadArgument, DType, Device, Key, Result};
 
-use crate::cast;
+use crate::cast_cache;
 
 /// The part of a program in which autocast is on, or off, for a backend: it ends when this is dropped.
 ///
@@ -46,7 +46,7 @@ impl Region {
     #[track_caller]
     fn enter(device: Device, dtype: Option<DType>) -> Self {
         if DEPTH.replace(DEPTH.get() + 1) == 0 {
-            cast::begin();
+            cast_cache::begin();
         }
         Self { guard: Some(guard::autocast(device, dtype)) }
     }
@@ -56,7 +56,7 @@ impl Drop for Region {
     fn drop(&mut self) {
         self.guard = None;
         if DEPTH.replace(DEPTH.get() - 1) == 1 {
-            cast::end();
+            cast_cache::end();
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use dispatch_runtime::{Operator, Result, Tensor};
 
-use crate::node::Gradients;
-use crate::outline::Outline;
-use crate::saved::Unpacked;
+use crate::graph::node::Gradients;
+use crate::graph::outline::Outline;
+use crate::graph::saved::Unpacked;
 
 /// The rule of this layer: how an operator is differentiated, or that it is not.
 #[doc(hidden)]

@@ -12,11 +12,11 @@ use dispatch_runtime::guard::{self, Guard, ThreadState};
 use dispatch_runtime::{Error, KeySet, Result, Shared, Tensor, keys, span};
 use smallvec::{SmallVec, smallvec};
 
-use crate::anomaly;
 use crate::error::GradientError;
-use crate::function::Function;
-use crate::leaf::{self, plus};
-use crate::node::{Edge, Gradients, Node};
+use crate::graph::accumulate_grad::{self, plus};
+use crate::graph::anomaly;
+use crate::graph::function::Function;
+use crate::graph::node::{Edge, Gradients, Node};
 
 /// What a backward is to do.
 pub(crate) struct Task<'a> {
@@ -30,7 +30,7 @@ pub(crate) struct Task<'a> {
 }
 
 /// A node that waits for its gradients.
-struct Waiting {
+struct PendingNode {
     node: Shared<Node>,
     /// How many edges have not brought theirs yet.
     missing: usize,
@@ -40,7 +40,7 @@ struct Waiting {
 }
 
 /// A leaf that waits for its gradient.
-struct Sink {
+struct LeafGradient {
     leaf: Tensor,
     missing: usize,
     gradient: Option<Tensor>,
@@ -49,9 +49,9 @@ struct Sink {
 
 struct Run<'a> {
     task: &'a Task<'a>,
-    nodes: Vec<Waiting>,
+    nodes: Vec<PendingNode>,
     of_node: HashMap<usize, usize>,
-    sinks: Vec<Sink>,
+    leaves: Vec<LeafGradient>,
     of_leaf: HashMap<usize, usize>,
     /// The nodes whose gradients are all there, by their numbers: the latest comes first.
     ready: BinaryHeap<(u64, Reverse<usize>)>,
@@ -69,7 +69,7 @@ fn walk(task: &Task<'_>) -> Result<Vec<Option<Tensor>>> {
         task,
         nodes: Vec::new(),
         of_node: HashMap::new(),
-        sinks: Vec::new(),
+        leaves: Vec::new(),
         of_leaf: HashMap::new(),
         ready: BinaryHeap::new(),
         captured: vec![None; task.inputs.map_or(0, <[Edge]>::len)],
@@ -97,8 +97,8 @@ impl Run<'_> {
             self.count(root);
         }
         let mut next = 0;
-        while let Some(waiting) = self.nodes.get(next) {
-            let node = waiting.node.clone();
+        while let Some(pending) = self.nodes.get(next) {
+            let node = pending.node.clone();
             for edge in node.edges().iter().flatten() {
                 self.count(edge);
             }
@@ -121,17 +121,17 @@ impl Run<'_> {
             Edge::Node(node, _) => {
                 let at = *self.of_node.entry(node.identity()).or_insert_with(|| {
                     let gradients = smallvec![None; node.results().len()];
-                    self.nodes.push(Waiting { node: node.clone(), missing: 0, gradients, wanted: true });
+                    self.nodes.push(PendingNode { node: node.clone(), missing: 0, gradients, wanted: true });
                     self.nodes.len() - 1
                 });
                 self.nodes[at].missing += 1;
             }
             Edge::Leaf(leaf) => {
                 let at = *self.of_leaf.entry(leaf.identity()).or_insert_with(|| {
-                    self.sinks.push(Sink { leaf: leaf.clone(), missing: 0, gradient: None, wanted: true });
-                    self.sinks.len() - 1
+                    self.leaves.push(LeafGradient { leaf: leaf.clone(), missing: 0, gradient: None, wanted: true });
+                    self.leaves.len() - 1
                 });
-                self.sinks[at].missing += 1;
+                self.leaves[at].missing += 1;
             }
         }
     }
@@ -142,11 +142,12 @@ impl Run<'_> {
         let is_input = |node: &Shared<Node>| {
             inputs.iter().any(|input| matches!(input, Edge::Node(other, _) if Shared::same(other, node)))
         };
-        for sink in &mut self.sinks {
-            sink.wanted = inputs.iter().any(|input| matches!(input, Edge::Leaf(leaf) if leaf.same(&sink.leaf)));
+        for leaf_gradient in &mut self.leaves {
+            leaf_gradient.wanted =
+                inputs.iter().any(|input| matches!(input, Edge::Leaf(leaf) if leaf.same(&leaf_gradient.leaf)));
         }
         // Who comes after all that lead to it knows last, so the order is that of arrival, read from its end.
-        let mut missing: Vec<usize> = self.nodes.iter().map(|waiting| waiting.missing).collect();
+        let mut missing: Vec<usize> = self.nodes.iter().map(|pending| pending.missing).collect();
         let (mut order, mut stack) = (Vec::new(), Vec::new());
         let mut follow = |edge: &Edge, stack: &mut Vec<usize>| {
             if let Edge::Node(node, _) = edge
@@ -173,7 +174,7 @@ impl Run<'_> {
         match edge {
             _ if self.end(edge).is_some() => true,
             Edge::Node(node, _) => self.nodes[self.of_node[&node.identity()]].wanted,
-            Edge::Leaf(leaf) => self.sinks[self.of_leaf[&leaf.identity()]].wanted,
+            Edge::Leaf(leaf) => self.leaves[self.of_leaf[&leaf.identity()]].wanted,
         }
     }
 
@@ -185,23 +186,23 @@ impl Run<'_> {
         match edge {
             Edge::Node(node, result) => {
                 let at = self.of_node[&node.identity()];
-                let waiting = &mut self.nodes[at];
+                let pending = &mut self.nodes[at];
                 if let Some(gradient) = gradient {
-                    add(&mut waiting.gradients[*result as usize], gradient)?;
+                    add(&mut pending.gradients[*result as usize], gradient)?;
                 }
-                waiting.missing -= 1;
-                if waiting.missing == 0 {
+                pending.missing -= 1;
+                if pending.missing == 0 {
                     self.ready.push((node.sequence(), Reverse(at)));
                 }
             }
             Edge::Leaf(leaf) => {
                 let at = self.of_leaf[&leaf.identity()];
-                let sink = &mut self.sinks[at];
+                let leaf_gradient = &mut self.leaves[at];
                 if let Some(gradient) = gradient {
-                    add(&mut sink.gradient, gradient)?;
+                    add(&mut leaf_gradient.gradient, gradient)?;
                 }
-                sink.missing -= 1;
-                if sink.missing == 0 {
+                leaf_gradient.missing -= 1;
+                if leaf_gradient.missing == 0 {
                     self.finish_leaf(at)?;
                 }
             }
@@ -210,13 +211,13 @@ impl Run<'_> {
     }
 
     fn finish_leaf(&mut self, at: usize) -> Result<()> {
-        let sink = &mut self.sinks[at];
-        let (Some(mut gradient), true) = (sink.gradient.take(), sink.wanted) else { return Ok(()) };
-        let leaf = sink.leaf.clone();
+        let leaf_gradient = &mut self.leaves[at];
+        let (Some(mut gradient), true) = (leaf_gradient.gradient.take(), leaf_gradient.wanted) else { return Ok(()) };
+        let leaf = leaf_gradient.leaf.clone();
         if self.task.inputs.is_none() && !leaf.requires_grad() {
             return Ok(());
         }
-        leaf::run_hooks(&leaf, &mut gradient)?;
+        accumulate_grad::run_hooks(&leaf, &mut gradient)?;
         match self.task.inputs {
             Some(inputs) => {
                 for (input, captured) in inputs.iter().zip(&mut self.captured) {
@@ -226,7 +227,7 @@ impl Run<'_> {
                 }
                 Ok(())
             }
-            None => leaf::accumulate(&leaf, gradient),
+            None => accumulate_grad::accumulate(&leaf, gradient),
         }
     }
 

@@ -45,6 +45,7 @@ mod linalg;
 mod loss;
 #[cfg(feature = "norm")]
 mod norm;
+mod not_differentiable;
 #[cfg(feature = "pooling")]
 mod pooling;
 #[cfg(feature = "random")]
@@ -54,7 +55,6 @@ mod reduction;
 mod resize;
 #[cfg(feature = "sort")]
 mod sort;
-mod statements;
 mod views;
 
 use dispatch_runtime::{Error, Operation, Result, Tensor};

@@ -19,58 +19,42 @@
 //! # }
 //! ```
 //!
-//! What a tensor remembers is in its extension slot (`history.rs`), what a call remembers in a [`Node`] (`node.rs`, `function.rs`, `saved.rs`). In-place
-//! operators and views follow from schemas and geometries alone (`views.rs`, `in_place.rs`, `fallback.rs`), so that operators of any crate
-//! are covered. `engine.rs` goes back.
+//! `forward/` has the kernels and fallbacks of the layer, and `graph/` the record that they make: a tensor's history in its extension slot
+//! (`history.rs`), a call's in a [`Node`] (`node.rs`, `function.rs`, `saved.rs`). Views (`graph/views.rs`) and in-place operators
+//! (`forward/in_place.rs`, `forward/fallback.rs`) follow from schemas and geometries alone, so operators of any crate are covered.
+//! `engine.rs` computes the gradients. `api/` has what applications call, and `formulas/` the derivatives of PyTorch's operators.
 #![forbid(unsafe_code)]
 
 extern crate self as dispatch_autograd;
 
-mod anomaly;
-mod checkpoint;
-mod clip;
+mod api;
 mod complex;
-mod custom;
 mod derivative;
-mod differentiation;
 mod engine;
 mod error;
-mod fallback;
 mod formulas;
-mod function;
-pub mod functional;
-mod history;
-mod hooks;
-mod in_place;
-mod leaf;
-mod node;
-mod outline;
-mod record;
-mod retain;
-mod saved;
-mod tensor;
-mod unknown;
-mod views;
-mod writes;
+mod forward;
+mod graph;
 
-pub use anomaly::{AnomalyGuard, detect_anomaly};
-pub use checkpoint::checkpoint;
-pub use clip::clip_grad_norm_;
-pub use custom::{Backward, BackwardContext, ForwardContext, record};
+pub use api::checkpoint::checkpoint;
+pub use api::clip_grad::clip_grad_norm_;
+pub use api::differentiable::Differentiable;
+pub use api::differentiation::{Differentiation, grad};
+pub use api::functional;
 pub use derivative::Gradient;
-pub use differentiation::{Differentiation, grad};
 pub use dispatch_macros::{not_differentiable, op_grad};
 pub use error::GradientError;
-pub use hooks::HookHandle;
-pub use node::Node;
-pub use outline::Outline;
-pub use tensor::Differentiable;
+pub use graph::anomaly::{AnomalyGuard, detect_anomaly};
+pub use graph::custom_function::{Backward, BackwardContext, ForwardContext, record};
+pub use graph::hooks::HookHandle;
+pub use graph::node::Node;
+pub use graph::outline::Outline;
 
 /// Not public API: what generated code names.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::derivative::{Backwards, Derivative, Source};
-    pub use crate::record::{Inputs, Recording, below, computing, fresh, own, tie, tie_all};
-    pub use crate::saved::{Unpacked, lost, outline, outlines, value};
+    pub use crate::forward::record::{Inputs, Recording, below, computing, fresh, mark_view, mark_views, own};
+    pub use crate::graph::saved::{Unpacked, lost, outline, outlines, value};
     pub use dispatch_macros::{__grad, __not_differentiable};
 }

@@ -10,7 +10,7 @@ use dispatch_runtime::{Name, Result};
 
 use crate::call::Call;
 use crate::mode::Mode;
-use crate::table;
+use crate::text_table;
 
 /// Counts the operations that calls take, by operator. It prints as a table.
 ///
@@ -88,11 +88,11 @@ impl fmt::Display for Flops {
         let mut counts: Vec<_> = self.counts().iter().map(|(name, count)| (*name, *count)).collect();
         counts.sort_by_key(|(_, count)| std::cmp::Reverse(count.flops));
         let row = |name: String, Count { calls, flops }: Count| {
-            vec![name, calls.to_string(), table::scaled(flops, "FLOP"), table::percent(flops, total)]
+            vec![name, calls.to_string(), text_table::scaled(flops, "FLOP"), text_table::percent(flops, total)]
         };
         let calls = counts.iter().map(|(_, count)| count.calls).sum();
         let rows = counts.iter().map(|(name, count)| row(name.to_string(), *count));
         let rows: Vec<_> = rows.chain([row("total".to_owned(), Count { calls, flops: total })]).collect();
-        table::write(f, &["operator", "calls", "FLOP", "share"], &rows)
+        text_table::write(f, &["operator", "calls", "FLOP", "share"], &rows)
     }
 }

@@ -68,7 +68,7 @@ mod mode;
 mod print;
 mod profiler;
 mod scope;
-mod table;
+mod text_table;
 
 pub use call::Call;
 pub use flops::Flops;

@@ -1,13 +1,13 @@
 //! The mode that follows memory.
 
-mod tally;
+mod counts;
 
 use std::fmt;
 
 use dispatch_runtime::{Device, Name, Result, Tensor, Value};
 
-pub use self::tally::Made;
-use self::tally::Shared;
+pub use self::counts::Made;
+use self::counts::Shared;
 use crate::call::Call;
 use crate::mode::Mode;
 

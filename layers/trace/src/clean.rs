@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::argument::{Argument, Id};
-use crate::graph::{Draft, Graph, Node};
+use crate::graph::{Graph, GraphBuilder, Node};
 
 impl Graph {
     /// Drops nodes whose results nobody uses, and makes nodes that compute the same one.
@@ -55,10 +55,10 @@ impl Graph {
                 keep
             })
             .collect();
-        let mut draft = Draft::from(self);
+        let mut builder = GraphBuilder::from(self);
         let mut keep = keep.into_iter().rev();
-        draft.nodes.retain(|_| keep.next().unwrap_or(true));
-        draft.finish()
+        builder.nodes.retain(|_| keep.next().unwrap_or(true));
+        builder.finish()
     }
 
     /// A value for the memory that each value shows, or may show at another run: inputs can be one another there, or show memory of a
@@ -94,8 +94,8 @@ impl Graph {
         let mut epochs: HashMap<Id, usize> = HashMap::new();
         let mut seen: HashMap<String, Vec<Argument>> = HashMap::new();
         let mut instead: HashMap<Id, Id> = HashMap::new();
-        let mut draft = Draft::from(self.clone());
-        draft.nodes.retain_mut(|node| {
+        let mut builder = GraphBuilder::from(self.clone());
+        builder.nodes.retain_mut(|node| {
             node.rename(|id| instead.get(&id).copied().unwrap_or(id));
             for root in writes(node) {
                 *epochs.entry(root).or_default() += 1;
@@ -127,12 +127,12 @@ impl Graph {
             false
         });
         // What shows memory of a value that is gone shows that of the one in its place.
-        for value in &mut draft.values {
+        for value in &mut builder.values {
             value.shares = value.shares.map(|root| instead.get(&root).map_or(root, |first| self.root(*first)));
         }
-        for id in &mut draft.outputs {
+        for id in &mut builder.outputs {
             *id = instead.get(id).copied().unwrap_or(*id);
         }
-        draft.finish()
+        builder.finish()
     }
 }

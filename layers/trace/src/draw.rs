@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use crate::argument::{Argument, Id};
 use crate::graph::{Graph, Node};
-use crate::names;
+use crate::operator_paths;
 use crate::print::{Kind, Literal};
 
 /// Boxes, in the order in which they come about, and the arrows between them.
@@ -91,7 +91,7 @@ impl Picture {
         }
         for node in &graph.nodes {
             let role = if node.is_effect() { Role::Effect } else { Role::Call };
-            let at = picture.block(role, names::path(node.operator), detail(node));
+            let at = picture.block(role, operator_paths::path(node.operator), detail(node));
             node.uses().for_each(|id| picture.uses(graph, &sources, id, at));
             for id in node.gives().filter(|id| !sources.of_value.contains_key(id)).collect::<Vec<_>>() {
                 sources.of_value.insert(id, at);

@@ -44,8 +44,8 @@ impl Graph {
     /// ```
     #[must_use]
     pub fn fuse(&self) -> Fused {
-        let turns = Device::CPU.fuser().map(|fuser| group::turns(self, fuser));
-        Fused { graph: self.clone(), turns: turns.unwrap_or_else(|| (0..self.nodes.len()).map(Turn::Call).collect()) }
+        let units = Device::CPU.fuser().map(|fuser| group::units(self, fuser));
+        Fused { graph: self.clone(), units: units.unwrap_or_else(|| (0..self.nodes.len()).map(Unit::Call).collect()) }
     }
 }
 
@@ -53,12 +53,12 @@ impl Graph {
 #[derive(Clone)]
 pub struct Fused {
     graph: Graph,
-    turns: Vec<Turn>,
+    units: Vec<Unit>,
 }
 
 /// What is done at once.
 #[derive(Clone)]
-enum Turn {
+enum Unit {
     Call(usize),
     Group(Arc<Group>),
 }
@@ -120,7 +120,7 @@ impl Fused {
     /// # }
     /// ```
     pub fn passes(&self) -> impl Iterator<Item = &[usize]> {
-        self.turns.iter().filter_map(|turn| if let Turn::Group(group) = turn { Some(&group.nodes[..]) } else { None })
+        self.units.iter().filter_map(|unit| if let Unit::Group(group) = unit { Some(&group.nodes[..]) } else { None })
     }
 
     /// Does what [`Graph::run`] does, and gives the same to the bit.
@@ -152,25 +152,25 @@ impl Fused {
     /// Those of [`Graph::run`].
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         let mut known = self.graph.given(inputs)?;
-        let last = self.graph.last_uses(self.turns.iter().map(|turn| self.touched(turn)));
-        for (at, turn) in self.turns.iter().enumerate() {
-            match turn {
-                Turn::Call(node) => self.graph.make(*node, &mut known)?,
-                Turn::Group(group) if group.run(&mut known)? => {}
-                Turn::Group(group) => group.nodes.iter().try_for_each(|node| self.graph.make(*node, &mut known))?,
+        let last = self.graph.last_uses(self.units.iter().map(|unit| self.touched(unit)));
+        for (at, unit) in self.units.iter().enumerate() {
+            match unit {
+                Unit::Call(node) => self.graph.make(*node, &mut known)?,
+                Unit::Group(group) if group.run(&mut known)? => {}
+                Unit::Group(group) => group.nodes.iter().try_for_each(|node| self.graph.make(*node, &mut known))?,
             }
-            for id in self.touched(turn).filter(|id| last[id.0] == Some(at)) {
+            for id in self.touched(unit).filter(|id| last[id.0] == Some(at)) {
                 known[id.0] = None;
             }
         }
         self.graph.results(&known)
     }
 
-    /// The values that a turn uses or gives.
-    fn touched(&self, turn: &Turn) -> impl Iterator<Item = Id> {
-        let nodes = match turn {
-            Turn::Call(node) => std::slice::from_ref(node),
-            Turn::Group(group) => &group.nodes[..],
+    /// The values that a unit uses or gives.
+    fn touched(&self, unit: &Unit) -> impl Iterator<Item = Id> {
+        let nodes = match unit {
+            Unit::Call(node) => std::slice::from_ref(node),
+            Unit::Group(group) => &group.nodes[..],
         };
         nodes.iter().map(|node| &self.graph.nodes[*node]).flat_map(Node::touched)
     }

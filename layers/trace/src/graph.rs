@@ -25,7 +25,7 @@ use crate::argument::{Argument, Id};
 pub struct Graph {
     pub(crate) inputs: usize,
     pub(crate) constants: Vec<Tensor>,
-    pub(crate) values: Vec<Shown>,
+    pub(crate) values: Vec<ValueInfo>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) outputs: Vec<Id>,
 }
@@ -44,7 +44,7 @@ pub struct Graph {
 /// # }
 /// ```
 #[derive(Clone, PartialEq, Debug)]
-pub struct Shown {
+pub struct ValueInfo {
     /// The type of its elements.
     pub dtype: DType,
     /// Its sizes and strides; the offset is not kept.
@@ -205,7 +205,7 @@ impl Graph {
 
     /// All values, in the order in which they come about.
     #[must_use]
-    pub fn values(&self) -> &[Shown] {
+    pub fn values(&self) -> &[ValueInfo] {
         &self.values
     }
 
@@ -215,7 +215,7 @@ impl Graph {
     ///
     /// Where `id` is of another graph and this one has fewer values.
     #[must_use]
-    pub fn value(&self, id: Id) -> &Shown {
+    pub fn value(&self, id: Id) -> &ValueInfo {
         &self.values[id.0]
     }
 
@@ -250,16 +250,16 @@ impl PartialEq for Node {
 
 /// Where a graph is made: values get their numbers when it is done.
 #[derive(Default)]
-pub(crate) struct Draft {
+pub(crate) struct GraphBuilder {
     pub(crate) inputs: Vec<Id>,
     pub(crate) constants: Vec<(Id, Tensor)>,
-    pub(crate) values: Vec<Shown>,
+    pub(crate) values: Vec<ValueInfo>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) outputs: Vec<Id>,
 }
 
-impl Draft {
-    pub(crate) fn value(&mut self, shown: Shown) -> Id {
+impl GraphBuilder {
+    pub(crate) fn value(&mut self, shown: ValueInfo) -> Id {
         self.values.push(shown);
         Id(self.values.len() - 1)
     }
@@ -287,7 +287,7 @@ impl Draft {
             let root = shown.shares.unwrap_or(*old);
             let shares = first[root.0];
             first[root.0].get_or_insert(Id(at));
-            values.push(Shown { shares, ..shown.clone() });
+            values.push(ValueInfo { shares, ..shown.clone() });
         }
         let rename = |id: Id| new[id.0].unwrap_or(id);
         self.nodes.iter_mut().for_each(|node| node.rename(rename));
@@ -301,7 +301,7 @@ impl Draft {
     }
 }
 
-impl From<Graph> for Draft {
+impl From<Graph> for GraphBuilder {
     fn from(graph: Graph) -> Self {
         let inputs = (0..graph.inputs).map(Id).collect();
         let constants = graph.constants.into_iter().enumerate();

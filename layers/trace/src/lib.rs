@@ -41,20 +41,20 @@
 
 mod argument;
 mod clean;
-mod device;
 mod draw;
 mod error;
 mod fuse;
 mod graph;
-mod names;
+mod operator_paths;
 mod parse;
 mod print;
 mod record;
 mod run;
+mod to_device;
 mod verify;
 
 pub use argument::{Argument, Id};
 pub use error::TraceError;
 pub use fuse::Fused;
-pub use graph::{Effects, Graph, Input, Node, Shown};
+pub use graph::{Effects, Graph, Input, Node, ValueInfo};
 pub use record::trace;

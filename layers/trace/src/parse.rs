@@ -13,8 +13,8 @@ use dispatch_runtime::{DType, Geometry, Operator, Result, Tensor};
 use self::lex::{Spanned, Token, lex, mistake};
 use crate::argument::{Argument, Id};
 use crate::error::TraceError;
-use crate::graph::{Draft, Effects, Graph, Node, Shown};
-use crate::names;
+use crate::graph::{Effects, Graph, GraphBuilder, Node, ValueInfo};
+use crate::operator_paths;
 use crate::print::Kind;
 use crate::run::fits;
 
@@ -46,21 +46,22 @@ impl Graph {
     /// Where the text is no graph, with the place; where there are more or fewer constants than in the text; and those of
     /// [`verify`](Self::verify).
     pub fn parse(text: &str, constants: &[Tensor]) -> Result<Self> {
-        let mut parser = Parser { text, tokens: lex(text)?, at: 0, draft: Draft::default(), names: Names::default() };
+        let mut parser =
+            Parser { text, tokens: lex(text)?, at: 0, builder: GraphBuilder::default(), names: Names::default() };
         let found = parser.graph()?;
         if found.len() != constants.len() {
             return Err(TraceError::ConstantCount { expected: found.len(), found: constants.len() }.into());
         }
-        let mut draft = parser.draft;
+        let mut builder = parser.builder;
         for (constant, (id, tensor)) in found.iter().zip(constants).enumerate() {
-            let shown = &draft.values[id.0];
+            let shown = &builder.values[id.0];
             if !fits(shown, tensor) {
                 let (expected, found) = (Kind::of(shown).to_string(), Kind::of_tensor(tensor).to_string());
                 return Err(TraceError::Constant { constant, expected, found }.into());
             }
         }
-        draft.constants = found.into_iter().zip(constants.iter().cloned()).collect();
-        let graph = draft.finish();
+        builder.constants = found.into_iter().zip(constants.iter().cloned()).collect();
+        let graph = builder.finish();
         graph.verify()?;
         Ok(graph)
     }
@@ -70,7 +71,7 @@ struct Parser<'t> {
     text: &'t str,
     tokens: Vec<Spanned>,
     at: usize,
-    draft: Draft,
+    builder: GraphBuilder,
     names: Names,
 }
 
@@ -97,7 +98,7 @@ impl Parser<'_> {
         self.word("fn")?;
         self.word("graph")?;
         self.sign('(')?;
-        self.draft.inputs = self.list(')', |parser| {
+        self.builder.inputs = self.list(')', |parser| {
             let id = parser.definition()?;
             parser.define();
             Ok(id)
@@ -112,7 +113,7 @@ impl Parser<'_> {
         while !self.eat('[') {
             self.statement()?;
         }
-        self.draft.outputs = self.list(']', Self::used)?;
+        self.builder.outputs = self.list(']', Self::used)?;
         self.sign('}')?;
         if self.peek() == &Token::End { Ok(constants) } else { Err(self.unexpected("the end")) }
     }
@@ -170,7 +171,7 @@ impl Parser<'_> {
                 return Err(mistake(self.text, &span, problem));
             }
         };
-        self.draft.nodes.push(node);
+        self.builder.nodes.push(node);
         Ok(())
     }
 
@@ -207,7 +208,7 @@ impl Parser<'_> {
         let shares = if self.eat('&') {
             self.sign('\'')?;
             let of = self.found(true)?;
-            Some(self.draft.values[of.0].shares.unwrap_or(of))
+            Some(self.builder.values[of.0].shares.unwrap_or(of))
         } else {
             None
         };
@@ -225,7 +226,7 @@ impl Parser<'_> {
         let geometry =
             geometry.ok_or_else(|| mistake(self.text, &at, "these are not sizes and strides of a tensor"))?;
         self.sign(']')?;
-        let id = self.draft.value(Shown { dtype, geometry, shares });
+        let id = self.builder.value(ValueInfo { dtype, geometry, shares });
         if self.names.known.contains_key(&name) || self.names.new.insert(name.clone(), id).is_some() {
             return Err(mistake(self.text, &span, format!("`{name}` is defined twice")));
         }
@@ -272,10 +273,10 @@ impl Parser<'_> {
     fn operator(&mut self) -> Parsed<(&'static Operator, Range<usize>)> {
         let span = self.span();
         let path = self.name("an operator")?;
-        if let Some(operator) = names::find(&path) {
+        if let Some(operator) = operator_paths::find(&path) {
             return Ok((operator, span));
         }
-        let near = names::near(&path).map(|near| format!("; did you mean `{near}`?"));
+        let near = operator_paths::near(&path).map(|near| format!("; did you mean `{near}`?"));
         let hint = near.unwrap_or_else(|| "; link the crate that defines it".to_owned());
         Err(mistake(self.text, &span, format!("no operator is called `{path}`{hint}")))
     }

@@ -8,14 +8,14 @@ use std::fmt::{self, Write};
 use dispatch_runtime::{DType, Geometry, Tensor};
 
 use crate::argument::{Argument, Id};
-use crate::graph::{Graph, Node, Shown};
-use crate::names;
+use crate::graph::{Graph, Node, ValueInfo};
+use crate::operator_paths;
 
 /// The kind of a tensor: `f32[2, 3]`, and its strides where they are not those of elements side by side.
 pub(crate) struct Kind<'a>(pub(crate) DType, pub(crate) &'a Geometry);
 
 impl<'a> Kind<'a> {
-    pub(crate) const fn of(shown: &'a Shown) -> Self {
+    pub(crate) const fn of(shown: &'a ValueInfo) -> Self {
         Self(shown.dtype, &shown.geometry)
     }
 
@@ -118,7 +118,7 @@ impl Graph {
                 _ => write!(f, "let ({}) = ", outputs.join(", "))?,
             }
         }
-        call(f, node, &names::path(node.operator))?;
+        call(f, node, &operator_paths::path(node.operator))?;
         f.write_char(';')
     }
 }

@@ -8,9 +8,9 @@
 //! level alone, and these go on below as if nobody had listened. Several traces of one level hear of the same calls.
 
 mod effects;
+mod other_threads;
 mod recorder;
 mod shapes;
-mod threads;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -22,9 +22,9 @@ use dispatch_runtime::{
 use dispatch_transform::{Level, Transform, depth, enter};
 
 use self::effects::Before;
+use self::other_threads::OtherThreadCall;
 use self::recorder::Recorder;
 pub(crate) use self::shapes::is_ignorance;
-use self::threads::Elsewhere;
 use crate::error::TraceError;
 use crate::graph::Graph;
 
@@ -39,7 +39,7 @@ struct Session {
     /// How many levels its calls are inside of.
     depth: usize,
     trace: Rc<RefCell<Trace>>,
-    elsewhere: Elsewhere,
+    other_thread: OtherThreadCall,
 }
 
 #[derive(Default)]
@@ -115,29 +115,30 @@ fn record<O: IntoIterator<Item = Tensor>>(
             return Err(TraceError::RepeatedInput { first, second }.into());
         }
     }
-    let entered = (depth() > 0).then(|| enter(Heard));
+    let entered = (depth() > 0).then(|| enter(TracedLevel));
     let level = entered.as_ref().map(|entered| entered.level().clone());
     let lift = |tensor: &Tensor| level.as_ref().map_or_else(|| tensor.clone(), |level: &Level| level.lift(tensor));
     let inputs: Vec<Tensor> = inputs.iter().map(lift).collect();
     let recorder = Recorder::new(level, guard::is_grad_enabled(), &inputs);
     let trace = Rc::new(RefCell::new(Trace { opens, recorder, ..Trace::default() }));
-    let elsewhere = Elsewhere::default();
+    let other_thread = OtherThreadCall::default();
     let results = {
-        let _session = Listening::begin(Session { depth: depth(), trace: trace.clone(), elsewhere: elsewhere.clone() });
+        let _session =
+            RecordingGuard::begin(Session { depth: depth(), trace: trace.clone(), other_thread: other_thread.clone() });
         let _heard = guard::include(keys::Tracer.into());
         f(&inputs)
     };
     let Trace { recorder, failed, .. } = trace.take();
-    if let Some(error) = failed.or_else(|| elsewhere.call()) {
+    if let Some(error) = failed.or_else(|| other_thread.call()) {
         return Err(error.into());
     }
     Ok(recorder.finish(results?)?)
 }
 
 /// The level of a function that is traced inside of a transformed one. What it differentiates is its own, as everywhere.
-struct Heard;
+struct TracedLevel;
 
-impl Transform for Heard {
+impl Transform for TracedLevel {
     fn layers(&self) -> KeySet {
         KeySet::layers_of(keys::Autograd) | KeySet::layers_of(keys::ADInplaceOrView)
     }
@@ -148,17 +149,17 @@ impl Transform for Heard {
 }
 
 /// Ends the recording, however the function ends.
-struct Listening;
+struct RecordingGuard;
 
-impl Listening {
+impl RecordingGuard {
     fn begin(session: Session) -> Self {
-        threads::take_along();
+        other_threads::take_along();
         SESSIONS.with_borrow_mut(|sessions| sessions.push(session));
         Self
     }
 }
 
-impl Drop for Listening {
+impl Drop for RecordingGuard {
     fn drop(&mut self) {
         drop(SESSIONS.with_borrow_mut(Vec::pop));
     }
@@ -212,7 +213,7 @@ fn tracer(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let below = keys.below(keys::Tracer);
     let (own, inside) = Traces::here().told_apart();
     let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
-    threads::heard(operator);
+    other_threads::heard(operator);
     if own.is_empty() && inside.is_empty() || !own.is_empty() && is_opened(operator, &arguments, &own) {
         return operator.redispatch_boxed(below, stack);
     }

@@ -4,7 +4,7 @@ use dispatch_runtime::{Result, Tensor, Value, guard};
 
 use crate::argument::{Argument, Id};
 use crate::error::TraceError;
-use crate::graph::{Graph, Node, Shown};
+use crate::graph::{Graph, Node, ValueInfo};
 use crate::print::Kind;
 
 /// What is known of values in the middle of a run.
@@ -112,7 +112,7 @@ impl Graph {
 }
 
 /// Whether a tensor is of the dtype and sizes that are known of a value.
-pub(crate) fn fits(shown: &Shown, tensor: &Tensor) -> bool {
+pub(crate) fn fits(shown: &ValueInfo, tensor: &Tensor) -> bool {
     shown.dtype == tensor.dtype() && shown.geometry.sizes() == tensor.sizes()
 }
 

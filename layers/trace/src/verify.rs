@@ -4,7 +4,7 @@ use dispatch_runtime::{Device, Result, Spec, Tensor, Value};
 
 use crate::argument::Id;
 use crate::error::TraceError;
-use crate::graph::{Graph, Node, Shown};
+use crate::graph::{Graph, Node, ValueInfo};
 use crate::record::is_ignorance;
 use crate::run::{Known, arguments, fits, keep};
 
@@ -57,7 +57,7 @@ impl Graph {
 
     /// Makes the calls on shapes alone, and compares with what the graph says. What Meta cannot know is taken from the graph.
     fn check_shapes(&self) -> Result<()> {
-        let shape = |shown: &Shown| Spec { dtype: shown.dtype, geometry: shown.geometry.clone() }.on(Device::META);
+        let shape = |shown: &ValueInfo| Spec { dtype: shown.dtype, geometry: shown.geometry.clone() }.on(Device::META);
         let mut known: Known = vec![None; self.values.len()];
         for (place, shown) in known.iter_mut().zip(&self.values).take(self.inputs + self.constants.len()) {
             *place = Some(shape(shown)?);

@@ -14,10 +14,10 @@
 //! level is a [`Lifted`] one: the same elements under other keys, so what a level remembers about it is that level's alone.
 #![forbid(unsafe_code)]
 
+mod front_and_back;
+mod level_stack;
 mod lifted;
-mod modes;
-mod stack;
 
+pub use front_and_back::calling_state;
+pub use level_stack::{Entered, Level, Transform, TransformError, depth, enter};
 pub use lifted::{Lifted, is_lifted, living};
-pub use modes::calling_state;
-pub use stack::{Entered, Level, Transform, TransformError, depth, enter};

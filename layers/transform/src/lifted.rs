@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, keys, op_fallback};
 
-use crate::stack::{Level, TransformError};
+use crate::level_stack::{Level, TransformError};
 
 /// What makes a tensor one of a level: it shows the elements of a tensor below.
 ///

@@ -4,7 +4,7 @@ use dispatch_runtime::{Dims, Geometry, KeySet, Result, Tensor, Value, keys};
 use dispatch_transform::{Level, Lifted};
 
 use crate::error::VmapError;
-use crate::map::Randomness;
+use crate::vmap::Randomness;
 
 /// The batch that a call is for.
 ///

@@ -5,10 +5,10 @@ use dispatch_runtime::{Operator, Result, Shape, Tensor, Value};
 
 use crate::batch::Batch;
 use crate::error::VmapError;
-use crate::map::Randomness;
 use crate::rule::BatchRule;
-use crate::way::{Way, word};
-use crate::{shapes, slices, views, words};
+use crate::strategy::{Strategy, word};
+use crate::vmap::Randomness;
+use crate::{check_slice, shape_words, slice_loop, views};
 
 /// Whether a call is any different from one without a batch.
 pub(crate) fn is_concerned(batch: &Batch, operator: &Operator, arguments: &[Value]) -> bool {
@@ -18,20 +18,22 @@ pub(crate) fn is_concerned(batch: &Batch, operator: &Operator, arguments: &[Valu
 /// The results of a call, as the function sees them.
 pub(crate) fn batched(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     check_written(batch, operator, arguments)?;
-    let way = Way::in_one(operator);
+    let strategy = Strategy::without_parts(operator);
     // What a word speaks for is refused by itself, but for a form, whose result a slice may have no room for.
-    if matches!(way, Way::Rule | Way::Form) || way == Way::Shape && operator.functional().is_some() {
-        shapes::check(operator, arguments)?;
+    if matches!(strategy, Strategy::Rule | Strategy::Form)
+        || strategy == Strategy::Shape && operator.functional().is_some()
+    {
+        check_slice::check(operator, arguments)?;
     }
-    match way {
-        Way::Random => random(batch, operator, arguments),
-        Way::View => views::call(batch, operator, arguments),
-        Way::Rule => by_rule(batch, operator, arguments),
+    match strategy {
+        Strategy::Random => random(batch, operator, arguments),
+        Strategy::View => views::call(batch, operator, arguments),
+        Strategy::Rule => by_rule(batch, operator, arguments),
         // The error of a slice names the sizes that the function sees.
-        Way::Shape => match by_word(batch, operator, arguments)
-            .map_err(|error| shapes::check(operator, arguments).err().unwrap_or(error))?
+        Strategy::Shape => match by_word(batch, operator, arguments)
+            .map_err(|error| check_slice::check(operator, arguments).err().unwrap_or(error))?
         {
-            Some(results) => give(batch, operator, arguments, results),
+            Some(results) => finish(batch, operator, arguments, results),
             None => of_form(batch, operator, arguments),
         },
         _ => of_form(batch, operator, arguments),
@@ -41,14 +43,14 @@ pub(crate) fn batched(batch: &Batch, operator: &Operator, arguments: &mut [Value
 fn random(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Vec<Value>> {
     match batch.randomness {
         Randomness::Error => Err(VmapError::Random { operator: operator.to_string() }.into()),
-        Randomness::Same => slices::each_the_same(batch, operator, arguments),
-        Randomness::Different => slices::each(batch, operator, arguments),
+        Randomness::Same => slice_loop::loop_with_same_random_numbers(batch, operator, arguments),
+        Randomness::Different => slice_loop::loop_over_slices(batch, operator, arguments),
     }
 }
 
 fn by_rule(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     let results = operator.rule::<BatchRule>().map(|rule| (rule.run)(batch, arguments)).transpose()?;
-    let Some(results) = results.flatten() else { return slices::each_slowly(batch, operator, arguments) };
+    let Some(results) = results.flatten() else { return slice_loop::loop_with_warning(batch, operator, arguments) };
     match results.iter().find_map(|result| batch.misplaced(result)) {
         None => Ok(results),
         Some((tensor, dim)) => {
@@ -60,11 +62,13 @@ fn by_rule(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Resul
 
 fn by_word(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
     match word(operator) {
-        Some(Shape::Pointwise { operands, dtype, .. }) => words::pointwise(batch, operator, operands, dtype, arguments),
-        Some(Shape::Reduce { dims: Some(dims), keepdim, .. }) => {
-            words::reduce(batch, operator, dims, keepdim, arguments)
+        Some(Shape::Pointwise { operands, dtype, .. }) => {
+            shape_words::pointwise(batch, operator, operands, dtype, arguments)
         }
-        Some(Shape::Product { letters }) => words::product(batch, operator, letters, arguments),
+        Some(Shape::Reduce { dims: Some(dims), keepdim, .. }) => {
+            shape_words::reduce(batch, operator, dims, keepdim, arguments)
+        }
+        Some(Shape::Product { letters }) => shape_words::product(batch, operator, letters, arguments),
         _ => Ok(None),
     }
 }
@@ -73,12 +77,17 @@ fn by_word(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Op
 fn of_form(batch: &Batch, operator: &Operator, arguments: &mut [Value]) -> Result<Vec<Value>> {
     match operator.functional().filter(|functional| functional.argument_count() <= arguments.len()) {
         Some(functional) => write_functional(batch, operator, functional, arguments),
-        None => slices::each_slowly(batch, operator, arguments),
+        None => slice_loop::loop_with_warning(batch, operator, arguments),
     }
 }
 
 /// Results with the batch in dimension 0, but for written arguments, which are those that went in.
-pub(crate) fn give(batch: &Batch, operator: &Operator, arguments: &[Value], results: Vec<Value>) -> Result<Vec<Value>> {
+pub(crate) fn finish(
+    batch: &Batch,
+    operator: &Operator,
+    arguments: &[Value],
+    results: Vec<Value>,
+) -> Result<Vec<Value>> {
     let schema = operator.schema();
     let results = results.into_iter().enumerate().map(|(i, result)| match schema.written_return(i) {
         Some(at) => Ok(vec![arguments[at].clone()]),
@@ -99,7 +108,7 @@ fn write_functional(
     let named = functional.schema().arguments.iter().map(|argument| schema.argument(&argument.name));
     let positions: Option<Vec<usize>> = named.map(|found| found.map(|(at, _)| at)).collect();
     let (&[at], Some(positions)) = (&written[..], positions) else {
-        return slices::each_slowly(batch, operator, arguments);
+        return slice_loop::loop_with_warning(batch, operator, arguments);
     };
     let mut given: Vec<Value> = positions.iter().map(|&at| arguments[at].clone()).collect();
     let results = if is_concerned(batch, functional, &given) {

@@ -1,4 +1,4 @@
-//! The transform, and its layer: operators that are made of others come apart here, and the rest goes on to its rule.
+//! The transform, and its layer: composite operators are decomposed here, and the others go on to their rules.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
@@ -8,8 +8,8 @@ use dispatch_transform::{Level, Transform, living};
 
 use crate::batch::Batch;
 use crate::call;
-use crate::map::Randomness;
 use crate::rule::BatchRule;
+use crate::vmap::Randomness;
 
 /// A level whose tensors stand for batches.
 pub(crate) struct Mapping {
@@ -56,7 +56,7 @@ impl Transform for Mapping {
 
 /// Sees every call of a mapped function: one without batched tensors can be made of random operators.
 #[op_fallback(FuncTorchVmapMode)]
-fn come_apart(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+fn decompose(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     match parts(operator) {
         Some(parts) => operator.redispatch_boxed(parts, stack),
         None => operator.redispatch_boxed(keys.below(keys::FuncTorchVmapMode), stack),
@@ -64,7 +64,7 @@ fn come_apart(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()
 }
 
 /// Whether an operator is made of others in mapped functions.
-pub(crate) fn comes_apart(operator: &Operator) -> bool {
+pub(crate) fn is_decomposed(operator: &Operator) -> bool {
     parts(operator).is_some()
 }
 

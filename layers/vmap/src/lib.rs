@@ -17,38 +17,38 @@
 //! # }
 //! ```
 //!
-//! What becomes of a call, the first of these says that can (`level.rs`, `call.rs`; [`Way`] of an operator):
+//! What becomes of a call, the first of these says that can (`level.rs`, `call.rs`; [`Strategy`] of an operator):
 //!
 //! 1. a rule of somebody's own, [`op_vmap`];
 //! 2. the operator's parts, where it is an implicit composite;
 //! 3. for a view, the geometry of one slice (`views.rs`);
-//! 4. the operator's shape word (`words.rs`);
-//! 5. a loop over slices (`slices.rs`), which is slow, and says so once for each operator: [`set_slow`].
+//! 4. the operator's shape word (`shape_words.rs`);
+//! 5. a loop over slices (`slice_loop.rs`), which is slow, and says so once for each operator: [`set_slow`].
 #![forbid(unsafe_code)]
 
 extern crate self as dispatch_vmap;
 
 mod batch;
 mod call;
+mod check_slice;
 mod error;
 mod level;
-mod map;
 mod rule;
 mod rules;
-mod shapes;
-mod slices;
+mod shape_words;
+mod slice_loop;
+mod strategy;
 mod structure;
 mod views;
-mod way;
-mod words;
+mod vmap;
 
 pub use batch::{Batch, Mapped};
 pub use dispatch_macros::op_vmap;
 pub use error::VmapError;
-pub use map::{Randomness, Vmap, vmap};
-pub use slices::{Slow, set_slow};
+pub use slice_loop::{Slow, set_slow};
+pub use strategy::Strategy;
 pub use structure::{Inputs, Tensors};
-pub use way::Way;
+pub use vmap::{Randomness, Vmap, vmap};
 
 /// Not public API: what generated code names.
 #[doc(hidden)]

@@ -28,24 +28,21 @@ use dispatch_runtime::{Operator, Result, Value};
 /// None where the rule does not hold for these arguments.
 type ByValues = fn(&Batch, &Operator, &[Value]) -> Result<Option<Vec<Value>>>;
 
-mod along;
 #[cfg(feature = "attention")]
 mod attention;
-mod geometry;
 #[cfg(feature = "conv")]
-mod images;
+mod conv;
+mod dim_arguments;
+mod elementwise;
+mod factories;
+mod fold_into_batch;
 mod indexing;
-mod items;
-#[cfg(feature = "loss")]
-mod losses;
-mod made;
-#[cfg(feature = "norm")]
-mod normalized;
-mod parts;
-mod places;
-mod pointwise;
+mod leading_batch;
 #[cfg(feature = "linalg")]
-mod products;
-mod reductions;
-mod reinterpreted;
-mod same;
+mod linalg;
+#[cfg(feature = "loss")]
+mod loss;
+#[cfg(feature = "norm")]
+mod norm;
+mod reduction;
+mod views;

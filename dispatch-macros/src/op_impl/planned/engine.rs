@@ -6,13 +6,13 @@ use syn::ReturnType;
 
 use super::{Body, Kernel};
 use crate::errors::Errors;
-use crate::flags::Engine;
 use crate::op_impl::Checked;
-use crate::rust_type::RustType;
-use crate::signature::rust_name;
+use crate::op_impl::attribute::Engine;
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::rust_name;
 
 pub(super) fn check<'a>(checked: &'a Checked, engine: &'a Engine, errors: &mut Errors) -> Option<Body<'a>> {
-    let Checked { schema, contract, flags, signature, .. } = checked;
+    let Checked { schema, contract, attribute, signature, .. } = checked;
     let (operator, kernel) = (&schema.name, &signature.ident);
     let Some(pointwise) = &contract.pointwise else {
         let message = format!(
@@ -29,7 +29,7 @@ pub(super) fn check<'a>(checked: &'a Checked, engine: &'a Engine, errors: &mut E
         );
         errors.at(&engine.word, message);
     }
-    if let Some(word) = flags.writes.first().or_else(|| flags.dtypes.as_ref().map(|dtypes| &dtypes.word)) {
+    if let Some(word) = attribute.writes.first().or_else(|| attribute.dtypes.as_ref().map(|dtypes| &dtypes.word)) {
         errors.at(
             word,
             format!("the engine of kernel `{kernel}` decides this for all of its kernels; leave `{word}` out"),
@@ -52,19 +52,19 @@ impl Kernel<'_> {
     }
 
     pub(super) fn run_fresh(&self) -> TokenStream {
-        let operator = self.checked.flags.operator.to_token_stream();
+        let operator = self.checked.attribute.operator.to_token_stream();
         let operands = self.operands();
         self.run(&operator, &quote!(fresh::<#operator, _>), &quote!([#(#operands),*]))
     }
 
     pub(super) fn run_into(&self, name: &str, out: &Ident, form: &TokenStream) -> TokenStream {
-        let operator = &self.checked.flags.operator;
+        let operator = &self.checked.attribute.operator;
         let operands = self.operands();
         self.run(form, &quote!(into::<#operator, _>), &quote!((#name, #out), [#(#operands),*]))
     }
 
     pub(super) fn run_in_place(&self, form: &TokenStream) -> TokenStream {
-        let operator = &self.checked.flags.operator;
+        let operator = &self.checked.attribute.operator;
         let written = &self.arguments[0];
         let operands = self.operands().into_iter().map(|operand| {
             if operand == written {
@@ -79,8 +79,8 @@ impl Kernel<'_> {
     /// Checks the arguments, asks the kernel what to do, and has the engine do it. Errors are those of `form`.
     fn run(&self, form: &TokenStream, function: &TokenStream, operands: &TokenStream) -> TokenStream {
         let Body::Engine { engine, .. } = &self.body else { return TokenStream::new() };
-        let Checked { flags, signature, schema, .. } = self.checked;
-        let (operator, kernel) = (&flags.operator, &signature.ident);
+        let Checked { attribute, signature, schema, .. } = self.checked;
+        let (operator, kernel) = (&attribute.operator, &signature.ident);
         let mut looked_at = self.looked_at();
         if let Some(first) = looked_at.first_mut() {
             let written = &self.arguments[0];

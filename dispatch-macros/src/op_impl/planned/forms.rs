@@ -6,10 +6,9 @@ use quote::{ToTokens, format_ident, quote};
 
 use super::{Kernel, Outputs};
 use crate::crate_path;
-use crate::flags::key_word;
-use crate::flags::static_keys;
 use crate::op_impl::when;
-use crate::rust_type::RustType;
+use crate::syntax::keys::{key_word, static_keys};
+use crate::syntax::rust_type::RustType;
 
 /// One kernel that is registered.
 struct Derived {
@@ -23,7 +22,7 @@ struct Derived {
 impl Kernel<'_> {
     pub(super) fn expand(&self) -> TokenStream {
         let Self { checked, .. } = self;
-        let operator = checked.flags.operator.to_token_stream();
+        let operator = checked.attribute.operator.to_token_stream();
         let mut kernels =
             vec![Derived { function: self.functional(), operator: operator.clone(), name: "__functional", outs: 0 }];
         if let Some(form) = &checked.contract.in_place {
@@ -38,7 +37,7 @@ impl Kernel<'_> {
             kernels.push(Derived { function: self.out(form, *outs, &operator), operator, name: "__out", outs: *outs });
         }
         let serve = self.serve();
-        let keys = static_keys(&checked.flags.keys, &quote!(__r));
+        let keys = static_keys(&checked.attribute.keys, &quote!(__r));
         let condition = self.condition();
         let (functions, records): (Vec<_>, Vec<_>) =
             kernels.iter().map(|kernel| (&kernel.function, self.record(kernel))).unzip();
@@ -61,19 +60,19 @@ impl Kernel<'_> {
 
     fn record(&self, kernel: &Derived) -> TokenStream {
         let Derived { operator, name, outs, .. } = kernel;
-        let flags = &self.checked.flags;
+        let attribute = &self.checked.attribute;
         let (kernel, function) = (&self.checked.signature.ident, format_ident!("{name}"));
-        let overriding = flags.overrides.is_some().then(|| quote!(.overriding()));
-        let priority = flags.priority.as_ref().map(|priority| quote!(.priority(#priority)));
+        let overriding = attribute.overrides.is_some().then(|| quote!(.overriding()));
+        let priority = attribute.priority.as_ref().map(|priority| quote!(.priority(#priority)));
         let derived = (*name != "__functional").then(|| quote!(.derived()));
         let record = quote! {
             __r::KernelRecord::typed::<#operator>(#function, &__KEYS, ::core::stringify!(#kernel), __HERE)
                 #overriding #priority #derived
         };
-        let Some(when) = &flags.when else {
+        let Some(when) = &attribute.when else {
             return record;
         };
-        let text = crate::written::as_written(&when.condition);
+        let text = crate::syntax::user_tokens::as_written(&when.condition);
         let more = (0..*outs).map(|_| quote!(_));
         let arguments = &self.arguments;
         // The condition looks at the functional operator's arguments, which every form has.
@@ -87,12 +86,12 @@ impl Kernel<'_> {
             let named = self.named.iter().find(|(_, named)| *named == at);
             named.and_then(|(parameter, _)| parameter.name.clone())
         });
-        when::condition(&self.checked.flags, &self.checked.schema, names, &self.types, &quote!(__r))
+        when::condition(&self.checked.attribute, &self.checked.schema, names, &self.types, &quote!(__r))
     }
 
     fn functional(&self) -> TokenStream {
         let Self { checked, arguments, keys, .. } = self;
-        let operator = checked.flags.operator.to_token_stream();
+        let operator = checked.attribute.operator.to_token_stream();
         let types = self.types.iter().map(|ty| ty.tokens(&quote!(__r)));
         let output = RustType::of_returns(&checked.schema).tokens(&quote!(__r));
         let looked_at = self.looked_at();
@@ -149,7 +148,7 @@ impl Kernel<'_> {
                 }
             };
         }
-        let functional = &self.checked.flags.operator;
+        let functional = &self.checked.attribute.operator;
         let (reads, writes) = (self.reads(1), self.writes());
         let reads_first = self.named.iter().any(|&(_, at)| at == 0);
         // The kernel reads through a handle of its own: whatever it does to the written one leaves this one as it is.
@@ -173,7 +172,7 @@ impl Kernel<'_> {
     fn out(&self, form: &Schema, count: usize, operator: &TokenStream) -> TokenStream {
         let Self { arguments, keys, .. } = self;
         let types = self.types.iter().map(|ty| ty.tokens(&quote!(__r)));
-        let functional = &self.checked.flags.operator;
+        let functional = &self.checked.attribute.operator;
         let (looked_at, reads, writes) = (self.looked_at(), self.reads(0), self.writes());
         let [outs, specs, targets] = ["__out", "__spec", "__target"].map(|name| idents(name, count));
         let names: Vec<&String> = form.arguments[arguments.len()..].iter().map(|argument| &argument.name).collect();
@@ -250,7 +249,7 @@ impl Kernel<'_> {
     /// Where fresh results go.
     fn device(&self) -> TokenStream {
         let Self { checked, .. } = self;
-        if let [key] = &checked.flags.keys[..]
+        if let [key] = &checked.attribute.keys[..]
             && key_word(key).is_some_and(|word| word == "CPU")
         {
             return quote!(__r::Device::CPU);
@@ -282,7 +281,7 @@ impl Kernel<'_> {
     }
 
     fn writes(&self) -> TokenStream {
-        let has = |word: &str| self.checked.flags.writes.iter().any(|flag| flag == word);
+        let has = |word: &str| self.checked.attribute.writes.iter().any(|flag| flag == word);
         let (in_place, strided, converts) = (has("in_place"), has("strided"), has("converts"));
         quote!(__p::Writes { in_place: #in_place, strided: #strided, converts: #converts })
     }

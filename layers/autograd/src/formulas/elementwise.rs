@@ -2,10 +2,9 @@
 
 mod activation;
 pub(super) mod arithmetic;
-mod choice;
 mod complex;
 mod division;
-mod gates;
-mod rounding;
+mod glu;
+mod min_max;
 mod special;
 mod unary;

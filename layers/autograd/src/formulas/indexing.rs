@@ -1,8 +1,8 @@
 //! Of elements at places.
 
-mod bags;
-mod elements;
-mod masked;
-mod reduced;
+mod embedding_bag;
+mod index;
 mod scatter;
-mod segments;
+mod scatter_reduce;
+mod segment_reduce;
+mod unsafe_index;

@@ -1,6 +1,7 @@
 //! Of normalisations.
 
 mod batch;
-mod layers;
-mod shared;
+mod group;
+mod layer;
+mod normalized;
 mod softmax;

@@ -1,6 +1,7 @@
 //! Of sums and their like, along dimensions.
 
-mod moments;
-mod renorm;
+pub(super) mod min_max;
+mod norms;
 mod scan;
-pub(super) mod totals;
+pub(super) mod sums;
+mod variance;

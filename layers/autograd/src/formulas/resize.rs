@@ -1,4 +1,4 @@
 //! Of images of other sizes.
 
-mod grid;
+mod grid_sample;
 mod upsample;

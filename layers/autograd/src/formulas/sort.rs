@@ -3,7 +3,8 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use crate::formulas::reduction::totals::{restored, shared_by_all};
+use crate::formulas::reduction::min_max::shared_by_all;
+use crate::formulas::reduction::sums::restored;
 use crate::{Outline, not_differentiable};
 
 /// The gradient of selected elements, put where they were.

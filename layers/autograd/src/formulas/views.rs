@@ -1,7 +1,7 @@
 //! Of views, copies, and wholes made of parts.
 
-mod copying;
-mod geometry;
+mod copy;
 mod join;
-mod pads;
-mod parts;
+mod pad;
+mod reshape;
+mod select;

@@ -1,17 +1,17 @@
 //! What goes back: through what, in which order, to whom.
 
-mod captured;
+mod accumulation;
+mod checkpoint;
 mod complex;
 mod custom;
 mod first_order;
 mod functional;
-mod gathered;
-mod kinks;
-mod numeric;
-mod places;
+mod hidden_writes;
+mod indexing;
+mod random;
 mod running_statistics;
 mod second_order;
-mod second_order_of_places;
+mod second_order_indexing;
+mod subgradients;
 mod threads;
 mod views;
-mod writes;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::event::Event;
-use crate::table;
+use crate::text_table;
 
 /// What the calls of one operator, or the spans of one name, took.
 ///
@@ -68,11 +68,11 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, rows: &[Row]) -> fmt::Result {
     let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let line = |row: &Row| {
         let mean = row.total / u32::try_from(row.calls).unwrap_or(u32::MAX).max(1);
-        let share = table::percent(nanoseconds(row.own), nanoseconds(own));
+        let share = text_table::percent(nanoseconds(row.own), nanoseconds(own));
         vec![row.name.clone(), row.calls.to_string(), time(row.own), share, time(row.total), time(mean)]
     };
     let lines: Vec<_> = rows.iter().map(line).collect();
-    table::write(f, &["name", "calls", "self", "self %", "total", "mean"], &lines)?;
+    text_table::write(f, &["name", "calls", "self", "self %", "total", "mean"], &lines)?;
     write!(f, "\n{} in all", time(own))
 }
 

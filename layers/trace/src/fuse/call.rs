@@ -6,7 +6,7 @@ use dispatch_runtime::{Chain, Device, Fuser, Given, Operator, Spec, Step, Tensor
 
 use super::Kernel;
 use crate::argument::{Argument, Id};
-use crate::graph::{Graph, Node, Shown};
+use crate::graph::{Graph, Node, ValueInfo};
 use crate::record::trace_parts;
 use crate::run::arguments;
 
@@ -22,7 +22,7 @@ pub(super) fn shapes(graph: &Graph) -> Option<Vec<Tensor>> {
     graph.values().iter().map(shape).collect()
 }
 
-fn shape(shown: &Shown) -> Option<Tensor> {
+fn shape(shown: &ValueInfo) -> Option<Tensor> {
     Spec::contiguous(shown.dtype, shown.geometry.sizes()).on(Device::META).ok()
 }
 

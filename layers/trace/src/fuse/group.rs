@@ -1,6 +1,6 @@
 //! Which calls of a graph go together.
 //!
-//! A group is open as long as calls may join it, and its turn comes when it is closed: before the first call outside of it that needs
+//! A group is open as long as calls may join it, and runs when it is closed: before the first call outside of it that needs
 //! one of its results, and before any call that writes, as it may have to read first. Until then calls that have nothing to do with it
 //! pass it by.
 
@@ -12,21 +12,21 @@ use std::thread;
 use dispatch_runtime::{Dims, Fuser, Tensor};
 
 use super::call::{Call, calls, chain, kernels, shapes};
-use super::{Group, Turn};
+use super::{Group, Unit};
 use crate::argument::Id;
 use crate::graph::{Graph, Node};
 
-pub(super) fn turns(graph: &Graph, fuser: &dyn Fuser) -> Vec<Turn> {
+pub(super) fn units(graph: &Graph, fuser: &dyn Fuser) -> Vec<Unit> {
     // On a thread of its own, as guards of this one are no part of a graph.
     thread::scope(|scope| scope.spawn(|| grouped(graph, fuser)).join()).unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-fn grouped(graph: &Graph, fuser: &dyn Fuser) -> Vec<Turn> {
-    let Some(shapes) = shapes(graph) else { return (0..graph.nodes.len()).map(Turn::Call).collect() };
+fn grouped(graph: &Graph, fuser: &dyn Fuser) -> Vec<Unit> {
+    let Some(shapes) = shapes(graph) else { return (0..graph.nodes.len()).map(Unit::Call).collect() };
     let values = shapes.iter().enumerate().map(|(at, shape)| (shape.identity(), Id(at))).collect();
     let mut needed = vec![0; shapes.len()];
     graph.nodes.iter().flat_map(Node::uses).chain(graph.outputs.iter().copied()).for_each(|id| needed[id.0] += 1);
-    let mut grouping = Grouping { graph, fuser, shapes, values, needed, open: Vec::new(), turns: Vec::new() };
+    let mut grouping = Grouping { graph, fuser, shapes, values, needed, open: Vec::new(), units: Vec::new() };
     for (at, node) in graph.nodes.iter().enumerate() {
         let calls = calls(graph, at, &grouping.shapes, fuser);
         let sizes = calls
@@ -38,11 +38,11 @@ fn grouped(graph: &Graph, fuser: &dyn Fuser) -> Vec<Turn> {
         grouping.close(|open| writes || Some(&open.sizes) != sizes.as_ref() && !open.gives.is_disjoint(&used));
         match calls.zip(sizes) {
             Some((calls, sizes)) => grouping.join(at, calls, sizes),
-            None => grouping.turns.push(Turn::Call(at)),
+            None => grouping.units.push(Unit::Call(at)),
         }
     }
     grouping.close(|_| true);
-    grouping.turns
+    grouping.units
 }
 
 struct Grouping<'a> {
@@ -54,7 +54,7 @@ struct Grouping<'a> {
     /// How often each value is needed, as a result too.
     needed: Vec<usize>,
     open: Vec<Open>,
-    turns: Vec<Turn>,
+    units: Vec<Unit>,
 }
 
 /// A group that calls may still join.
@@ -77,15 +77,15 @@ impl Grouping<'_> {
         }
     }
 
-    /// Gives these groups their turn.
+    /// Closes these groups.
     fn close(&mut self, which: impl Fn(&Open) -> bool) {
         let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(which);
         self.open = open;
         let closed: Vec<Open> = closed;
         for open in closed {
             match self.group(&open) {
-                Some(group) => self.turns.push(Turn::Group(Arc::new(group))),
-                None => self.turns.extend(open.nodes.into_iter().map(Turn::Call)),
+                Some(group) => self.units.push(Unit::Group(Arc::new(group))),
+                None => self.units.extend(open.nodes.into_iter().map(Unit::Call)),
             }
         }
     }

@@ -12,7 +12,7 @@ use super::effects::Before;
 use super::shapes::without_offset;
 use crate::argument::{Argument, Id};
 use crate::error::TraceError;
-use crate::graph::{Draft, Effects, Graph, Input, Node, Shown};
+use crate::graph::{Effects, Graph, GraphBuilder, Input, Node, ValueInfo};
 
 #[derive(Default)]
 pub(super) struct Recorder {
@@ -20,7 +20,7 @@ pub(super) struct Recorder {
     level: Option<Level>,
     /// Whether autograd recorded when the function was called.
     grad: bool,
-    draft: Draft,
+    builder: GraphBuilder,
     /// The tensor of each value; kept, so that identities stay what they are.
     tensors: Vec<Tensor>,
     /// Others that are known to be one of them.
@@ -35,7 +35,7 @@ impl Recorder {
         let mut recorder = Self { level, grad, ..Self::default() };
         for input in inputs {
             let id = recorder.define(input);
-            recorder.draft.inputs.push(id);
+            recorder.builder.inputs.push(id);
         }
         recorder
     }
@@ -46,9 +46,9 @@ impl Recorder {
             let Argument::Tensor(id) = self.argument("the function", &tensor)? else {
                 return Err(TraceError::ForeignOutput { output });
             };
-            self.draft.outputs.push(id);
+            self.builder.outputs.push(id);
         }
-        Ok(self.draft.finish())
+        Ok(self.builder.finish())
     }
 
     /// The tensor below the function's level.
@@ -61,7 +61,7 @@ impl Recorder {
         let tensor = &self.below(tensor);
         let shares = self.tensors.iter().position(|known| known.storage().same(tensor.storage())).map(Id);
         let geometry = without_offset(tensor);
-        let id = self.draft.value(Shown { dtype: tensor.dtype(), geometry, shares });
+        let id = self.builder.value(ValueInfo { dtype: tensor.dtype(), geometry, shares });
         self.tensors.push(tensor.clone());
         self.by_identity.insert(tensor.identity(), id);
         id
@@ -104,7 +104,7 @@ impl Recorder {
             return Err(TraceError::Reinterpreted { operator: operator.to_owned() });
         }
         let near = self.by_identity[&near.identity()];
-        if self.draft.constants.iter().any(|(constant, _)| *constant == near) {
+        if self.builder.constants.iter().any(|(constant, _)| *constant == near) {
             return Ok(self.constant(tensor));
         }
         self.strided(near, tensor)
@@ -146,13 +146,13 @@ impl Recorder {
 
     fn view(&mut self, operator: &'static Operator, inputs: Vec<Input>, id: Id) {
         let outputs = vec![Argument::Tensor(id)];
-        self.draft.nodes.push(Node { operator, inputs, outputs, effects: Effects::default(), grad: None });
+        self.builder.nodes.push(Node { operator, inputs, outputs, effects: Effects::default(), grad: None });
     }
 
     /// A tensor from outside of the function.
     fn constant(&mut self, tensor: &Tensor) -> Argument {
         let id = self.define(tensor);
-        self.draft.constants.push((id, tensor.clone()));
+        self.builder.constants.push((id, tensor.clone()));
         Argument::Tensor(id)
     }
 
@@ -185,8 +185,8 @@ impl Recorder {
         let mut writes = Vec::new();
         for tensor in before.written() {
             let Argument::Tensor(id) = self.argument(&name, tensor)? else { continue };
-            let root = self.draft.values[id.0].shares.unwrap_or(id);
-            if self.draft.constants.iter().any(|(constant, _)| *constant == root) {
+            let root = self.builder.values[id.0].shares.unwrap_or(id);
+            if self.builder.constants.iter().any(|(constant, _)| *constant == root) {
                 return Err(TraceError::OutsideWritten { operator: name, sizes: tensor.sizes().to_vec() });
             }
             if !writes.contains(&id) {
@@ -204,7 +204,7 @@ impl Recorder {
         }
         let Ok(operator) = Operator::find(&name) else { return Ok(()) };
         let grad = Some(guard::is_grad_enabled()).filter(|grad| *grad != self.grad);
-        self.draft.nodes.push(Node { operator, inputs, outputs, effects: Effects { random, writes }, grad });
+        self.builder.nodes.push(Node { operator, inputs, outputs, effects: Effects { random, writes }, grad });
         Ok(())
     }
 }

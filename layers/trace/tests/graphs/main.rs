@@ -1,9 +1,9 @@
 //! Graphs: recorded, cleaned, printed, read back, drawn, and run.
 
-mod corners;
+mod drawings;
 mod functions;
-mod pictures;
 mod programs;
+mod side_effects;
 mod text;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

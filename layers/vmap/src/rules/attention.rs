@@ -4,7 +4,7 @@ use dispatch_macros::op_vmap;
 use dispatch_runtime::{Result, Tensor};
 
 use crate::batch::{Batch, Mapped};
-use crate::words::{folded, taken_apart};
+use crate::shape_words::{fold_batch, unfold_batch_at};
 
 /// One slice says for all, as elements have no part in it.
 #[op_vmap(aten::_fused_sdp_choice)]
@@ -26,7 +26,7 @@ fn masks(batch: &Batch, mask: &Mapped, items: i64) -> Result<Tensor> {
     }
     let mut sizes = each.sizes().to_vec();
     sizes[1] = items;
-    folded(&aten::expand(&each, &sizes, false)?, 0)
+    fold_batch(&aten::expand(&each, &sizes, false)?, 0)
 }
 
 fn items(query: &Mapped) -> Result<i64> {
@@ -37,7 +37,7 @@ fn items(query: &Mapped) -> Result<i64> {
 fn _scaled_dot_product_flash_attention_for_cpu(batch: &Batch, _: ...) -> Result<(Mapped, Mapped)> {
     let items = items(&query)?;
     let mask = attn_mask.map(|mask| masks(batch, &mask, items)).transpose()?;
-    let [query, key, value] = [query, key, value].map(|tensor| folded(&batch.each(&tensor)?, 0));
+    let [query, key, value] = [query, key, value].map(|tensor| fold_batch(&batch.each(&tensor)?, 0));
     let (output, sums) = aten::_scaled_dot_product_flash_attention_for_cpu(
         &query?,
         &key?,
@@ -47,14 +47,14 @@ fn _scaled_dot_product_flash_attention_for_cpu(batch: &Batch, _: ...) -> Result<
         mask.as_ref(),
         scale,
     )?;
-    Ok((taken_apart(batch, &output, 0)?, taken_apart(batch, &sums, 0)?))
+    Ok((unfold_batch_at(batch, &output, 0)?, unfold_batch_at(batch, &sums, 0)?))
 }
 
 #[op_vmap(aten::_scaled_dot_product_flash_attention_for_cpu_backward)]
 fn _scaled_dot_product_flash_attention_for_cpu_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> {
     let items = items(&query)?;
     let mask = attn_mask.map(|mask| masks(batch, &mask, items)).transpose()?;
-    let all = |tensor: &Mapped| folded(&batch.each(tensor)?, 0);
+    let all = |tensor: &Mapped| fold_batch(&batch.each(tensor)?, 0);
     let (query, key, value) = aten::_scaled_dot_product_flash_attention_for_cpu_backward(
         &all(&grad_out)?,
         &all(&query)?,
@@ -67,6 +67,6 @@ fn _scaled_dot_product_flash_attention_for_cpu_backward(batch: &Batch, _: ...) -
         mask.as_ref(),
         scale,
     )?;
-    let apart = |tensor: &Tensor| taken_apart(batch, tensor, 0);
+    let apart = |tensor: &Tensor| unfold_batch_at(batch, tensor, 0);
     Ok((apart(&query)?, apart(&key)?, apart(&value)?))
 }

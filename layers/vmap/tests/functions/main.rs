@@ -1,13 +1,13 @@
 //! What people do with mapped functions, and what they are told when it cannot be done. A file for each of their concerns.
 
-mod chance;
 mod chunks;
 mod dims;
 mod gradients;
 mod levels;
 mod maps;
 mod networks;
-mod others;
+mod other_crates;
+mod random;
 mod refusals;
 mod values;
 mod writes;

@@ -9,14 +9,14 @@ use crate::complex::conj;
 use crate::{Gradient, op_grad};
 
 /// The second derivative of `x * Phi(x)`, which is `phi(x) * (2 - x^2)`.
-fn gelu_bend(x: &Tensor) -> Result<Tensor> {
+fn gelu_second_derivative(x: &Tensor) -> Result<Tensor> {
     let square = (x * x)?;
     let density = ((&square * -0.5)?.exp()? * (0.5 * FRAC_2_SQRT_PI * FRAC_1_SQRT_2))?;
     density * (2 - square)?
 }
 
 /// That of `x / 2 * (1 + tanh(inner(x)))`.
-fn gelu_bend_by_tanh(x: &Tensor) -> Result<Tensor> {
+fn gelu_tanh_second_derivative(x: &Tensor) -> Result<Tensor> {
     const SCALE: f64 = FRAC_2_SQRT_PI * FRAC_1_SQRT_2;
     const CUBIC: f64 = 0.044_715;
     let square = (x * x)?;
@@ -37,8 +37,9 @@ derivatives! {
     gelu_backward(grad, grad_output, this; approximate: &str) =>
         aten::gelu_backward(grad, this, approximate),
         {
-            let bend = if approximate == "tanh" { gelu_bend_by_tanh(this) } else { gelu_bend(this) };
-            (grad * grad_output)? * bend?
+            let second =
+                if approximate == "tanh" { gelu_tanh_second_derivative(this)? } else { gelu_second_derivative(this)? };
+            (grad * grad_output)? * second
         };
     // The slope is multiplied as it is, where a gradient wants the conjugate.
     silu(grad, this) => conj(&aten::silu_backward(&conj(grad)?, this)?);

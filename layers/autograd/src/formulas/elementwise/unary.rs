@@ -1,23 +1,44 @@
-//! Functions of one number.
+//! Functions of one number, signs, magnitudes and integer parts.
 
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, PI};
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use crate::complex::conj;
+use crate::complex::{conj, real};
 
 /// `1 / sqrt(1 - x^2)`
-fn across(x: &Tensor) -> Result<Tensor> {
+fn inverse_sqrt_one_minus_square(x: &Tensor) -> Result<Tensor> {
     conj(&(1 - (x * x)?)?.rsqrt()?)
 }
 
 /// The derivative of the error function.
-fn bell(x: &Tensor) -> Result<Tensor> {
+fn erf_derivative(x: &Tensor) -> Result<Tensor> {
     (-(x * x)?)?.exp()? * FRAC_2_SQRT_PI
 }
 
 derivatives! {
+    neg(grad) => -grad;
+    abs(grad, this) => grad * this.sgn()?;
+    frac(grad) => Ok(grad.clone());
+    sgn(grad, this, result) => {
+        if !this.dtype().is_complex() {
+            return grad.zeros_like();
+        }
+        // Only what is across the direction turns it.
+        let along = real(&(grad * aten::conj(result)?)?)?;
+        let length = real(&(this * aten::conj(result)?)?)?;
+        let slope = ((grad - (result * along)?)? / &length)?;
+        slope.masked_fill_scalar(&length.eq_scalar(0)?, 0)
+    };
+    sign(grad) => grad.zeros_like();
+    floor(grad) => grad.zeros_like();
+    ceil(grad) => grad.zeros_like();
+    trunc(grad) => grad.zeros_like();
+    round(grad) => grad.zeros_like();
+    round_decimals(grad) => grad.zeros_like();
+    nan_to_num(grad, this) => grad * this.isfinite()?;
+    frexp(grad, exponent), not_differentiable(exponent) => grad / exponent.exp2()?;
     sqrt(grad, result) => grad / (conj(result)? * 2)?;
     rsqrt(grad, result) => (grad * -0.5)? * conj(&((result * result)? * result)?)?;
     reciprocal(grad, result) => (grad * conj(&(result * result)?)?)?.neg();
@@ -31,8 +52,8 @@ derivatives! {
     sin(grad, this) => grad * conj(&this.cos()?)?;
     cos(grad, this) => (grad * conj(&this.sin()?)?)?.neg();
     tan(grad, result) => grad * conj(&((result * result)? + 1)?)?;
-    asin(grad, this) => grad * across(this)?;
-    acos(grad, this) => (grad * across(this)?)?.neg();
+    asin(grad, this) => grad * inverse_sqrt_one_minus_square(this)?;
+    acos(grad, this) => (grad * inverse_sqrt_one_minus_square(this)?)?.neg();
     atan(grad, this) => grad / conj(&((this * this)? + 1)?)?;
     sinh(grad, this) => grad * conj(&this.cosh()?)?;
     cosh(grad, this) => grad * conj(&this.sinh()?)?;
@@ -46,8 +67,8 @@ derivatives! {
             grad * ((this * this)? - 1)?.rsqrt()?
         };
     atanh(grad, this) => grad / conj(&(1 - (this * this)?)?)?;
-    erf(grad, this) => grad * bell(this)?;
-    erfc(grad, this) => (grad * bell(this)?)?.neg();
+    erf(grad, this) => grad * erf_derivative(this)?;
+    erfc(grad, this) => (grad * erf_derivative(this)?)?.neg();
     erfinv(grad, result) => grad * ((result * result)?.exp()? * FRAC_2_SQRT_PI.recip())?;
     lgamma(grad, this) => grad * this.digamma()?;
     digamma(grad, this) => grad * aten::polygamma(1, this)?;

@@ -4,7 +4,7 @@ use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry};
 
-use super::reduced::{Gathered, Reduction};
+use super::scatter_reduce::{Gathered, Reduction};
 use crate::{Outline, op_grad};
 
 derivatives! {
@@ -14,7 +14,7 @@ derivatives! {
     scatter_add(grad; dim: i64, index: &Tensor, src: &Outline), not_differentiable(index) =>
         Ok(grad.clone()), gathered(grad, dim, index, src);
     scatter_value_reduce(grad; result: &Tensor, _: ...), not_differentiable(index) => {
-        let reduction = Reduction { at: Gathered { dim, index }, name: long_name(reduce)?, include_self: true };
+        let reduction = Reduction { kind: Gathered { dim, index }, name: long_name(reduce)?, include_self: true };
         let src = Tensor::full(index.sizes(), value, (this.dtype(), this.device()))?;
         Ok(reduction.gradients(grad, this, &src, result)?.0)
     };
@@ -33,13 +33,13 @@ derivatives! {
 
 #[op_grad(aten::scatter_reduce_two, not_differentiable(index))]
 fn scatter_reduce(grad: &Tensor, result: &Tensor, _: ...) -> Result<(Tensor, Tensor)> {
-    let reduction = Reduction { at: Gathered { dim, index }, name: reduce, include_self };
+    let reduction = Reduction { kind: Gathered { dim, index }, name: reduce, include_self };
     reduction.gradients(grad, this, src, result)
 }
 
 #[op_grad(aten::scatter_reduce, not_differentiable(index))]
 fn scatter_by(grad: &Tensor, result: &Tensor, _: ...) -> Result<(Tensor, Tensor)> {
-    let reduction = Reduction { at: Gathered { dim, index }, name: long_name(reduce)?, include_self: true };
+    let reduction = Reduction { kind: Gathered { dim, index }, name: long_name(reduce)?, include_self: true };
     reduction.gradients(grad, this, src, result)
 }
 

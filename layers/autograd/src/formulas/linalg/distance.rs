@@ -19,10 +19,10 @@ derivatives! {
 #[op_grad(aten::_cdist_backward)]
 fn cdist_backward(grad0: &Tensor, _: ...) -> Result<(impl Gradient, impl Gradient, impl Gradient, impl Gradient)> {
     let apart = (x1.unsqueeze(-2)? - x2.unsqueeze(-3)?)?;
-    let twice = Twice::new(&grad0.unsqueeze(-2)?, grad, &apart, cdist, p)?;
-    let of_x1 = twice.apart.sum_dim_intlist(Some(&[-2]), false)?;
-    let of_x2 = twice.apart.sum_dim_intlist(Some(&[-3]), false)?.neg()?;
-    Ok((twice.grad, of_x1, of_x2, twice.distance))
+    let second_order = SecondOrder::new(&grad0.unsqueeze(-2)?, grad, &apart, cdist, p)?;
+    let of_x1 = second_order.apart.sum_dim_intlist(Some(&[-2]), false)?;
+    let of_x2 = second_order.apart.sum_dim_intlist(Some(&[-3]), false)?.neg()?;
+    Ok((second_order.grad, of_x1, of_x2, second_order.distance))
 }
 
 #[op_grad(aten::_euclidean_dist)]
@@ -40,19 +40,19 @@ fn pdist_backward(grad0: &Tensor, _: ...) -> Result<(impl Gradient, impl Gradien
     let pairs = Tensor::arange(0..this.sizes()[0], (DType::I64, this.device()))?.combinations(2, false)?;
     let (first, second) = (pairs.select_int(1, 0)?, pairs.select_int(1, 1)?);
     let between = |rows: &Tensor| rows.index_select(0, &first)? - rows.index_select(0, &second)?;
-    let twice = Twice::new(&between(grad0)?, grad, &between(this)?, pdist, p)?;
-    let of_first = this.zeros_like()?.index_add(0, &first, &twice.apart)?;
-    Ok((twice.grad, of_first.index_add(0, &second, &twice.apart.neg()?)?, twice.distance))
+    let second_order = SecondOrder::new(&between(grad0)?, grad, &between(this)?, pdist, p)?;
+    let of_first = this.zeros_like()?.index_add(0, &first, &second_order.apart)?;
+    Ok((second_order.grad, of_first.index_add(0, &second, &second_order.apart.neg()?)?, second_order.distance))
 }
 
 /// The gradients of a gradient of distances: of what it was multiplied with, of each difference, and of the distances.
-struct Twice {
+struct SecondOrder {
     grad: Tensor,
     apart: Tensor,
     distance: Tensor,
 }
 
-impl Twice {
+impl SecondOrder {
     /// `outer` is what came for the difference of two ends, which is as the difference of what came for them.
     fn new(outer: &Tensor, grad: &Tensor, apart: &Tensor, distance: &Tensor, p: f64) -> Result<Self> {
         let (sign, size) = (apart.sign()?, apart.abs()?);

@@ -3,7 +3,7 @@
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
-use super::shared::{Normalized, Three, mask, wanted};
+use super::normalized::{Normalized, Three, mask, wanted};
 use crate::formulas::missing;
 use crate::{Gradient, op_grad};
 
@@ -92,7 +92,7 @@ fn batch_norm_backward(
     let normal = Normalized::new(input, &by_channel(mean)?, &by_channel(&invstd)?, dims)?;
     let weight = weight.map(by_channel).transpose()?;
     let outer = [grad0.cloned(), grad1.map(by_channel).transpose()?, grad2.map(by_channel).transpose()?];
-    let twice = normal.twice(grad_out, weight.as_ref(), outer)?;
-    let of_weight = move || twice.weight.sum_dim_intlist(Some(&but_channels), false);
-    Ok((twice.grad, twice.input, of_weight))
+    let second = normal.second_order(grad_out, weight.as_ref(), outer)?;
+    let of_weight = move || second.weight.sum_dim_intlist(Some(&but_channels), false);
+    Ok((second.grad, second.input, of_weight))
 }

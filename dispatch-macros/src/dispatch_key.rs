@@ -1,0 +1,160 @@
+//! `#[dispatch_key]`: a backend or a layer of the user's own.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Ident, Path, Token, Visibility};
+
+use crate::crate_path;
+use crate::errors::at_end;
+
+/// `backend`, or `layer, above = ..` with a landing or the key of another layer.
+enum Kind {
+    Backend,
+    Layer(Ident),
+    LayerAbove(Path),
+}
+
+/// The places where a layer can land.
+const LANDINGS: [&str; 4] = ["Backends", "Autograd", "Autocast", "Everything"];
+
+impl Parse for Kind {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let usage = "write `backend`, or `layer, above = Autograd`";
+        if input.is_empty() {
+            return Err(syn::Error::new(Span::call_site(), format!("say what kind of key this is: {usage}")));
+        }
+        let word: Ident = input.call(Ident::parse_any)?;
+        match word.to_string().as_str() {
+            "backend" if input.is_empty() => Ok(Self::Backend),
+            "backend" => Err(syn::Error::new(rest(input)?, "a backend has no options; write `backend` alone")),
+            "layer" => {
+                if input.is_empty() {
+                    let message = "say where the layer runs: `layer, above = Autograd`, or above `Backends`, `Autocast` or `Everything`";
+                    return Err(syn::Error::new_spanned(word, message));
+                }
+                input.parse::<Token![,]>()?;
+                let above: Ident = input.call(Ident::parse_any)?;
+                if above != "above" {
+                    return Err(syn::Error::new_spanned(
+                        &above,
+                        format!("a layer has no option `{above}`; write `above = Autograd`"),
+                    ));
+                }
+                if !input.peek(Token![=]) {
+                    return Err(syn::Error::new_spanned(above, "say above what: `above = Autograd`"));
+                }
+                input.parse::<Token![=]>()?;
+                let above: Path = input.parse()?;
+                if !input.is_empty() {
+                    return Err(syn::Error::new(rest(input)?, "a layer has no other option than `above = ..`"));
+                }
+                let Some(word) = above.get_ident() else { return Ok(Self::LayerAbove(above)) };
+                match dispatch_schema::suggest(&word.to_string(), LANDINGS) {
+                    Some(landing) if word == landing => Ok(Self::Layer(word.clone())),
+                    Some(landing) => {
+                        let message = format!("a layer cannot land above `{word}`; did you mean `{landing}`?");
+                        Err(syn::Error::new_spanned(word, message))
+                    }
+                    None => Ok(Self::LayerAbove(above)),
+                }
+            }
+            _ => Err(syn::Error::new_spanned(&word, format!("`{word}` is not a kind of key; {usage}"))),
+        }
+    }
+}
+
+/// The place of the first word after a comma.
+fn rest(input: ParseStream<'_>) -> syn::Result<Span> {
+    input.parse::<Token![,]>()?;
+    Ok(input.span())
+}
+
+/// `pub static NAME: Key;`
+struct Item {
+    attributes: Vec<Attribute>,
+    visibility: Visibility,
+    name: Ident,
+}
+
+impl Parse for Item {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let visibility = input.parse()?;
+        if !input.peek(Token![static]) {
+            return Err(input.error("`#[dispatch_key]` stands over `static NAME: Key;`"));
+        }
+        input.parse::<Token![static]>()?;
+        if input.peek(Token![mut]) {
+            return Err(input.error("a dispatch key never changes; write `static` without `mut`"));
+        }
+        let name = input.parse()?;
+        if input.peek(Token![;]) {
+            // The compiler says itself that the type is missing.
+            input.parse::<Token![;]>()?;
+            return Ok(Self { attributes, visibility, name });
+        }
+        input.parse::<Token![:]>()?;
+        let ty: syn::Type = input.parse()?;
+        if crate::syntax::rust_type::RustType::written(&ty).text() != "Key" {
+            return Err(syn::Error::new_spanned(
+                &ty,
+                format!("a dispatch key is a `Key`; write `static {name}: Key;`"),
+            ));
+        }
+        if input.peek(Token![=]) {
+            return Err(input.error(format!("the value of a dispatch key is made for it; write `static {name}: Key;`")));
+        }
+        input.parse::<Token![;]>()?;
+        Ok(Self { attributes, visibility, name })
+    }
+}
+
+pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream {
+    let Item { attributes, visibility, name } = match syn::parse2(item) {
+        Ok(item) => item,
+        Err(error) => return error.to_compile_error(),
+    };
+    let runtime = crate_path::runtime();
+    let (kind, error) = match syn::parse2::<Kind>(attribute.clone()) {
+        Ok(kind) => (kind, None),
+        // The key stays, so that its users get no errors of their own.
+        Err(error) => (Kind::Backend, Some(at_end(error, attribute).to_compile_error())),
+    };
+    let location = quote!(#runtime::Location::new(::core::file!(), ::core::line!()));
+    let made = match kind {
+        Kind::Backend => quote!(#runtime::UserKey::backend(::core::stringify!(#name), #location)),
+        Kind::Layer(above) => {
+            quote!(#runtime::UserKey::layer(::core::stringify!(#name), #runtime::Landing::#above, #location))
+        }
+        Kind::LayerAbove(other) => {
+            quote!(#runtime::UserKey::layer_above(::core::stringify!(#name), &#other, #location))
+        }
+    };
+    quote! {
+        #error
+        #(#attributes)*
+        #[allow(non_upper_case_globals)]
+        #visibility static #name: #runtime::Key = {
+            // A built-in key is found, so that the message says what a layer can be above.
+            #[allow(unused_imports)]
+            use #runtime::keys::*;
+            static KEY: #runtime::UserKey = #made;
+            #runtime::__submit! { #runtime::__private::Record::Key(&KEY) }
+            #runtime::__declare_key! { &KEY }
+            #runtime::Key::user(&KEY)
+        };
+
+        // Kernels see the built-in keys before a user's: one of the same name would be registered for in its place.
+        const _: () = {
+            #[allow(non_upper_case_globals)]
+            const #name: #runtime::__private::Fresh = #runtime::__private::Fresh;
+            const _: () = {
+                #[allow(unused_imports)]
+                use #runtime::keys::*;
+                #runtime::__private::fresh_name(#name);
+            };
+        };
+    }
+}

@@ -1,0 +1,243 @@
+//! The named form of a call: `sum_dim!(&x, dim = [0], keepdim = true)`, with the schema's defaults filled in.
+//!
+//! Values are evaluated in the order in which they are written, as everywhere in Rust.
+
+use dispatch_schema::{Argument, Schema, TypeKind};
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned;
+use syn::{Expr, Ident, Lit, Token, bracketed};
+
+use crate::errors::Errors;
+use crate::schema_callback;
+use crate::syntax::default_value;
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature::{count, rust_name};
+use crate::syntax::user_tokens::at_user_span;
+
+struct Call {
+    /// The runtime, as the operator's macro knows it.
+    runtime: TokenStream,
+    schema: Schema,
+    function: TokenStream,
+    positional: Vec<Expr>,
+    named: Vec<(Ident, Expr)>,
+}
+
+impl Parse for Call {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let (runtime, function);
+        bracketed!(runtime in input);
+        let schema = schema_callback::schema(input)?;
+        bracketed!(function in input);
+        let mut call = Self {
+            runtime: runtime.parse()?,
+            schema,
+            function: function.parse()?,
+            positional: Vec::new(),
+            named: Vec::new(),
+        };
+        while !input.is_empty() {
+            call.parse_argument(input)?;
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(call)
+    }
+}
+
+impl Call {
+    fn parse_argument(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        let ahead = input.fork();
+        let is_named = ahead.call(Ident::parse_any).is_ok() && ahead.peek(Token![=]) && !ahead.peek(Token![==]);
+        if is_named {
+            let name = input.call(Ident::parse_any)?;
+            input.parse::<Token![=]>()?;
+            if input.is_empty() || input.peek(Token![,]) {
+                return Err(syn::Error::new(
+                    name.span(),
+                    format!("argument `{name}` has no value; write `{name} = ..`"),
+                ));
+            }
+            self.named.push((name, value(input)?));
+        } else {
+            let value = value(input)?;
+            if !self.named.is_empty() {
+                return Err(syn::Error::new_spanned(value, "an argument without a name comes before those with one"));
+            }
+            self.positional.push(value);
+        }
+        Ok(())
+    }
+}
+
+/// One value. A half-typed one goes on as it is, to the compiler and to the editor's completion.
+fn value(input: ParseStream<'_>) -> syn::Result<Expr> {
+    let ahead = input.fork();
+    if ahead.parse::<Expr>().is_ok() {
+        if !(ahead.is_empty() || ahead.peek(Token![,])) {
+            return Err(syn::Error::new(ahead.span(), "write a comma before this"));
+        }
+        return input.parse();
+    }
+    let mut rest = TokenStream::new();
+    while !(input.is_empty() || input.peek(Token![,])) {
+        rest.extend([input.parse::<TokenTree>()?]);
+    }
+    Ok(Expr::Verbatim(rest))
+}
+
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    let call = match syn::parse2::<Call>(input) {
+        Ok(call) => call,
+        Err(error) => return error.to_compile_error(),
+    };
+    let schema = &call.schema;
+    let mut errors = Errors::default();
+    let given = place(&call, &mut errors);
+    let mut arguments = Vec::new();
+    let mut missing = Vec::new();
+    for (argument, given) in schema.arguments.iter().zip(given) {
+        let Some(rust) = RustType::of_argument(argument) else { continue };
+        let default = argument
+            .default
+            .as_ref()
+            .and_then(|value| default_value::expression(value, &argument.ty, &rust, &call.runtime));
+        match (given, default) {
+            (Some((rank, value)), _) => {
+                let value = convert(value, argument, &rust, &call.runtime);
+                arguments.push(Filled { rank: Some(rank), value, ty: rust });
+            }
+            (None, Some(value)) => arguments.push(Filled { rank: None, value, ty: rust }),
+            (None, None) => missing.push(format!("`{}: {}`", rust_name(&argument.name), rust.text())),
+        }
+    }
+    // A name that is wrong is likely the one that is missing.
+    if !missing.is_empty() && errors.is_empty() {
+        let message = format!("operator `{}` also needs {}", schema.name, missing.join(", "));
+        errors.add(syn::Error::new(Span::call_site(), message));
+    }
+    if errors.is_empty() { in_order(&call, arguments) } else { errors.into_token_stream() }
+}
+
+/// What an argument gets.
+struct Filled {
+    /// How many values were written before it; none for a default, which does nothing that could be seen.
+    rank: Option<usize>,
+    value: TokenStream,
+    ty: RustType,
+}
+
+/// The call. Where the values are written in another order than the function takes them, a closure with the types of the function's
+/// arguments takes them as written.
+fn in_order(call: &Call, mut arguments: Vec<Filled>) -> TokenStream {
+    let Call { function, runtime, .. } = call;
+    if arguments.iter().filter_map(|argument| argument.rank).is_sorted() {
+        let values = arguments.iter().map(|argument| &argument.value);
+        return quote!(#function(#(#values),*));
+    }
+    let mut written = Vec::new();
+    for (i, argument) in arguments.iter_mut().enumerate() {
+        let Some(rank) = argument.rank else { continue };
+        let name = Ident::new(&format!("value{i}"), Span::mixed_site());
+        let ty = argument.ty.tokens(runtime);
+        written.push((rank, quote!(#name: #ty), std::mem::replace(&mut argument.value, name.to_token_stream())));
+    }
+    written.sort_by_key(|(rank, ..)| *rank);
+    let parameters = written.iter().map(|(_, parameter, _)| parameter);
+    let given = written.iter().map(|(.., value)| value);
+    let values = arguments.iter().map(|argument| &argument.value);
+    quote!((|#(#parameters),*| #function(#(#values),*))(#(#given),*))
+}
+
+/// The value of each argument in the schema's order, and how many were written before it.
+fn place<'a>(call: &'a Call, errors: &mut Errors) -> Vec<Option<(usize, &'a Expr)>> {
+    let schema = &call.schema;
+    let operator = &schema.name;
+    let mut given: Vec<Option<(usize, &Expr)>> = vec![None; schema.arguments.len()];
+    let positional = schema.arguments.iter().take_while(|argument| !argument.keyword_only).count();
+    for (i, value) in call.positional.iter().enumerate() {
+        match given.get_mut(i) {
+            Some(place) if i < positional => *place = Some((i, value)),
+            Some(_) => {
+                let name = rust_name(&schema.arguments[i].name);
+                errors.at(
+                    value,
+                    format!("argument `{name}` of operator `{operator}` is given by name only; write `{name} = ..`"),
+                );
+            }
+            None => break,
+        }
+    }
+    if let Some(extra) = call.positional.get(schema.arguments.len()..).filter(|extra| !extra.is_empty()) {
+        let (given, takes) = (call.positional.len(), count(schema.arguments.len()));
+        errors.at(
+            quote!(#(#extra),*),
+            format!("operator `{operator}` takes {takes}, but {given} are given; leave this out"),
+        );
+    }
+    for (rank, (name, value)) in (call.positional.len()..).zip(&call.named) {
+        let plain = name.unraw();
+        let at = schema
+            .arguments
+            .iter()
+            .position(|argument| plain == argument.name || plain == rust_name(&argument.name).unraw());
+        match at {
+            Some(at) if given[at].is_some() => {
+                errors.at(name, format!("argument `{name}` of operator `{operator}` is given twice; leave one out"));
+            }
+            Some(at) => given[at] = Some((rank, value)),
+            None => {
+                let names: Vec<String> =
+                    schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string()).collect();
+                let hint = match dispatch_schema::suggest(&plain.to_string(), names.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!(
+                        "it has {}",
+                        names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+                    ),
+                };
+                errors.at(name, format!("operator `{operator}` has no argument `{name}`; {hint}"));
+            }
+        }
+    }
+    given
+}
+
+/// A value as the function takes it: lists by reference, a number for a sized list repeated, optional ones with or without `Some`.
+fn convert(value: &Expr, argument: &Argument, rust: &RustType, runtime: &TokenStream) -> TokenStream {
+    let inner = argument.ty.required();
+    let plain = match &inner.kind {
+        TypeKind::Scalar => quote!(#runtime::Scalar::from(#value)),
+        TypeKind::List(..) if matches!(value, Expr::Array(_)) => quote!(&#value),
+        TypeKind::List(_, Some(count)) if is_number(value) => {
+            let count = *count as usize;
+            quote!(&[#value; #count])
+        }
+        _ => value.to_token_stream(),
+    };
+    if !rust.is_optional() || is_option(value) {
+        return plain;
+    }
+    let inner = rust.required().tokens(runtime);
+    quote_spanned!(at_user_span(value.span())=> #runtime::__private::Given::<#inner>::given(#plain))
+}
+
+fn is_number(value: &Expr) -> bool {
+    match value {
+        Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_) | Lit::Float(_)),
+        Expr::Unary(negated) => matches!(negated.op, syn::UnOp::Neg(_)) && is_number(&negated.expr),
+        _ => false,
+    }
+}
+
+fn is_option(value: &Expr) -> bool {
+    match value {
+        Expr::Path(path) => path.path.is_ident("None"),
+        Expr::Call(call) => matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Some")),
+        _ => false,
+    }
+}

@@ -1,0 +1,228 @@
+//! The arguments of `#[op_impl(..)]`: an operator, keys, and what else there is to say about a kernel.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Expr, Ident, Lit, LitInt, Path, Token, parenthesized, token};
+
+use crate::syntax::user_tokens::as_written;
+
+/// Parsed, not yet checked.
+pub(crate) struct Attribute {
+    pub(crate) operator: Path,
+    pub(crate) keys: Vec<Expr>,
+    pub(crate) overrides: Option<Ident>,
+    pub(crate) boxed: Option<Ident>,
+    pub(crate) when: Option<When>,
+    pub(crate) priority: Option<TokenStream>,
+    pub(crate) dtypes: Option<DTypes>,
+    pub(crate) by: Option<Ident>,
+    /// The outputs that a planned kernel writes directly: `in_place`, `strided`, `converts`.
+    pub(crate) writes: Vec<Ident>,
+    /// What runs an elementwise kernel: a module with the functions `fresh`, `into` and `in_place`.
+    pub(crate) engine: Option<Engine>,
+}
+
+/// `engine = path`.
+pub(crate) struct Engine {
+    pub(crate) word: Ident,
+    pub(crate) path: Path,
+}
+
+/// `when(condition)`.
+pub(crate) struct When {
+    pub(crate) word: Ident,
+    pub(crate) condition: TokenStream,
+}
+
+/// `dtypes(words)`.
+pub(crate) struct DTypes {
+    pub(crate) word: Ident,
+    pub(crate) words: Vec<Ident>,
+}
+
+/// The options and how they are written.
+const OPTIONS: [(&str, &str); 10] = [
+    ("engine", "engine = path"),
+    ("in_place", "in_place"),
+    ("strided", "strided"),
+    ("converts", "converts"),
+    ("override", "override"),
+    ("boxed", "boxed"),
+    ("when", "when(condition)"),
+    ("priority", "priority = 10"),
+    ("dtypes", "dtypes(floating)"),
+    ("by", "by = argument"),
+];
+
+const USAGE: &str = "`#[op_impl(path::to::operator, CPU)]`";
+
+impl Parse for Attribute {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if input.is_empty() {
+            return Err(syn::Error::new(Span::call_site(), format!("name the operator and the key: {USAGE}")));
+        }
+        let mut attribute = Self {
+            operator: operator(input)?,
+            keys: Vec::new(),
+            overrides: None,
+            boxed: None,
+            when: None,
+            priority: None,
+            dtypes: None,
+            by: None,
+            writes: Vec::new(),
+            engine: None,
+        };
+        while !input.is_empty() {
+            if !input.peek(Token![,]) {
+                return Err(syn::Error::new(input.span(), format!("write a comma before this: {USAGE}")));
+            }
+            input.parse::<Token![,]>()?;
+            if !input.is_empty() {
+                attribute.parse_one(input)?;
+            }
+        }
+        Ok(attribute)
+    }
+}
+
+fn operator(input: ParseStream<'_>) -> syn::Result<Path> {
+    let not_an_operator = |at: Span, what: &str| {
+        Err(syn::Error::new(at, format!("{what} is not an operator; its path comes first, and then the keys: {USAGE}")))
+    };
+    if input.peek(Lit) {
+        let literal: Lit = input.parse()?;
+        return not_an_operator(literal.span(), "a literal");
+    }
+    let path = input.call(Path::parse_mod_style)?;
+    match path.get_ident() {
+        Some(name) if name.to_string().chars().all(|c| c.is_ascii_uppercase()) => {
+            not_an_operator(name.span(), &format!("`{name}`"))
+        }
+        _ => Ok(path),
+    }
+}
+
+impl Attribute {
+    fn parse_one(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        let ahead = input.fork();
+        let Ok(word) = ahead.call(Ident::parse_any) else {
+            return self.parse_key(input);
+        };
+        let (call, assign) = (ahead.peek(token::Paren), ahead.peek(Token![=]));
+        let alone = ahead.is_empty() || ahead.peek(Token![,]);
+        let again = match word.to_string().as_str() {
+            "override" if alone => self.overrides.replace(input.call(Ident::parse_any)?).is_some(),
+            "in_place" | "strided" | "converts" if alone => {
+                let word: Ident = input.parse()?;
+                let twice = self.writes.contains(&word);
+                self.writes.push(word);
+                twice
+            }
+            "boxed" if alone => self.boxed.replace(input.parse()?).is_some(),
+            "when" if call => {
+                let inside = argument(input)?;
+                if inside.is_empty() {
+                    return Err(syn::Error::new(
+                        word.span(),
+                        "`when()` has no condition; write one: `when(this.is_contiguous())`",
+                    ));
+                }
+                self.when.replace(When { word: word.clone(), condition: inside }).is_some()
+            }
+            "dtypes" if call => {
+                let words = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(argument(input)?)?;
+                self.dtypes.replace(DTypes { word: word.clone(), words: words.into_iter().collect() }).is_some()
+            }
+            "priority" if assign => {
+                value(input)?;
+                self.priority.replace(priority(input)?).is_some()
+            }
+            "engine" if assign => {
+                value(input)?;
+                let path = input.call(Path::parse_mod_style)?;
+                self.engine.replace(Engine { word: word.clone(), path }).is_some()
+            }
+            "by" if assign => {
+                value(input)?;
+                self.by.replace(input.parse()?).is_some()
+            }
+            _ if call || assign || alone => match misused(&word, assign || call) {
+                Some(message) => return Err(syn::Error::new(word.span(), message)),
+                None => return self.parse_key(input),
+            },
+            _ => return self.parse_key(input),
+        };
+        if again {
+            return Err(syn::Error::new(word.span(), format!("`{word}` is given twice; leave one out")));
+        }
+        Ok(())
+    }
+
+    fn parse_key(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        let key: Expr = input.parse()?;
+        match &key {
+            Expr::Lit(_) => return Err(syn::Error::new_spanned(key, "a key is a constant; write its name: `CPU`")),
+            Expr::Array(_) | Expr::Tuple(_) => {
+                return Err(syn::Error::new_spanned(key, "several keys stand one after another: `CPU, CUDA`"));
+            }
+            _ => {}
+        }
+        let text = key.to_token_stream().to_string();
+        if self.keys.iter().any(|other| other.to_token_stream().to_string() == text) {
+            return Err(syn::Error::new_spanned(
+                &key,
+                format!("key `{}` is named twice; leave one out", as_written(&key)),
+            ));
+        }
+        self.keys.push(key);
+        Ok(())
+    }
+}
+
+/// What stands in the parentheses after a word.
+fn argument(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    input.call(Ident::parse_any)?;
+    let inside;
+    parenthesized!(inside in input);
+    inside.parse()
+}
+
+/// Goes to what stands after a word and `=`.
+fn value(input: ParseStream<'_>) -> syn::Result<Token![=]> {
+    input.call(Ident::parse_any)?;
+    input.parse()
+}
+
+fn priority(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let minus: Option<Token![-]> = input.parse()?;
+    let wanted = "a priority is a whole number of 32 bits: `priority = 10`";
+    if input.is_empty() {
+        return Err(input.error(wanted));
+    }
+    let number: LitInt = input.parse().map_err(|error| syn::Error::new(error.span(), wanted))?;
+    number.base10_parse::<i32>().map_err(|error| syn::Error::new(error.span(), wanted))?;
+    Ok(quote!(#minus #number))
+}
+
+/// What is wrong with an option, or with a word that looks like one. A word alone may be a key, unless it is close to an option.
+fn misused(word: &Ident, with_value: bool) -> Option<String> {
+    let written = word.to_string();
+    let form = |name: &str| OPTIONS.iter().find(|(option, _)| *option == name).map(|(_, form)| *form);
+    if let Some(form) = form(&written) {
+        return Some(format!("`{written}` is written `{form}`"));
+    }
+    let near = dispatch_schema::suggest(&written, OPTIONS.map(|(option, _)| option)).and_then(form);
+    let is_lower = written.starts_with(|c: char| c.is_lowercase());
+    match near {
+        Some(form) if is_lower => Some(format!("`#[op_impl]` has no option `{written}`; did you mean `{form}`?")),
+        None if is_lower && with_value => {
+            let forms = OPTIONS.map(|(_, form)| format!("`{form}`")).join(", ");
+            Some(format!("`#[op_impl]` has no option `{written}`; after the keys it takes {forms}"))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,200 @@
+//! How an attribute gets at an operator's schema.
+//!
+//! The attribute sees a function; the schema is somewhere else, perhaps in another crate. So there are two steps. The first hands what it
+//! has to the operator's own macro, and that calls the second, with the schema in front.
+
+use dispatch_schema::Schema;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::{FnArg, LitInt, LitStr, Path, Signature, Token, bracketed};
+
+use crate::crate_path;
+use crate::syntax::function::Function;
+use crate::syntax::rust_type::RustType;
+use crate::syntax::signature;
+use crate::syntax::user_tokens::at_user_span;
+
+/// Lets an operator's macro call the macro `to` with the operator's schema, and with `what` behind it.
+pub(crate) fn hand_over(operator: &Path, to: &TokenStream, what: &TokenStream) -> TokenStream {
+    let runtime = crate_path::runtime();
+    let find = quote!(#runtime::__private::unknown_operator_import_it_or_define_it_with_op_def);
+    let call_back = quote!({ @kernel #to, #what });
+    match operator.get_ident() {
+        Some(name) => quote!(#find! { #name #call_back }),
+        None => {
+            let alias = alias(operator);
+            quote!(const _: () = { #find! { #operator } #alias! #call_back };)
+        }
+    }
+}
+
+/// The alias of an operator's macro: another one for another operator, as an attribute may stand in the block of another attribute.
+fn alias(operator: &Path) -> Ident {
+    let end = operator.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span());
+    let words: Vec<String> = operator.segments.iter().map(|segment| segment.ident.unraw().to_string()).collect();
+    Ident::new(&format!("__operator_{}", words.join("_")), at_user_span(end))
+}
+
+/// The name of an operator's macro, with the braces of its call; or a path, to import the macro by its alias.
+///
+/// If there is no such operator, the compiler says so, and names the macro that the name comes from: that macro's name is the advice.
+pub(crate) fn find_operator(input: TokenStream) -> TokenStream {
+    fn parts(input: ParseStream<'_>) -> syn::Result<(Path, TokenStream)> {
+        Ok((input.call(Path::parse_mod_style)?, input.parse()?))
+    }
+    let (operator, call_back) = match parts.parse2(input) {
+        Ok(parts) => parts,
+        Err(error) => return error.to_compile_error(),
+    };
+    if let Some(name) = operator.get_ident() {
+        let mut name = name.clone();
+        name.set_span(at_user_span(name.span()));
+        return quote!(#name! #call_back);
+    }
+    // A macro that is not there has no suggestion; an import that is not there has one.
+    let alias = alias(&operator);
+    // Some operators have the word in their names, which are PyTorch's.
+    quote! {
+        #[allow(clippy::unsafe_removed_from_name)]
+        use #operator as #alias;
+    }
+}
+
+/// The same for an attribute over a function. The second step writes the function if `dots` stand for its parameters.
+pub(crate) fn hand_over_function(
+    operator: &Path,
+    to: &TokenStream,
+    attribute: &TokenStream,
+    (function, signature): (&Function, &Signature),
+    dots: Option<Token![...]>,
+) -> TokenStream {
+    match dots {
+        None => {
+            let call_back = hand_over(operator, to, &quote!([#attribute] [#signature]));
+            quote!(#function #call_back)
+        }
+        Some(dots) => hand_over(operator, to, &quote!([#attribute] [#signature] [#dots #function])),
+    }
+}
+
+/// What the operator's macro hands back for an attribute over a function: its `[options] [signature]`.
+pub(crate) struct Checked<Attribute> {
+    pub(crate) schema: Schema,
+    pub(crate) contract: Contract,
+    pub(crate) attribute: Attribute,
+    pub(crate) signature: Signature,
+    /// `_: ...`, and the function that has it.
+    elided: Option<(Token![...], Function)>,
+}
+
+impl<Attribute> Checked<Attribute> {
+    /// Completes a signature with the arguments of the schema if `_: ...` stands for them, of types that `of_type` gives. Gives the
+    /// function that is to be written.
+    pub(crate) fn complete(
+        &mut self,
+        of_type: impl Fn(&Function, &Ident, RustType) -> Option<TokenStream>,
+    ) -> syn::Result<Option<Function>> {
+        let Some((dots, mut function)) = self.elided.take() else { return Ok(None) };
+        let inputs: Vec<FnArg> =
+            signature::inputs(&self.schema, dots, |name, ty| of_type(&function, name, ty)).collect();
+        let mut written = signature::parameters(&function.signature).into_iter().filter_map(|parameter| parameter.name);
+        let is_twice = |name: &Ident| inputs.iter().any(|input| signature::name(input) == Some(name));
+        if let Some(name) = written.find(is_twice) {
+            let message = format!("`_: ...` stands for all arguments of the schema; leave `{name}` out");
+            return Err(syn::Error::new(name.span(), message));
+        }
+        function.signature.inputs.extend(inputs);
+        self.signature = function.signature.clone();
+        Ok(Some(function))
+    }
+}
+
+impl<Attribute: Parse> Parse for Checked<Attribute> {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let schema = text(input)?;
+        let contract = input.parse()?;
+        let (attribute, signature);
+        bracketed!(attribute in input);
+        bracketed!(signature in input);
+        let elided = if input.is_empty() {
+            None
+        } else {
+            let function;
+            bracketed!(function in input);
+            Some((function.parse()?, function.parse()?))
+        };
+        Ok(Self { schema, contract, attribute: attribute.parse()?, signature: signature.parse()?, elided })
+    }
+}
+
+/// The properties of an operator beside its schema, as its macro passes them:
+/// `{ plan data_dependent pointwise [0 1] [f32 f64] in_place "schema" out "schema" }`.
+#[derive(Default)]
+pub(crate) struct Contract {
+    pub(crate) planned: bool,
+    pub(crate) pointwise: Option<Pointwise>,
+    pub(crate) data_dependent: bool,
+    pub(crate) in_place: Option<Schema>,
+    pub(crate) out: Option<Schema>,
+}
+
+/// What a `pointwise` word says: the operands by position, and the dtypes that it computes in by their names in Rust.
+pub(crate) struct Pointwise {
+    pub(crate) operands: Vec<usize>,
+    pub(crate) dtypes: Vec<Ident>,
+}
+
+impl Parse for Pointwise {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let (operands, dtypes);
+        bracketed!(operands in input);
+        bracketed!(dtypes in input);
+        let mut pointwise = Self { operands: Vec::new(), dtypes: Vec::new() };
+        while !operands.is_empty() {
+            pointwise.operands.push(operands.parse::<LitInt>()?.base10_parse()?);
+        }
+        while !dtypes.is_empty() {
+            pointwise.dtypes.push(dtypes.parse()?);
+        }
+        Ok(pointwise)
+    }
+}
+
+impl Parse for Contract {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut contract = Self::default();
+        if !input.peek(syn::token::Brace) {
+            return Ok(contract);
+        }
+        let inside;
+        syn::braced!(inside in input);
+        while !inside.is_empty() {
+            let word: Ident = inside.parse()?;
+            match word.to_string().as_str() {
+                "plan" => contract.planned = true,
+                "data_dependent" => contract.data_dependent = true,
+                "pointwise" => contract.pointwise = Some(inside.parse()?),
+                "in_place" => contract.in_place = Some(text(&inside)?),
+                _ => contract.out = Some(text(&inside)?),
+            }
+        }
+        Ok(contract)
+    }
+}
+
+/// The schema in front.
+pub(crate) fn schema(input: ParseStream<'_>) -> syn::Result<Schema> {
+    let schema = text(input)?;
+    input.parse::<Contract>()?;
+    Ok(schema)
+}
+
+/// A schema as text. The definition printed it, so it parses.
+pub(crate) fn text(input: ParseStream<'_>) -> syn::Result<Schema> {
+    let text: LitStr = input.parse()?;
+    Schema::parse(&text.value()).map_err(|mistakes| {
+        syn::Error::new(text.span(), format!("this is not an operator's schema: {}", mistakes.render(&text.value())))
+    })
+}

@@ -1,0 +1,97 @@
+//! A schema's default as a Rust expression.
+
+use dispatch_schema::{DefaultValue, Type, TypeKind};
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+use crate::syntax::rust_type::RustType;
+
+/// The expression for an argument's default, in the argument's own type. None for a default that Rust has no expression for.
+pub(crate) fn expression(
+    value: &DefaultValue,
+    ty: &Type,
+    rust: &RustType,
+    runtime: &TokenStream,
+) -> Option<TokenStream> {
+    if let TypeKind::Optional(inner) = &ty.kind {
+        let rust = rust.tokens(runtime);
+        if *value == DefaultValue::None {
+            return Some(quote!(<#rust>::None));
+        }
+        let inner = plain(value, inner, runtime)?;
+        return Some(quote!(<#rust>::Some(#inner)));
+    }
+    plain(value, ty, runtime)
+}
+
+fn plain(value: &DefaultValue, ty: &Type, runtime: &TokenStream) -> Option<TokenStream> {
+    Some(match (value, &ty.kind) {
+        (DefaultValue::List(values), TypeKind::List(element, _)) => {
+            let values: Option<Vec<TokenStream>> = values.iter().map(|value| plain(value, element, runtime)).collect();
+            let values = values?;
+            quote!(&[#(#values),*])
+        }
+        (value, TypeKind::Scalar) => scalar(value, runtime)?,
+        (DefaultValue::Int(number), TypeKind::ScalarType) => number_of(*number, runtime, "DType"),
+        (DefaultValue::Int(number), TypeKind::Layout) => number_of(*number, runtime, "Layout"),
+        (DefaultValue::Int(number), TypeKind::MemoryFormat) => number_of(*number, runtime, "MemoryFormat"),
+        (DefaultValue::Device(name), TypeKind::Device) => match name.as_str() {
+            "cpu" => quote!(#runtime::Device::CPU),
+            "meta" => quote!(#runtime::Device::META),
+            _ => return None,
+        },
+        (DefaultValue::Int(number), TypeKind::Float) => float(nearest(*number)),
+        (DefaultValue::Int(number), TypeKind::Complex) => complex(nearest(*number), 0.0, runtime),
+        (DefaultValue::Float(number), TypeKind::Complex) => complex(*number, 0.0, runtime),
+        (DefaultValue::Int(number), _) => quote!(#number),
+        (DefaultValue::Float(number), _) => float(*number),
+        (DefaultValue::Bool(value), _) => quote!(#value),
+        (DefaultValue::Str(text), _) => quote!(#text),
+        (DefaultValue::Complex(re, im), _) => complex(*re, *im, runtime),
+        _ => return None,
+    })
+}
+
+fn scalar(value: &DefaultValue, runtime: &TokenStream) -> Option<TokenStream> {
+    Some(match value {
+        DefaultValue::Int(number) => quote!(#runtime::Scalar::Int(#number)),
+        DefaultValue::Bool(value) => quote!(#runtime::Scalar::Bool(#value)),
+        DefaultValue::Float(number) => {
+            let number = float(*number);
+            quote!(#runtime::Scalar::Float(#number))
+        }
+        DefaultValue::Complex(re, im) => {
+            let number = complex(*re, *im, runtime);
+            quote!(#runtime::Scalar::Complex(#number))
+        }
+        _ => return None,
+    })
+}
+
+/// `PyTorch`'s canonical text writes some words as numbers; the number is looked up when the compiler evaluates the constant.
+fn number_of(number: i64, runtime: &TokenStream, ty: &str) -> TokenStream {
+    let ty = proc_macro2::Ident::new(ty, proc_macro2::Span::call_site());
+    quote!(const { #runtime::#ty::from_number(#number).unwrap() })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a default that is not a float's exact value is still the nearest")]
+const fn nearest(number: i64) -> f64 {
+    number as f64
+}
+
+fn float(number: f64) -> TokenStream {
+    if number.is_finite() {
+        let literal = Literal::f64_suffixed(number.abs());
+        return if number.is_sign_negative() { quote!(-#literal) } else { quote!(#literal) };
+    }
+    match number {
+        f64::INFINITY => quote!(f64::INFINITY),
+        f64::NEG_INFINITY => quote!(f64::NEG_INFINITY),
+        _ => quote!(f64::NAN),
+    }
+}
+
+fn complex(re: f64, im: f64, runtime: &TokenStream) -> TokenStream {
+    let (re, im) = (float(re), float(im));
+    quote!(#runtime::Complex64::new(#re, #im))
+}

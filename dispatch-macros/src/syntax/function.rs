@@ -1,0 +1,198 @@
+//! The function under an attribute: its signature parsed, its body left alone.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::{Attribute, LitStr, Pat, Safety, Signature, Token, Variadic, Visibility, parse_quote};
+
+use crate::errors::{Errors, at_end};
+use crate::syntax::user_tokens::as_written;
+
+/// A function. The body is opaque, so that a half-typed one still reaches the compiler and the editor.
+pub(crate) struct Function {
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) visibility: Visibility,
+    pub(crate) signature: Signature,
+    /// None where a semicolon stands in its place.
+    pub(crate) body: Option<TokenTree>,
+}
+
+impl Parse for Function {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let visibility = input.parse()?;
+        if !starts_function(input) {
+            return Err(syn::Error::new(input.span(), NOT_A_FUNCTION));
+        }
+        let signature = input.parse()?;
+        let body = if input.peek(Token![;]) {
+            input.parse::<Token![;]>()?;
+            None
+        } else {
+            Some(input.parse::<TokenTree>()?)
+        };
+        Ok(Self { attributes, visibility, signature, body })
+    }
+}
+
+impl ToTokens for Function {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.attributes.iter().for_each(|attribute| attribute.to_tokens(tokens));
+        self.visibility.to_tokens(tokens);
+        self.signature.to_tokens(tokens);
+        match &self.body {
+            Some(body) => body.to_tokens(tokens),
+            None => tokens.extend(quote!(;)),
+        }
+    }
+}
+
+impl Function {
+    /// The function under `attribute`, or what to put there instead: the item as it is, with an error.
+    pub(crate) fn parse_under(attribute: &str, item: &TokenStream) -> Result<Self, TokenStream> {
+        Self::parse.parse2(item.clone()).map_err(|error| {
+            if error.to_string() != NOT_A_FUNCTION {
+                return error.to_compile_error();
+            }
+            let error = syn::Error::new(error.span(), format!("`#[{attribute}]` stands over a function"));
+            let error = error.to_compile_error();
+            quote!(#item #error)
+        })
+    }
+
+    /// The function under `#[attribute(options)]`, which is to be a `noun`, with the options and the `_: ...` that may stand for its
+    /// parameters. Or what to put there instead: the item as it is, with errors, of which `check` may add more.
+    pub(crate) fn with_options<Options: Parse>(
+        [attribute, noun]: [&str; 2],
+        options: &TokenStream,
+        item: &TokenStream,
+        check: impl FnOnce(&Self, &Options, &mut Errors),
+    ) -> Result<(Self, Options, Option<Token![...]>), TokenStream> {
+        let mut function = Self::parse_under(attribute, item)?;
+        let mut errors = Errors::default();
+        let read = syn::parse2::<Options>(options.clone()).map_err(|error| errors.add(at_end(error, options)));
+        let dots = function.take_elided_parameters();
+        function.check_plain(&format!("a {noun}"), &mut errors);
+        if function.body.is_none() {
+            errors.at(&function.signature, format!("{noun} `{}` has no body; write one", function.signature.ident));
+        }
+        if let Ok(options) = &read {
+            check(&function, options, &mut errors);
+        }
+        match read {
+            Ok(options) if errors.is_empty() => Ok((function, options, dots)),
+            _ => {
+                let function = function.with_body();
+                Err(quote!(#errors #[allow(dead_code, unused_variables)] #function))
+            }
+        }
+    }
+
+    /// The same with a body where there is none, for what is left of a function with mistakes.
+    pub(crate) fn with_body(mut self) -> Self {
+        self.body.get_or_insert_with(|| {
+            let panics = quote!(::core::panic!("this function has mistakes"));
+            TokenTree::from(Group::new(Delimiter::Brace, panics))
+        });
+        self
+    }
+
+    /// The same with an expression for its body.
+    pub(crate) fn that_is(mut self, expression: &impl ToTokens) -> Self {
+        self.body = Some(Group::new(Delimiter::Brace, expression.to_token_stream()).into());
+        self
+    }
+
+    /// Takes the `_: ...` away that stands for the arguments of the schema.
+    pub(crate) fn take_elided_parameters(&mut self) -> Option<Token![...]> {
+        let elided =
+            |variadic: &mut Variadic| variadic.pat.as_ref().is_some_and(|(name, _)| matches!(**name, Pat::Wild(_)));
+        self.signature.variadic.take_if(elided).map(|variadic| variadic.dots)
+    }
+
+    /// Notes everything about the signature that no operator and no kernel can have.
+    pub(crate) fn check_plain(&self, what: &str, errors: &mut Errors) {
+        let signature = &self.signature;
+        if let Some(asyncness) = &signature.asyncness {
+            errors.at(
+                asyncness,
+                format!("{what} cannot be `async`: a call returns when its result is there; write a plain `fn`"),
+            );
+        }
+        if let Some(constness) = &signature.constness {
+            errors.at(
+                constness,
+                format!("{what} cannot be `const`: it is called while the program runs; write a plain `fn`"),
+            );
+        }
+        if let Safety::Unsafe(unsafety) = &signature.safety {
+            errors.at(
+                unsafety,
+                format!("{what} cannot be `unsafe`: anybody may call it; check what it needs and return an error"),
+            );
+        }
+        if let Some(abi) = &signature.abi {
+            errors.at(abi, format!("{what} cannot be `extern`: it is called as a Rust function; write a plain `fn`"));
+        }
+        if let Some(variadic) = &signature.variadic {
+            let instead =
+                if what == "an operator" { "; `_: ...` alone stands for all arguments of the schema" } else { "" };
+            errors.at(variadic, format!("{what} cannot be variadic{instead}"));
+        }
+        if let Some(receiver) = signature.receiver() {
+            errors.at(
+                receiver,
+                format!("{what} is a free function and not a method; move it out, and call the argument `this`"),
+            );
+        }
+    }
+
+    /// Notes parameters of a generic function, but for lifetimes.
+    pub(crate) fn check_not_generic(&self, what: &str, errors: &mut Errors) {
+        let mut params =
+            self.signature.generics.params.iter().filter(|param| !matches!(param, syn::GenericParam::Lifetime(_)));
+        if let Some(param) = params.next() {
+            let instead = match (what, param) {
+                ("a kernel", syn::GenericParam::Type(_)) => "; say which element types it serves: `dtypes(floating)`",
+                (_, syn::GenericParam::Type(_)) => "; write the type that it has",
+                _ => "; leave it out",
+            };
+            errors.at(param, format!("{what} cannot be generic over `{}`{instead}", as_written(param)));
+        }
+    }
+}
+
+/// Lints about a signature that its author did not choose. The author's own attributes come after, and win.
+pub(crate) fn signature_lints() -> Attribute {
+    parse_quote! {
+        #[allow(
+            clippy::extra_unused_type_parameters,
+            clippy::many_single_char_names,
+            clippy::needless_pass_by_ref_mut,
+            clippy::needless_pass_by_value,
+            clippy::ptr_arg,
+            clippy::ref_option,
+            clippy::similar_names,
+            clippy::too_many_arguments,
+            clippy::trivially_copy_pass_by_ref,
+            clippy::unnecessary_wraps
+        )]
+    }
+}
+
+const NOT_A_FUNCTION: &str = "not a function";
+
+/// Whether `fn` comes next, or after its qualifiers.
+fn starts_function(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    while !ahead.peek(Token![fn]) {
+        let qualifier = ahead.peek(Token![const])
+            || ahead.peek(Token![async])
+            || ahead.peek(Token![unsafe])
+            || ahead.peek(Token![extern]);
+        if !(qualifier || ahead.peek(LitStr)) || ahead.parse::<TokenTree>().is_err() {
+            return false;
+        }
+    }
+    true
+}

@@ -1,0 +1,78 @@
+//! The keys that an attribute names, in checks and in generated code.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Expr, Ident};
+
+use crate::syntax::user_tokens::at_user_span;
+
+/// The last word of a key, for checks that need no types.
+pub(crate) fn key_word(key: &impl ToTokens) -> Option<String> {
+    let words = key
+        .to_token_stream()
+        .into_iter()
+        .filter_map(|tree| if let TokenTree::Ident(word) = tree { Some(word) } else { None });
+    words.last().map(|word| word.to_string())
+}
+
+/// The keys of a kernel, in a static `__KEYS`. They are resolved in the scope of their author, with the built-in keys in sight.
+pub(crate) fn static_keys(keys: &[Expr], runtime: &TokenStream) -> TokenStream {
+    let count = keys.len().max(1);
+    let references = match keys {
+        [] => quote!(&#runtime::keys::CompositeImplicitAutograd),
+        keys => {
+            let references = keys.iter().map(|key| key_reference(key, runtime));
+            quote!(#(#references),*)
+        }
+    };
+    quote! {
+        #[allow(unused_imports)]
+        use #runtime::keys::*;
+        static __KEYS: [&#runtime::Key; #count] = [#references];
+    }
+}
+
+/// A key by reference. A value that is no key is reported where it stands.
+pub(crate) fn key_reference(key: &Expr, runtime: &TokenStream) -> TokenStream {
+    let span = at_user_span(key.span());
+    if let Expr::Path(path) = key
+        && path.path.get_ident().is_some_and(is_another_backend)
+    {
+        let find = quote!(#runtime::__private::unknown_backend_import_its_key_or_declare_it_with_dispatch_key);
+        return quote_spanned!(span=> &#find!(#key));
+    }
+    quote_spanned!(span=> &#key)
+}
+
+/// Whether this is the name of a backend that is not built in, rather than a misspelled built-in key, for which the compiler has a suggestion.
+fn is_another_backend(key: &Ident) -> bool {
+    let name = key.to_string();
+    let is_misspelled = |near: &str| near.len() != name.len();
+    name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
+        && !BACKENDS.contains(&name.as_str())
+        && !dispatch_schema::suggest(&name, BACKENDS).is_some_and(is_misspelled)
+}
+
+/// The key itself. If it is not there, the compiler names the macro that it comes from: that macro's name is the advice.
+pub(crate) fn find_key(key: TokenStream) -> TokenStream {
+    let respanned = key.into_iter().map(|mut word| {
+        word.set_span(at_user_span(word.span()));
+        word
+    });
+    respanned.collect()
+}
+
+/// The keys of the built-in backends that are all capitals.
+const BACKENDS: [&str; 12] = ["CPU", "CUDA", "HIP", "XLA", "MPS", "IPU", "XPU", "HPU", "VE", "MTIA", "MAIA", "FPGA"];
+
+/// Keys that name many runtime keys.
+pub(crate) const ALIASES: [&str; 7] = [
+    "Autograd",
+    "Autocast",
+    "CompositeImplicitAutograd",
+    "CompositeExplicitAutograd",
+    "CompositeExplicitAutogradNonFunctional",
+    "CompositeImplicitAutogradNestedTensor",
+    "FuncTorchBatchedDecomposition",
+];

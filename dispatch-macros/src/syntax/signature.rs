@@ -1,0 +1,297 @@
+//! A Rust signature against a schema.
+
+use dispatch_schema::{Argument, Schema};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{FnArg, Pat, ReturnType, Signature, Token, Type, parse_quote};
+
+use crate::errors::Errors;
+use crate::syntax::rust_type::RustType;
+use crate::syntax::user_tokens::as_written;
+
+/// A parameter that a user wrote.
+#[derive(Clone)]
+pub(crate) struct Parameter {
+    /// None for `_` and for patterns.
+    pub(crate) name: Option<Ident>,
+    pub(crate) pattern: TokenStream,
+    pub(crate) ty: Type,
+    pub(crate) whole: TokenStream,
+}
+
+/// The parameters of a signature; a receiver is not one, and is reported elsewhere.
+pub(crate) fn parameters(signature: &Signature) -> Vec<Parameter> {
+    let typed =
+        signature.inputs.iter().filter_map(|input| if let FnArg::Typed(typed) = input { Some(typed) } else { None });
+    let parameter = |typed: &syn::PatType| Parameter {
+        name: if let Pat::Ident(pattern) = &*typed.pat { Some(pattern.ident.clone()) } else { None },
+        pattern: typed.pat.to_token_stream(),
+        ty: (*typed.ty).clone(),
+        whole: {
+            let syn::PatType { pat, colon_token, ty, .. } = typed;
+            quote!(#pat #colon_token #ty)
+        },
+    };
+    typed.map(parameter).collect()
+}
+
+/// The name of a parameter, if it has one.
+pub(crate) fn name(input: &FnArg) -> Option<&Ident> {
+    let FnArg::Typed(typed) = input else { return None };
+    if let Pat::Ident(pattern) = &*typed.pat { Some(&pattern.ident) } else { None }
+}
+
+/// The parameters that a schema asks for, of types that `of_type` gives, in the place of `dots`.
+pub(crate) fn inputs(
+    schema: &Schema,
+    dots: Token![...],
+    of_type: impl Fn(&Ident, RustType) -> Option<TokenStream>,
+) -> impl Iterator<Item = FnArg> {
+    schema.arguments.iter().filter_map(move |argument| {
+        let mut name = rust_name(&argument.name);
+        name.set_span(dots.span());
+        let ty = of_type(&name, RustType::of_argument(argument)?)?;
+        // An author who does not write the parameters cannot mark one as unused.
+        Some(parse_quote!(#[allow(unused_variables)] #name: #ty))
+    })
+}
+
+/// What an argument is called in Rust. A definition refuses those that [have no name there](has_rust_name).
+pub(crate) fn rust_name(argument: &str) -> Ident {
+    match argument {
+        "self" => format_ident!("this"),
+        name if !has_rust_name(name) => format_ident!("{name}_"),
+        // A keyword since edition 2024, and `syn` knows no editions.
+        "gen" => Ident::new_raw("gen", Span::call_site()),
+        name => syn::parse_str(name).unwrap_or_else(|_| Ident::new_raw(name, Span::call_site())),
+    }
+}
+
+/// Whether an argument can have its own name in Rust: some words cannot, not even as `r#word`.
+pub(crate) fn has_rust_name(argument: &str) -> bool {
+    !matches!(argument, "_" | "Self" | "crate" | "super")
+}
+
+/// The function that a schema asks for, as its author would write it.
+pub(crate) fn expected(name: &Ident, schema: &Schema, returns_result: bool) -> String {
+    let parameter = |argument: &Argument| {
+        let ty = RustType::of_argument(argument).map_or_else(|| "?".to_owned(), |ty| ty.text().to_owned());
+        format!("{}: {ty}", rust_name(&argument.name))
+    };
+    let parameters: Vec<String> = schema.arguments.iter().map(parameter).collect();
+    let returned = RustType::of_returns(schema);
+    let returned = if returns_result { format!("Result<{}>", returned.text()) } else { returned.text().to_owned() };
+    format!("fn {}({}) -> {returned}", name, parameters.join(", "))
+}
+
+/// A number of arguments in words.
+pub(crate) fn count(n: usize) -> String {
+    if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") }
+}
+
+/// Notes a wrong number of parameters, naming those that are missing or too many. `found` excludes a trailing key set.
+pub(crate) fn check_count(
+    who: &str,
+    function: &Signature,
+    found: &[Parameter],
+    schema: &Schema,
+    errors: &mut Errors,
+) -> bool {
+    let wanted = schema.arguments.len();
+    if found.len() == wanted {
+        return true;
+    }
+    let expected = expected(&function.ident, schema, true);
+    let listed = |names: Vec<String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let difference = if found.len() < wanted {
+        let missing = schema.arguments[found.len()..].iter().map(|argument| {
+            let ty = RustType::of_argument(argument).map_or_else(String::new, |ty| ty.text().to_owned());
+            format!("{}: {ty}", rust_name(&argument.name))
+        });
+        format!("missing {}", listed(missing.collect()))
+    } else {
+        format!("remove {}", listed(found[wanted..].iter().map(|parameter| as_written(&parameter.whole)).collect()))
+    };
+    let operator = &schema.name;
+    let message = format!(
+        "{who} `{}` takes {}, but operator `{operator}` has {}; {difference}\n\nexpected: {expected}",
+        function.ident,
+        count(found.len()),
+        count(wanted)
+    );
+    let at = match found.get(wanted..) {
+        Some(extra) if !extra.is_empty() => extra.iter().map(|parameter| parameter.whole.clone()).collect(),
+        _ if found.is_empty() => function.ident.to_token_stream(),
+        _ => function.inputs.to_token_stream(),
+    };
+    errors.at(at, message);
+    false
+}
+
+/// Notes parameters that carry the name of another argument: arguments in the wrong order would go unnoticed where types agree.
+pub(crate) fn check_names(found: &[Parameter], schema: &Schema, errors: &mut Errors) {
+    let names: Vec<String> = schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string()).collect();
+    let mut misplaced = Vec::new();
+    for (i, parameter) in found.iter().enumerate() {
+        let Some(name) = &parameter.name else { continue };
+        let plain = name.to_string();
+        let plain = if names.contains(&plain) { plain.as_str() } else { plain.trim_start_matches('_') };
+        let own = names.get(i).map(String::as_str);
+        let elsewhere = names.iter().position(|other| other == plain);
+        if let (Some(own), Some(position)) = (own, elsewhere)
+            && own != plain
+            && own.trim_start_matches('_') != plain
+        {
+            misplaced.push((name, i, own, plain.to_owned(), position));
+        }
+    }
+    let operator = &schema.name;
+    match &misplaced[..] {
+        [] => {}
+        [(name, here, own, plain, there)] => {
+            let (here, there) = (here + 1, there + 1);
+            errors.at(
+                name,
+                format!(
+                    "argument {here} of operator `{operator}` is `{own}`, and `{plain}` is argument {there}; \
+                     write `{own}`, or `_` to leave it unnamed"
+                ),
+            );
+        }
+        [(_, first, ..), .., (_, last, ..)] => {
+            let order = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let whole: Punctuated<&TokenStream, Token![,]> =
+                found[*first..=*last].iter().map(|parameter| &parameter.whole).collect();
+            errors.at(whole, format!("the arguments of operator `{operator}` come in another order: {order}"));
+        }
+    }
+}
+
+/// Reports parameters of a definition that do not have the name of an argument, because callers read these names. A capital letter in a
+/// schema is a small letter in Rust.
+pub(crate) fn check_own_names(found: &[Parameter], schema: &Schema, errors: &mut Errors) {
+    let plain = |name: &str| name.trim_start_matches('_').to_lowercase();
+    let names: Vec<String> = schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string()).collect();
+    for (position, (parameter, own)) in (1..).zip(found.iter().zip(&names)) {
+        let Some(name) = &parameter.name else { continue };
+        let written = name.to_string();
+        if !names.iter().any(|name| plain(name) == plain(&written)) {
+            let operator = &schema.name;
+            let message = format!(
+                "argument {position} of operator `{operator}` is `{own}`, not `{written}`; write `{own}`, or `_` to leave it unnamed"
+            );
+            errors.at(name, message);
+        }
+    }
+}
+
+/// Notes parameters and a return that are not the schema's, by their text. For a definition, whose types are the operator's.
+pub(crate) fn check_types(
+    function: &Signature,
+    found: &[Parameter],
+    types: &[RustType],
+    schema: &Schema,
+    errors: &mut Errors,
+) {
+    for ((parameter, want), argument) in found.iter().zip(types).zip(&schema.arguments) {
+        let got = RustType::written(&parameter.ty);
+        if got != *want {
+            let (operator, name, ty) = (&schema.name, &argument.name, &argument.ty);
+            let hint = match want.text() {
+                "&Tensor" if got.text() == "&mut Tensor" => {
+                    "; an argument that is written is `Tensor(a!)` in the schema"
+                }
+                "&[Tensor]" if got.text() == "&mut [Tensor]" => {
+                    "; a list that is written is `Tensor(a!)[]` in the schema"
+                }
+                _ => "",
+            };
+            let (want, got) = (want.text(), as_written(&parameter.ty));
+            errors.at(
+                &parameter.ty,
+                format!(
+                    "argument `{name}` of operator `{operator}` is `{ty}`, which is `{want}` in Rust, not `{got}`{hint}"
+                ),
+            );
+        }
+    }
+    check_return(function, schema, errors);
+}
+
+/// Notes a return that is not the schema's.
+pub(crate) fn check_return(function: &Signature, schema: &Schema, errors: &mut Errors) {
+    let want = RustType::of_returns(schema);
+    let instead = format!("Result<{}>", want.text());
+    let operator = &schema.name;
+    match &function.output {
+        ReturnType::Default => {
+            errors.at(
+                &function.ident,
+                format!("operator `{operator}` must return `{instead}`: a call can fail; write `-> {instead}`"),
+            );
+        }
+        ReturnType::Type(_, ty) => {
+            let got = RustType::written(ty);
+            let accepted = got.text() == instead || got.text().starts_with(&format!("Result<{},", want.text()));
+            if !accepted {
+                let implied = schema.returns.len() - schema.new_returns().count();
+                let note = if implied > 0 { "; a return that is a written argument is implied" } else { "" };
+                errors
+                    .at(ty, format!("operator `{operator}` must return `{instead}`, found `{}`{note}", as_written(ty)));
+            }
+        }
+    }
+}
+
+/// Which arguments a plan or a planned kernel names: any of them, in the schema's order.
+pub(crate) fn named_arguments(
+    what: &str,
+    function: &Ident,
+    found: &[Parameter],
+    schema: &Schema,
+    errors: &mut Errors,
+) -> Vec<usize> {
+    let names: Vec<String> = schema.arguments.iter().map(|argument| rust_name(&argument.name).to_string()).collect();
+    let operator = &schema.name;
+    let mut found_at: Vec<usize> = Vec::new();
+    for parameter in found {
+        let Some(name) = &parameter.name else {
+            errors.at(
+                &parameter.pattern,
+                format!("a {what} takes the arguments that it names; write a name, or leave this out"),
+            );
+            continue;
+        };
+        let plain = name.to_string();
+        let plain = if names.contains(&plain) { plain.as_str() } else { plain.trim_start_matches('_') };
+        let Some(at) = names.iter().position(|other| other == plain || other.trim_start_matches("r#") == plain) else {
+            let hint = match dispatch_schema::suggest(plain, names.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => {
+                    format!("it has {}", names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+                }
+            };
+            errors.at(
+                name,
+                format!("operator `{operator}` has no argument `{plain}`, which {what} `{function}` names; {hint}"),
+            );
+            continue;
+        };
+        if let Some(&before) = found_at.iter().find(|&&before| before >= at) {
+            let order = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let message = if before == at {
+                format!("{what} `{function}` names argument `{plain}` twice; leave one out")
+            } else {
+                format!(
+                    "{what} `{function}` names argument `{plain}` after `{}`; operator `{operator}` has them in this order: {order}",
+                    names[before]
+                )
+            };
+            errors.at(name, message);
+        }
+        found_at.push(at);
+    }
+    found_at
+}

@@ -1,0 +1,58 @@
+//! What a user wrote and where: the text for messages, the place for errors.
+
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use quote::ToTokens;
+
+/// The text of tokens that a user wrote: a space wherever the source has one, or a line break.
+pub(crate) fn as_written(tokens: &impl ToTokens) -> String {
+    let mut text = Text { out: String::new(), end: None };
+    text.push_all(tokens.to_token_stream());
+    text.out
+}
+
+/// The user's place with the macro's hygiene, so that generated names resolve and messages point at the user's tokens.
+pub(crate) fn at_user_span(span: Span) -> Span {
+    Span::call_site().located_at(span)
+}
+
+struct Text {
+    out: String,
+    /// The line and column where the last token ended.
+    end: Option<(usize, usize)>,
+}
+
+impl Text {
+    fn push_all(&mut self, tokens: TokenStream) {
+        for tree in tokens {
+            match tree {
+                TokenTree::Group(group) => {
+                    let (open, close) = match group.delimiter() {
+                        Delimiter::Parenthesis => ("(", ")"),
+                        Delimiter::Bracket => ("[", "]"),
+                        Delimiter::Brace => ("{", "}"),
+                        Delimiter::None => ("", ""),
+                    };
+                    // A group that went through a parser has one span, so what is inside says nothing about the brackets.
+                    self.push(open, group.span());
+                    self.end = None;
+                    self.push_all(group.stream());
+                    self.end = None;
+                    self.push(close, group.span());
+                }
+                tree => self.push(&tree.to_string(), tree.span()),
+            }
+        }
+    }
+
+    fn push(&mut self, token: &str, span: Span) {
+        if token.is_empty() {
+            return;
+        }
+        let (start, end) = (span.unwrap().start(), span.unwrap().end());
+        if self.end.is_some_and(|end| end != (start.line(), start.column())) {
+            self.out.push(' ');
+        }
+        self.out.push_str(token);
+        self.end = Some((end.line(), end.column()));
+    }
+}

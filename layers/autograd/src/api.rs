@@ -1,0 +1,7 @@
+//! The functions and traits that applications call.
+
+pub(crate) mod checkpoint;
+pub(crate) mod clip_grad;
+pub(crate) mod differentiable;
+pub(crate) mod differentiation;
+pub mod functional;

@@ -1,0 +1,186 @@
+//! Computing again instead of remembering.
+
+use std::collections::HashSet;
+
+use dispatch_runtime::guard::{self, ThreadState};
+use dispatch_runtime::{KeySet, RandomRecording, Result, Tensor, keys};
+use dispatch_transform::calling_state;
+
+use crate::api::differentiable::Differentiable;
+use crate::api::differentiation::Differentiation;
+use crate::error::GradientError;
+use crate::graph::custom_function::{Backward, BackwardContext, ForwardContext, link};
+use crate::graph::history;
+use crate::graph::node::{Edge, Edges, SequenceScope};
+
+/// Calls `f` and remembers nothing of what it computes: a backward calls it again, with the same random numbers, and goes back through
+/// that. Random numbers that `f` has from threads that it starts are others then.
+///
+/// Tensors that `f` captures have gradients as the inputs do. It must use the same ones again, and they must not have been written to
+/// since. Inside of a function that is transformed, such as one that [`functional::grad`](crate::api::functional::grad) is of, `f` is called
+/// as it is, and what it computes is remembered.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_autograd::{Differentiable, checkpoint};
+/// use dispatch_runtime::Tensor;
+///
+/// # fn main() -> dispatch_runtime::Result<()> {
+/// let weight = Tensor::from([1.0, 2.0]).requires_grad_(true)?;
+/// let captured = weight.clone();
+/// let block = move |inputs: &[Tensor]| Ok(vec![(&inputs[0] * &captured)?.sin()?]);
+/// checkpoint(block, &[&Tensor::from([3.0, 4.0])])?[0].sum()?.backward()?;
+/// assert_eq!(weight.grad().unwrap().to_vec::<f64>()?, [3.0 * 3f64.cos(), 4.0 * 8f64.cos()]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Where `f` fails, now or in a backward, and in a backward where it does not compute the same again.
+pub fn checkpoint(
+    f: impl Fn(&[Tensor]) -> Result<Vec<Tensor>> + Send + Sync + 'static,
+    inputs: &[&Tensor],
+) -> Result<Vec<Tensor>> {
+    let inputs: Vec<Tensor> = inputs.iter().map(|&input| input.clone()).collect();
+    if !guard::is_grad_enabled() || dispatch_transform::depth() > 0 {
+        return f(&inputs);
+    }
+    let edges: Edges = inputs.iter().map(history::edge).collect::<Result<_>>()?;
+    let requires: Vec<bool> = edges.iter().map(Option::is_some).collect();
+    let (outputs, mut captured, first_node, recording) = {
+        let part = SequenceScope::begin();
+        let detached = detached_inputs(&inputs, &requires)?;
+        let (outputs, recording) = RandomRecording::record(|| f(&detached));
+        let outputs = outputs?;
+        let captured = captured(&outputs, &detached, part.first())?;
+        if captured.is_empty() && !requires.contains(&true) {
+            return Ok(outputs);
+        }
+        (outputs.iter().map(history::bare).collect::<Result<Vec<_>>>()?, captured, part.first(), recording)
+    };
+    let reached = captured.len();
+    // Nobody else has a leaf that `f` made for itself.
+    captured.retain_mut(|edge| match edge {
+        Edge::Leaf(leaf) => !leaf.is_only_handle(),
+        Edge::Node(..) => true,
+    });
+    let mut ctx = ForwardContext::default();
+    let leaves = captured.iter().filter_map(|edge| match edge {
+        Edge::Leaf(leaf) => Some(leaf),
+        Edge::Node(..) => None,
+    });
+    for saved in inputs.iter().chain(leaves) {
+        ctx.save(saved);
+    }
+    let recompute =
+        Recompute { f: Box::new(f), inputs: inputs.len(), reached, first_node, recording, state: calling_state() };
+    let edges = edges.into_iter().chain(captured.into_iter().map(Some)).collect();
+    link(edges, outputs, ctx, recompute)
+}
+
+type Block = Box<dyn Fn(&[Tensor]) -> Result<Vec<Tensor>> + Send + Sync>;
+
+/// Saves the inputs, and then the captured leaves. Its edges are those of the inputs, and then the captured ones.
+struct Recompute {
+    f: Block,
+    /// The number of inputs.
+    inputs: usize,
+    /// The number of captured edges with those to the leaves that the function makes for itself.
+    reached: usize,
+    /// Nodes before this one are from outside.
+    first_node: u64,
+    /// Its random numbers.
+    recording: RandomRecording,
+    state: ThreadState,
+}
+
+/// The inputs without what is behind them: leaves where gradients are wanted.
+fn detached_inputs(inputs: &[Tensor], wanted: &[bool]) -> Result<Vec<Tensor>> {
+    let detach = |(input, wanted): (&Tensor, &bool)| match wanted {
+        true => history::bare(input)?.requires_grad_(true),
+        false if history::requires_grad(input)? => history::bare(input),
+        false => Ok(input.clone()),
+    };
+    inputs.iter().zip(wanted).map(detach).collect()
+}
+
+/// Where the gradients of a function's outputs go besides to its inputs, given which node may have been its first.
+fn captured(outputs: &[Tensor], inputs: &[Tensor], first_node: u64) -> Result<Vec<Edge>> {
+    let edges = |tensors: &[Tensor]| {
+        tensors.iter().filter_map(|tensor| history::edge(tensor).transpose()).collect::<Result<Vec<Edge>>>()
+    };
+    let (mut left, inputs) = (edges(outputs)?, edges(inputs)?);
+    let (mut seen, mut captured) = (HashSet::new(), Vec::<Edge>::new());
+    while let Some(edge) = left.pop() {
+        match &edge {
+            Edge::Node(node, _) if node.sequence() >= first_node => {
+                if seen.insert(node.identity()) {
+                    left.extend(node.edges().iter().flatten().cloned());
+                }
+            }
+            edge if inputs.iter().chain(&captured).any(|known| known.same(edge)) => {}
+            _ => captured.push(edge),
+        }
+    }
+    Ok(captured)
+}
+
+impl Recompute {
+    /// What the function gives for these inputs, as the first time.
+    fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+        let modes = guard::included() & KeySet::from(keys::PreDispatch);
+        let _as_before = self.state.enter();
+        let _seen_by_modes_of_now = guard::include(modes);
+        self.recording.replay(|| (self.f)(inputs))
+    }
+
+    fn check_captured(&self, captured: &[Edge], found: &[Edge]) -> Result<()> {
+        let is_found = |edge: &Edge| found.iter().any(|found| found.same(edge));
+        if found.len() == self.reached && captured.iter().all(is_found) {
+            return Ok(());
+        }
+        Err(GradientError::CapturedOthers.into())
+    }
+}
+
+impl Backward for Recompute {
+    fn name(&self) -> String {
+        "checkpoint".to_owned()
+    }
+
+    fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+        let mut inputs = ctx.saved_as(|i| match i.checked_sub(self.inputs) {
+            None => format!("input {i}"),
+            Some(i) => format!("captured leaf {i}"),
+        })?;
+        inputs.truncate(self.inputs);
+        let captured_before: Vec<Edge> = ctx.node.edges().iter().skip(self.inputs).flatten().cloned().collect();
+        let create_graph = guard::is_grad_enabled();
+        // Gradients that are to be differentiated themselves must know where the inputs came from; others end at them.
+        let inputs = if create_graph { inputs } else { detached_inputs(&inputs, ctx.needs)? };
+        let outputs = {
+            let _recorded = guard::enable_grad();
+            let _part = SequenceScope::begin();
+            let outputs = self.run(&inputs)?;
+            self.check_captured(&captured_before, &captured(&outputs, &inputs, self.first_node)?)?;
+            outputs
+        };
+        let differentiated: Vec<(&Tensor, &Tensor)> = outputs
+            .iter()
+            .zip(gradients)
+            .filter_map(|(output, gradient)| Some((output, gradient.as_ref()?)))
+            .filter(|(output, _)| output.requires_grad())
+            .collect();
+        let (outputs, seeds): (Vec<&Tensor>, Vec<&Tensor>) = differentiated.into_iter().unzip();
+        let of_inputs: Vec<Option<Edge>> = inputs.iter().map(history::edge).collect::<Result<_>>()?;
+        let ends: Vec<Edge> = of_inputs.iter().flatten().chain(&captured_before).cloned().collect();
+        let task = Differentiation::of(&outputs).seeded(&seeds);
+        let task = if create_graph { task.create_graph() } else { task };
+        let mut found = task.up_to(&ends)?.into_iter();
+        let mut found = |is_end: bool| if is_end { found.next().flatten() } else { None };
+        let captured = captured_before.iter().map(|_| true);
+        Ok(of_inputs.iter().map(Option::is_some).chain(captured).map(&mut found).collect())
+    }
+}

@@ -1,0 +1,198 @@
+//! Derivatives of functions: transforms that nest with each other and with those of other layers.
+//!
+//! What a transform computes is differentiable in turn, by an outer transform and by an ordinary backward. Inside of a function, what
+//! happens at other levels is not seen: a tensor from outside is a constant there.
+
+use dispatch_runtime::guard::{self, Guard};
+use dispatch_runtime::{KeySet, Marks, Result, Tensor, keys};
+use dispatch_transform::{Entered, Transform, enter};
+
+use crate::Outline;
+use crate::api::differentiation::Differentiation;
+use crate::error::GradientError;
+use crate::graph::history;
+use crate::graph::outline::is_differentiable;
+
+/// The transform whose layer is autograd.
+struct Reverse;
+
+impl Transform for Reverse {
+    fn layers(&self) -> KeySet {
+        KeySet::layers_of(keys::Autograd) | KeySet::layers_of(keys::ADInplaceOrView)
+    }
+
+    fn has_own_grad_mode(&self) -> bool {
+        true
+    }
+}
+
+/// The gradient of a function with one tensor, of one element, as its result.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_autograd::functional::grad;
+/// use dispatch_runtime::Tensor;
+///
+/// # fn main() -> dispatch_runtime::Result<()> {
+/// let cube = |x: &Tensor| x * &(x * x)?;
+/// let x = Tensor::from(2.0);
+/// assert_eq!(grad(cube, &x)?.item::<f64>()?, 12.0);
+/// assert_eq!(grad(|x| grad(cube, x), &x)?.item::<f64>()?, 12.0);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Where the function fails, or its result has not one element.
+pub fn grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Tensor> {
+    value_and_grad(f, x).map(|(_, gradient)| gradient)
+}
+
+/// The result of a function, and its gradient.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_autograd::functional::value_and_grad;
+/// use dispatch_runtime::Tensor;
+///
+/// # fn main() -> dispatch_runtime::Result<()> {
+/// let (value, gradient) = value_and_grad(|x| (x * x)?.sum(), &Tensor::from([1.0, 3.0]))?;
+/// assert_eq!((value.item::<f64>()?, gradient.to_vec::<f64>()?), (10.0, vec![2.0, 6.0]));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// As [`grad`].
+pub fn value_and_grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<(Tensor, Tensor)> {
+    let _recording = leave_inference_mode();
+    let entered = enter(Reverse);
+    let input = input(&entered, x)?;
+    let output = entered.level().lift(&f(&input)?);
+    if output.geometry().count() != 1 {
+        return Err(GradientError::NotScalar { sizes: output.sizes().to_vec(), dtype: output.dtype() }.into());
+    }
+    let gradient = if history::requires_grad(&output)? {
+        Differentiation::of(&[&output]).allow_unused().grad(&[&input])?.pop().flatten()
+    } else {
+        None
+    };
+    let gradient = match gradient {
+        Some(gradient) => gradient,
+        None => Outline::of(&input).zeros()?,
+    };
+    Ok((entered.level().lower(&output), entered.level().lower(&gradient)))
+}
+
+/// A function's results, and how gradients of them go back to its inputs: [`vjp`] makes it.
+pub struct Pullback {
+    inputs: Vec<Tensor>,
+    outputs: Vec<Tensor>,
+}
+
+/// The results of a function, and its pullback, which takes gradients of the results to gradients of the inputs as often as needed.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_autograd::functional::vjp;
+/// use dispatch_runtime::Tensor;
+///
+/// # fn main() -> dispatch_runtime::Result<()> {
+/// let (x, y) = (Tensor::from([1.0, 2.0]), Tensor::from([3.0, 4.0]));
+/// let (product, pullback) = vjp(|inputs| Ok(vec![(&inputs[0] * &inputs[1])?]), &[&x, &y])?;
+/// let gradients = pullback.call(&[&Tensor::from([1.0, 10.0])])?;
+/// assert_eq!(gradients[0].to_vec::<f64>()?, [3.0, 40.0]);
+/// assert_eq!(gradients[1].to_vec::<f64>()?, [1.0, 20.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Where the function fails.
+pub fn vjp(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[&Tensor]) -> Result<(Vec<Tensor>, Pullback)> {
+    let _recording = leave_inference_mode();
+    let entered = enter(Reverse);
+    let inputs: Vec<Tensor> = inputs.iter().map(|x| input(&entered, x)).collect::<Result<_>>()?;
+    let outputs: Vec<Tensor> = f(&inputs)?.iter().map(|output| entered.level().lift(output)).collect();
+    let values = outputs.iter().map(|output| entered.level().lower(output)).collect();
+    Ok((values, Pullback { inputs, outputs }))
+}
+
+impl Pullback {
+    /// Gradients of the results in, of the inputs out.
+    ///
+    /// # Errors
+    ///
+    /// Where there is not one gradient of the right sizes for each result, and where a derivative fails.
+    pub fn call(&self, gradients: &[&Tensor]) -> Result<Vec<Tensor>> {
+        if gradients.len() != self.outputs.len() {
+            return Err(GradientError::SeedCount { tensors: self.outputs.len(), seeds: gradients.len() }.into());
+        }
+        let (outputs, seeds): (Vec<&Tensor>, Vec<&Tensor>) =
+            self.outputs.iter().zip(gradients).filter(|(output, _)| output.requires_grad()).unzip();
+        let inputs: Vec<&Tensor> = self.inputs.iter().collect();
+        // The graph outlives the level, so what is computed here belongs to the levels below, which may want to differentiate it.
+        let found = Differentiation::of(&outputs).seeded(&seeds).create_graph().allow_unused().grad(&inputs)?;
+        let zeros = |input: &Tensor| Outline::of(input).zeros();
+        found.into_iter().zip(&self.inputs).map(|(gradient, input)| gradient.map_or_else(|| zeros(input), Ok)).collect()
+    }
+}
+
+/// The results of a function, and how they change when the inputs move along `tangents`: the pullback of the pullback, which is linear.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_autograd::functional::jvp;
+/// use dispatch_runtime::Tensor;
+///
+/// # fn main() -> dispatch_runtime::Result<()> {
+/// let x = Tensor::from([1.0, 2.0]);
+/// let (squares, change) = jvp(|inputs| Ok(vec![(&inputs[0] * &inputs[0])?]), &[&x], &[&Tensor::from([1.0, 0.5])])?;
+/// assert_eq!(squares[0].to_vec::<f64>()?, [1.0, 4.0]);
+/// assert_eq!(change[0].to_vec::<f64>()?, [2.0, 2.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// As [`Pullback::call`].
+pub fn jvp(
+    f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>,
+    inputs: &[&Tensor],
+    tangents: &[&Tensor],
+) -> Result<(Vec<Tensor>, Vec<Tensor>)> {
+    let (values, pullback) = vjp(f, inputs)?;
+    let zeros: Vec<Tensor> = values.iter().map(|value| Outline::of(value).zeros()).collect::<Result<_>>()?;
+    let back = |gradients: &[Tensor]| pullback.call(&gradients.iter().collect::<Vec<_>>());
+    let (_, forward) = vjp(back, &zeros.iter().collect::<Vec<_>>())?;
+    Ok((values, forward.call(tangents)?))
+}
+
+/// What inference mode is for is at the levels outside, which record nothing. It would keep a level from recording for itself.
+fn leave_inference_mode() -> Option<[Guard; 2]> {
+    let autograd = KeySet::layers_of(keys::Autograd);
+    guard::is_inference_mode().then(|| {
+        let include = guard::included() | KeySet::from(keys::ADInplaceOrView);
+        let left = guard::force(include, guard::excluded() - autograd);
+        [guard::no_grad(), left]
+    })
+}
+
+/// A function's input at its level.
+fn input(entered: &Entered, x: &Tensor) -> Result<Tensor> {
+    if !is_differentiable(x.dtype()) {
+        return Err(GradientError::NotContinuous { dtype: x.dtype() }.into());
+    }
+    // One that was made in inference mode counts no versions, as what a derivative saves must.
+    let input = entered.level().lift(&if x.is_inference() { aten::clone(x, None)? } else { x.clone() });
+    input.mark(Marks::REQUIRES_GRAD);
+    Ok(input)
+}

@@ -1,0 +1,81 @@
+//! Maximum, minimum and clamp, and what chooses by a mask: `where` and `masked_fill`.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+
+use crate::{Gradient, op_grad};
+
+/// The gradient where a choice fell on one of two, half of it where they were equal, and none where it did not.
+fn share(grad: &Tensor, equal: &Tensor, lost: &Tensor) -> Result<Tensor> {
+    aten::where_self(equal, &(grad / 2)?, grad)?.masked_fill_scalar(lost, 0)
+}
+
+fn any_nan([a, b, c]: [&Tensor; 3]) -> Result<Tensor> {
+    a.isnan()?.logical_or(&b.isnan()?)?.logical_or(&c.isnan()?)
+}
+
+/// The gradient of what has one bound, from below or from above.
+fn of_bounded(grad: &Tensor, this: &Tensor, bound: &Tensor, below: bool) -> Result<Tensor> {
+    if bound.is_number() {
+        let inside = if below { this.gt(bound)? } else { this.lt(bound)? };
+        return aten::where_scalarother(&inside, grad, 0.into());
+    }
+    share(grad, &this.eq(bound)?, &if below { this.lt(bound)? } else { this.gt(bound)? })
+}
+
+derivatives! {
+    where_self(grad, condition), not_differentiable(condition) =>
+        aten::where_scalarother(condition, grad, 0.into()), aten::where_scalarself(condition, 0.into(), grad);
+    masked_fill(grad, mask), not_differentiable(mask) =>
+        grad.masked_fill_scalar(mask, 0), aten::where_scalarother(mask, grad, 0.into());
+    maximum(grad, this, other) =>
+        share(grad, &this.eq(other)?, &this.lt(other)?), share(grad, &this.eq(other)?, &this.gt(other)?);
+    minimum(grad, this, other) =>
+        share(grad, &this.eq(other)?, &this.gt(other)?), share(grad, &this.eq(other)?, &this.lt(other)?);
+    fmax(grad, this, other) =>
+        share(grad, &this.eq(other)?, &this.ge(other)?.logical_or(&other.isnan()?)?.logical_not()?),
+        share(grad, &this.eq(other)?, &this.gt(other)?.logical_or(&other.isnan()?)?);
+    fmin(grad, this, other) =>
+        share(grad, &this.eq(other)?, &this.le(other)?.logical_or(&other.isnan()?)?.logical_not()?),
+        share(grad, &this.eq(other)?, &this.lt(other)?.logical_or(&other.isnan()?)?);
+    clamp_min_tensor(grad, this, min) => of_bounded(grad, this, min, true), share(grad, &this.eq(min)?, &this.gt(min)?);
+    clamp_max_tensor(grad, this, max) =>
+        of_bounded(grad, this, max, false), share(grad, &this.eq(max)?, &this.lt(max)?);
+}
+
+/// Between plain numbers, what is on a bound belongs to the bound. Between tensors, both have half of it.
+#[op_grad(aten::clamp_tensor)]
+fn clamp(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
+    (
+        move || match (min, max) {
+            (Some(min), Some(max)) if !min.is_number() => {
+                let on_bound = this.eq(min)?.logical_or(&this.eq(max)?)?.logical_and(&min.lt(max)?)?;
+                share(grad, &on_bound, &this.lt(min)?.logical_or(&this.gt(max)?)?)
+            }
+            (min, max) => {
+                let above = min.map(|min| of_bounded(grad, this, min, true)).transpose()?;
+                let grad = above.as_ref().unwrap_or(grad);
+                max.map_or_else(|| Ok(grad.clone()), |max| of_bounded(grad, this, max, false))
+            }
+        },
+        move || match (min, max) {
+            (Some(min), Some(max)) => {
+                let none =
+                    this.gt(min)?.logical_or(&min.gt(max)?)?.logical_or(&this.eq(min)?.logical_and(&min.eq(max)?)?)?;
+                share(grad, &this.eq(min)?, &none)?.masked_fill_scalar(&any_nan([this, min, max])?, 0)
+            }
+            (Some(min), None) => share(grad, &this.eq(min)?, &this.gt(min)?),
+            (None, _) => grad.zeros_like(),
+        },
+        move || match (min, max) {
+            (Some(min), Some(max)) => {
+                let crossed = min.gt(max)?;
+                let on_bound = this.eq(max)?.logical_and(&min.lt(max)?)?;
+                let all = this.gt(max)?.logical_or(&crossed)?;
+                share(grad, &on_bound, &on_bound.logical_or(&all)?.logical_not()?)
+            }
+            (None, Some(max)) => share(grad, &this.eq(max)?, &this.lt(max)?),
+            (_, None) => grad.zeros_like(),
+        },
+    )
+}

@@ -1,0 +1,130 @@
+//! Reductions of what goes to the same position: `scatter_reduce` and `index_reduce`.
+
+use aten::prelude::*;
+use dispatch_runtime::BadArgument;
+use dispatch_runtime::prelude::*;
+
+use crate::op_grad;
+
+/// How elements of a source get to positions.
+pub(super) trait ScatterKind {
+    /// For each element of the source, what is at its position.
+    fn pick(&self, tensor: &Tensor) -> Result<Tensor>;
+
+    /// Adds the source.
+    fn add(&self, to: &Tensor, source: &Tensor) -> Result<Tensor>;
+
+    /// The operator whose gradient is asked for.
+    fn reduce(&self, this: &Tensor, source: &Tensor, name: &str, include_self: bool) -> Result<Tensor>;
+
+    /// Zeros at all positions that an element goes to.
+    fn clear(&self, tensor: &Tensor) -> Result<Tensor>;
+}
+
+/// A position for each element.
+pub(super) struct Gathered<'a> {
+    pub(super) dim: i64,
+    pub(super) index: &'a Tensor,
+}
+
+impl ScatterKind for Gathered<'_> {
+    fn pick(&self, tensor: &Tensor) -> Result<Tensor> {
+        tensor.gather(self.dim, self.index)
+    }
+
+    fn add(&self, to: &Tensor, source: &Tensor) -> Result<Tensor> {
+        to.scatter_add(self.dim, self.index, source)
+    }
+
+    fn reduce(&self, this: &Tensor, source: &Tensor, name: &str, include_self: bool) -> Result<Tensor> {
+        aten::scatter_reduce_two(this, self.dim, self.index, source, name, include_self)
+    }
+
+    fn clear(&self, tensor: &Tensor) -> Result<Tensor> {
+        tensor.scatter_value(self.dim, self.index, 0)
+    }
+}
+
+/// A position for each slice along a dimension.
+struct Indexed<'a> {
+    dim: i64,
+    index: &'a Tensor,
+}
+
+impl ScatterKind for Indexed<'_> {
+    fn pick(&self, tensor: &Tensor) -> Result<Tensor> {
+        tensor.index_select(self.dim, self.index)
+    }
+
+    fn add(&self, to: &Tensor, source: &Tensor) -> Result<Tensor> {
+        to.index_add(self.dim, self.index, source)
+    }
+
+    fn reduce(&self, this: &Tensor, source: &Tensor, name: &str, include_self: bool) -> Result<Tensor> {
+        aten::index_reduce(this, self.dim, self.index, source, name, include_self)
+    }
+
+    fn clear(&self, tensor: &Tensor) -> Result<Tensor> {
+        tensor.index_fill_int_scalar(self.dim, self.index, 0)
+    }
+}
+
+#[op_grad(aten::index_reduce, not_differentiable(index))]
+fn index_reduce(grad: &Tensor, result: &Tensor, _: ...) -> Result<(Tensor, Tensor)> {
+    let reduction = Reduction { kind: Indexed { dim, index }, name: reduce, include_self };
+    reduction.gradients(grad, this, source, result)
+}
+
+/// One of the reductions.
+pub(super) struct Reduction<'a, K> {
+    pub(super) kind: K,
+    pub(super) name: &'a str,
+    pub(super) include_self: bool,
+}
+
+impl<K: ScatterKind> Reduction<'_, K> {
+    /// The gradients of what was there before, and of the source.
+    pub(super) fn gradients(
+        &self,
+        grad: &Tensor,
+        this: &Tensor,
+        source: &Tensor,
+        result: &Tensor,
+    ) -> Result<(Tensor, Tensor)> {
+        let (before, of_source) = match self.name {
+            "sum" => (grad.clone(), self.kind.pick(grad)?),
+            "mean" => self.of_mean(grad, source)?,
+            "prod" => self.of_product(grad, this, source, result)?,
+            "amax" | "amin" => self.of_extremum(grad, this, source, result)?,
+            other => {
+                return Err(BadArgument::word("reduce", other, &["sum", "mean", "prod", "amax", "amin"]).into());
+            }
+        };
+        Ok((if self.include_self { before } else { self.kind.clear(&before)? }, of_source))
+    }
+
+    fn of_mean(&self, grad: &Tensor, source: &Tensor) -> Result<(Tensor, Tensor)> {
+        let own = if self.include_self { grad.ones_like()? } else { grad.zeros_like()? };
+        let count = self.kind.add(&own, &source.ones_like()?)?.clamp_min(1)?;
+        Ok(((grad / &count)?, (self.kind.pick(grad)? / self.kind.pick(&count)?)?))
+    }
+
+    /// A product without one of its factors: divided by that, or, where it is a single zero, computed again.
+    fn of_product(&self, grad: &Tensor, this: &Tensor, source: &Tensor, result: &Tensor) -> Result<(Tensor, Tensor)> {
+        let nonzero = this.masked_fill_scalar(&this.eq_scalar(0)?, 1)?;
+        let before = ((grad * self.kind.reduce(&nonzero, source, self.name, self.include_self)?)? / nonzero)?;
+        let zero = source.eq_scalar(0)?;
+        let zeros = self.kind.pick(&self.kind.add(&this.zeros_like()?, &zero.to(this.dtype())?)?)?;
+        let single = zero.logical_and(&zeros.eq_scalar(1)?)?;
+        let others = self.kind.reduce(this, &source.masked_fill_scalar(&single, 1)?, self.name, self.include_self)?;
+        let divided = (self.kind.pick(&(grad * result)?)? / source.masked_fill_scalar(&zero, 1)?)?;
+        Ok((before, aten::where_self(&single, &self.kind.pick(&(grad * others)?)?, &divided)?))
+    }
+
+    fn of_extremum(&self, grad: &Tensor, this: &Tensor, source: &Tensor, result: &Tensor) -> Result<(Tensor, Tensor)> {
+        let own = this.eq(result)?.to(grad.dtype())?;
+        let reaches = source.eq(&self.kind.pick(result)?)?.to(grad.dtype())?;
+        let share = (grad / self.kind.add(&own, &reaches)?)?;
+        Ok(((own * &share)?, (reaches * self.kind.pick(&share)?)?))
+    }
+}

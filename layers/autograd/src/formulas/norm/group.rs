@@ -1,0 +1,78 @@
+//! Normalisation over groups of channels.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+
+use super::normalized::{Normalized, mask, wanted};
+use crate::formulas::reduction::sums::sum_of;
+use crate::{Gradient, op_grad};
+
+/// The mean and the reciprocal deviation of each group have gradients of their own.
+#[op_grad(aten::native_group_norm)]
+fn group_norm(
+    grad0: &Tensor,
+    grad1: Option<&Tensor>,
+    grad2: Option<&Tensor>,
+    result1: &Tensor,
+    result2: &Tensor,
+    needs: &[bool],
+    _: ...
+) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
+    let mask = mask(needs);
+    let all = aten::native_group_norm_backward(grad0, input, result1, result2, weight, N, C, HxW, group, &mask)?;
+    let (mut of_input, of_weight, of_bias) = wanted(all, mask);
+    if mask[0] && (grad1.is_some() || grad2.is_some()) {
+        let groups = Groups { n: N, c: C, inner: HxW, group };
+        let normal = groups.normalized(input, result1, result2)?;
+        let of_mean = grad1.map(|grad| normal.of_mean(&groups.statistic(grad)?)).transpose()?;
+        let of_invstd = grad2.map(|grad| normal.of_invstd(&groups.statistic(grad)?)).transpose()?;
+        let statistics = sum_of(of_mean, of_invstd)?.map(|grad| grad.reshape(input.sizes())).transpose()?;
+        of_input = sum_of(of_input, statistics)?;
+    }
+    Ok((of_input, of_weight, of_bias))
+}
+
+#[op_grad(aten::native_group_norm_backward, not_differentiable(mean, rstd))]
+fn group_norm_backward(
+    grad0: Option<&Tensor>,
+    grad1: Option<&Tensor>,
+    grad2: Option<&Tensor>,
+    _: ...
+) -> Result<(impl Gradient, impl Gradient, impl Gradient)> {
+    let groups = Groups { n: N, c: C, inner: HxW, group };
+    let normal = groups.normalized(input, mean, rstd)?;
+    let weight = weight.map(|weight| groups.channels(weight)).transpose()?;
+    let channels = |grad: Option<&Tensor>| grad.map(|grad| groups.channels(grad)).transpose();
+    let outer = [grad0.map(|grad| groups.elements(grad)).transpose()?, channels(grad1)?, channels(grad2)?];
+    let second = normal.second_order(&groups.elements(grad_out)?, weight.as_ref(), outer)?;
+    let of_weight = move || second.weight.sum_dim_intlist(Some(&[0, 3]), false)?.reshape(&[C]);
+    Ok((second.grad.reshape(input.sizes())?, second.input.reshape(input.sizes())?, of_weight))
+}
+
+/// The sizes of a group normalisation.
+#[derive(Clone, Copy)]
+struct Groups {
+    n: i64,
+    c: i64,
+    inner: i64,
+    group: i64,
+}
+
+impl Groups {
+    /// Elements by picture, group, channel of the group, and place.
+    fn elements(self, tensor: &Tensor) -> Result<Tensor> {
+        tensor.reshape(&[self.n, self.group, self.c / self.group, self.inner])
+    }
+
+    fn statistic(self, tensor: &Tensor) -> Result<Tensor> {
+        tensor.reshape(&[self.n, self.group, 1, 1])
+    }
+
+    fn channels(self, tensor: &Tensor) -> Result<Tensor> {
+        tensor.reshape(&[1, self.group, self.c / self.group, 1])
+    }
+
+    fn normalized(self, input: &Tensor, mean: &Tensor, invstd: &Tensor) -> Result<Normalized> {
+        Normalized::new(&self.elements(input)?, &self.statistic(mean)?, &self.statistic(invstd)?, &[2, 3])
+    }
+}

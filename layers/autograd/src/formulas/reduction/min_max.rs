@@ -1,0 +1,44 @@
+//! The largest and the smallest elements.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+
+use super::sums::{restored, sum_of};
+use crate::{not_differentiable, op_grad};
+
+/// The gradient of an extreme, which all that reach it share.
+fn shared(grad: &Tensor, this: &Tensor, dims: &[i64], keepdim: bool, extreme: &Tensor) -> Result<Tensor> {
+    let reaches = this.eq(&restored(extreme, this.sizes(), dims, keepdim)?)?;
+    let sharers = reaches.sum_dim_intlist(Some(dims), true)?;
+    (restored(grad, this.sizes(), dims, keepdim)? / sharers)? * reaches
+}
+
+/// The gradient of one element among all, which those of the same value share.
+pub(crate) fn shared_by_all(grad: &Tensor, this: &Tensor, value: &Tensor) -> Result<Tensor> {
+    let same = this.eq(value)?.logical_or(&this.isnan()?.logical_and(&value.isnan()?)?)?;
+    (grad / same.sum()?)? * same
+}
+
+derivatives! {
+    amax(grad, this; dim: &[i64], keepdim: bool, result: &Tensor) => shared(grad, this, dim, keepdim, result);
+    amin(grad, this; dim: &[i64], keepdim: bool, result: &Tensor) => shared(grad, this, dim, keepdim, result);
+    max(grad, this, result) => shared_by_all(grad, this, result);
+    min(grad, this, result) => shared_by_all(grad, this, result);
+}
+
+#[op_grad(aten::aminmax)]
+fn aminmax(
+    grad_min: Option<&Tensor>,
+    grad_max: Option<&Tensor>,
+    this: &Tensor,
+    dim: Option<i64>,
+    keepdim: bool,
+    min: &Tensor,
+    max: &Tensor,
+) -> Result<Option<Tensor>> {
+    let dims: Vec<i64> = dim.into_iter().collect();
+    let of = |grad: Option<&Tensor>, extreme| grad.map(|grad| shared(grad, this, &dims, keepdim, extreme)).transpose();
+    sum_of(of(grad_min, min)?, of(grad_max, max)?)
+}
+
+not_differentiable!(aten::argmax, aten::argmin);

@@ -1,0 +1,66 @@
+//! Norms, and `renorm`, which bounds them.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::wrap_dim;
+
+use super::sums::restored;
+use crate::complex::{conj, real};
+use crate::op_grad;
+
+#[op_grad(aten::linalg_vector_norm)]
+#[expect(clippy::float_cmp, reason = "these orders are exact")]
+fn vector_norm(grad: &Tensor, result: &Tensor, _: ...) -> Result<Tensor> {
+    let dims = dim.unwrap_or_default();
+    let grad = restored(grad, this.sizes(), dims, keepdim)?;
+    let norm = restored(result, this.sizes(), dims, keepdim)?;
+    let ord = ord.to_f64().unwrap_or(f64::NAN);
+    if ord == 0.0 {
+        return this.zeros_like();
+    }
+    if ord == 1.0 {
+        return grad * this.sgn()?;
+    }
+    if ord.is_infinite() {
+        let size = this.abs()?;
+        let reaches = size.eq(&norm)?.logical_or(&size.isnan()?.logical_and(&norm.isnan()?)?)?;
+        let sharers = reaches.sum_dim_intlist(Some(dims), true)?;
+        return (this.sgn()? * reaches)? * (grad / sharers)?;
+    }
+    let zero = norm.eq_scalar(0)?;
+    if ord == 2.0 {
+        return this * (grad / &norm)?.masked_fill_scalar(&zero, 0)?;
+    }
+    // x * |x|^(p - 2), as what is defined at zero.
+    let powers = if ord < 2.0 {
+        (this.sgn()? * this.abs()?.pow_tensor_scalar(ord - 1.0)?)?.masked_fill_scalar(&this.eq_scalar(0)?, 0)?
+    } else {
+        (this * this.abs()?.pow_tensor_scalar(ord - 2.0)?)?
+    };
+    powers * (grad * norm.pow_tensor_scalar(1.0 - ord)?)?.masked_fill_scalar(&zero, 0)?
+}
+
+#[op_grad(aten::renorm)]
+fn renorm(grad: &Tensor, this: &Tensor, p: Scalar, dim: i64, maxnorm: Scalar) -> Result<Tensor> {
+    let rank = this.sizes().len();
+    let at = i64::try_from(wrap_dim("dim", dim, rank)?).unwrap_or(0);
+    let others: Vec<i64> = (0..).take(rank).filter(|&other| other != at).collect();
+    let wide = matches!(this.dtype(), DType::F16 | DType::BF16).then_some(DType::F32);
+    let norm = aten::linalg_vector_norm(this, p, Some(&others), true, wide)?;
+    let inverse = norm.add_scalar(1e-7, 1)?.reciprocal()?;
+    let along = real(&(conj(this)? * grad)?)?.sum_dim_intlist(Some(&others), true)?;
+    let through_norm = (along * &norm_gradient(this, &norm, p.to_f64().unwrap_or(2.0), &others)?)?;
+    let scaled = ((grad - (&inverse * through_norm)?)? * &inverse)?.mul_scalar(maxnorm)?;
+    aten::where_self(&norm.gt_scalar(maxnorm)?, &scaled, grad)
+}
+
+/// The derivative of the norm by each element, where the norm is not zero.
+fn norm_gradient(this: &Tensor, norm: &Tensor, p: f64, dims: &[i64]) -> Result<Tensor> {
+    let (size, sign) = (this.abs()?, this.sgn()?);
+    if p.is_infinite() {
+        let reaches = size.eq(norm)?;
+        let count = reaches.sum_dim_intlist(Some(dims), true)?;
+        return (sign * reaches)? / count;
+    }
+    sign * (size / norm)?.pow_tensor_scalar(p - 1.0)?
+}

@@ -1,0 +1,94 @@
+//! Sums, means and products along dimensions.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Dims, wrap_dim};
+
+use crate::complex::conj;
+use crate::{Outline, not_differentiable};
+
+/// Which dimensions were reduced; without any named, all were.
+fn reduced(sizes: &[i64], dims: &[i64]) -> Result<Vec<usize>> {
+    let rank = sizes.len();
+    if dims.is_empty() {
+        return Ok((0..rank).collect());
+    }
+    let wrapped = dims.iter().filter(|_| rank > 0).map(|&dim| Ok(wrap_dim("dim", dim, rank)?));
+    wrapped.collect()
+}
+
+/// What was reduced, with a size of one in each dimension that is gone.
+pub(crate) fn restored(reduced_to: &Tensor, sizes: &[i64], dims: &[i64], keepdim: bool) -> Result<Tensor> {
+    if keepdim || sizes.is_empty() {
+        return Ok(reduced_to.clone());
+    }
+    let mut sizes = Dims::from_slice(sizes);
+    for dim in reduced(&sizes, dims)? {
+        sizes[dim] = 1;
+    }
+    reduced_to.reshape(&sizes)
+}
+
+/// How many elements each sum has.
+pub(crate) fn count(sizes: &[i64], dims: &[i64]) -> Result<i64> {
+    let reduced: Dims = reduced(sizes, dims)?.into_iter().map(|dim| sizes[dim]).collect();
+    Ok(dispatch_runtime::element_count(&reduced))
+}
+
+pub(crate) fn of_mean(grad: &Tensor, sizes: &[i64], dims: &[i64], keepdim: bool) -> Result<Tensor> {
+    (restored(grad, sizes, dims, keepdim)? / count(sizes, dims)?)?.expand(sizes)
+}
+
+/// For each element, the product of all others along the dimension: of those before it and of those behind it, which zeros do no
+/// harm.
+fn product_of_others(this: &Tensor, dim: i64) -> Result<Tensor> {
+    let length = if this.sizes().is_empty() { 1 } else { this.sizes()[wrap_dim("dim", dim, this.sizes().len())?] };
+    if length <= 1 {
+        return this.ones_like();
+    }
+    let before = |line: &Tensor| {
+        let first = line.narrow(dim, 0, 1)?.ones_like()?;
+        aten::cat(&[first, line.narrow(dim, 0, length - 1)?], dim)?.cumprod(dim)
+    };
+    conj(&(before(this)? * before(&this.flip(&[dim])?)?.flip(&[dim])?)?)
+}
+
+derivatives! {
+    sum(grad; this: &Outline) => grad.expand(this.sizes());
+    sum_dim_intlist(grad; this: &Outline, dim: Option<&[i64]>, keepdim: bool) =>
+        restored(grad, this.sizes(), dim.unwrap_or_default(), keepdim)?.expand(this.sizes());
+    nansum(grad, this; dim: Option<&[i64]>, keepdim: bool) =>
+        restored(grad, this.sizes(), dim.unwrap_or_default(), keepdim)? * this.isnan()?.logical_not()?;
+    mean(grad; this: &Outline) => (grad / this.count())?.expand(this.sizes());
+    mean_dim(grad; this: &Outline, dim: Option<&[i64]>, keepdim: bool) =>
+        of_mean(grad, this.sizes(), dim.unwrap_or_default(), keepdim);
+    prod(grad, this) => {
+        let flat = this.reshape(&[-1])?;
+        (grad * product_of_others(&flat, 0)?)?.reshape(this.sizes())
+    };
+    prod_dim_int(grad, this; dim: i64, keepdim: bool) =>
+        restored(grad, this.sizes(), &[dim], keepdim)? * product_of_others(this, dim)?;
+    logsumexp(grad, this; dim: &[i64], keepdim: bool, result: &Tensor) => {
+        let share = (this - restored(result, this.sizes(), dim, keepdim)?)?.exp()?;
+        restored(grad, this.sizes(), dim, keepdim)? * conj(&share)?
+    };
+}
+
+/// What there is of two gradients.
+pub(crate) fn sum_of(first: Option<Tensor>, second: Option<Tensor>) -> Result<Option<Tensor>> {
+    match (first, second) {
+        (Some(first), Some(second)) => (first + second).map(Some),
+        (one, other) => Ok(one.or(other)),
+    }
+}
+
+not_differentiable!(
+    aten::any,
+    aten::any_dim,
+    aten::any_dims,
+    aten::all,
+    aten::all_dim,
+    aten::all_dims,
+    aten::count_nonzero,
+    aten::count_nonzero_dim_intlist
+);

@@ -1,0 +1,211 @@
+//! Images looked at where a grid says.
+//!
+//! What is seen is linear in the image, so that the second derivative needs the sampler itself, and beside it how its weights bend. Those are
+//! polynomials of how far a place is behind the first element that counts there, one for each element.
+
+use aten::prelude::*;
+use aten::{Beside, Between, Sampling};
+use dispatch_runtime::prelude::*;
+
+use crate::formulas::reduction::sums::sum_of;
+use crate::op_grad;
+
+macro_rules! samplers {
+    ($($name:ident $backward:ident;)*) => {$(
+        #[op_grad(aten::$name)]
+        fn $name(grad: &Tensor, needs: &[bool], _: ...) -> Result<(Option<Tensor>, Option<Tensor>)> {
+            let modes = (interpolation_mode, padding_mode);
+            let (of_input, of_grid) = aten::$backward(grad, input, grid, modes.0, modes.1, align_corners, needs)?;
+            Ok((needs[0].then_some(of_input), needs[1].then_some(of_grid)))
+        }
+
+        #[op_grad(aten::$backward)]
+        fn $backward(
+            grad0: Option<&Tensor>,
+            grad1: Option<&Tensor>,
+            _: ...
+        ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
+            let (mut seen, mut of_input, mut of_grid) = (None, None, None);
+            if let Some(image) = grad0.filter(|_| output_mask[0]) {
+                let modes = (interpolation_mode, padding_mode);
+                seen = Some(aten::$name(image, grid, modes.0, modes.1, align_corners)?);
+                let mask = [false, true];
+                of_grid = Some(aten::$backward(grad_output, image, grid, modes.0, modes.1, align_corners, &mask)?.1);
+            }
+            if let Some(shift) = grad1.filter(|_| output_mask[1]) {
+                let plan = aten::$name::plan(input, grid, interpolation_mode, padding_mode, align_corners)?;
+                let moved = Moved::new(&plan.value, grad_output, input, grid, shift)?;
+                seen = sum_of(seen, Some(moved.seen))?;
+                of_input = Some(moved.image);
+                of_grid = sum_of(of_grid, Some(moved.grid))?;
+            }
+            Ok((seen, of_input, of_grid))
+        }
+    )*};
+}
+
+samplers! {
+    grid_sampler_2d grid_sampler_2d_backward;
+    grid_sampler_3d grid_sampler_3d_backward;
+}
+
+/// By how much what is seen grows as the grid moves, and the gradients of that for the image and for the grid.
+struct Moved {
+    seen: Tensor,
+    image: Tensor,
+    grid: Tensor,
+}
+
+impl Moved {
+    fn new(sampling: &Sampling, above: &Tensor, input: &Tensor, grid: &Tensor, shift: &Tensor) -> Result<Self> {
+        let sizes = &input.sizes()[2..];
+        // Coordinates need more digits than elements.
+        let dtype = if input.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
+        let flat = |elements: &Tensor| elements.to(dtype)?.flatten_using_ints(2, -1);
+        let (image, slopes) = (flat(input)?, flat(above)?);
+        let (coordinates, shifts) = (by_dimension(&grid.to(dtype)?)?, by_dimension(&shift.to(dtype)?)?);
+        let mut every = vec![Vec::new()];
+        for (coordinate, &size) in coordinates.iter().zip(sizes) {
+            let taps = Side::new(sampling, size).taps(coordinate)?;
+            let with = |some: &Vec<Tap>, tap: &Tap| some.iter().chain([tap]).cloned().collect();
+            every = every.iter().flat_map(|some| taps.iter().map(move |tap| with(some, tap))).collect();
+        }
+        let (mut seen, mut of_image) = (slopes.zeros_like()?, image.zeros_like()?);
+        let mut of_grid = shifts.iter().map(Tensor::zeros_like).collect::<Result<Vec<Tensor>>>()?;
+        for taps in every {
+            let mut at = taps[0].at.clone();
+            for (tap, &size) in taps.iter().zip(sizes).skip(1) {
+                at = ((at * size)? + &tap.at)?;
+            }
+            let at = at.expand(slopes.sizes())?;
+            let element = image.gather(2, &at)?;
+            let weight = moved_weight(&taps, &shifts, None)?;
+            seen = (seen + (&element * &weight)?)?;
+            of_image = of_image.scatter_add(2, &at, &(&slopes * weight)?)?;
+            let element = (element * &slopes)?.sum_dim_intlist(Some(&[1]), true)?;
+            for (dim, to) in of_grid.iter_mut().enumerate() {
+                *to = (&*to + (&element * moved_weight(&taps, &shifts, Some(dim))?)?)?;
+            }
+        }
+        of_grid.reverse();
+        Ok(Self {
+            seen: seen.reshape(above.sizes())?,
+            image: of_image.reshape(input.sizes())?,
+            grid: aten::stack(&of_grid, -1)?.reshape(grid.sizes())?,
+        })
+    }
+}
+
+/// The coordinates of a grid in the order of the dimensions, as lines of one channel.
+fn by_dimension(grid: &Tensor) -> Result<Vec<Tensor>> {
+    let sizes = grid.sizes();
+    let places = dispatch_runtime::element_count(&sizes[1..sizes.len() - 1]);
+    grid.unbind_int(-1)?.iter().rev().map(|coordinate| coordinate.reshape(&[sizes[0], 1, places])).collect()
+}
+
+/// By how much the weight of an element grows as the grid moves, or its slope along one dimension.
+fn moved_weight(taps: &[Tap], shifts: &[Tensor], along: Option<usize>) -> Result<Tensor> {
+    let mut sum = None;
+    for (moved, shift) in shifts.iter().enumerate() {
+        let mut product = shift.clone();
+        for (dim, tap) in taps.iter().enumerate() {
+            let order = usize::from(dim == moved) + usize::from(along == Some(dim));
+            product = (product * &tap.weight[order])?;
+        }
+        sum = sum_of(sum, Some(product))?;
+    }
+    sum.map_or_else(|| taps[0].weight[0].zeros_like(), Ok)
+}
+
+/// An element along one dimension: where it is, and its weight, with slope and bend. One beside the image has none.
+#[derive(Clone)]
+struct Tap {
+    at: Tensor,
+    weight: [Tensor; 3],
+}
+
+/// One dimension of an image: how many elements it has, and where in it -1 is and how far from there 1.
+struct Side<'a> {
+    sampling: &'a Sampling,
+    size: f64,
+    start: f64,
+    span: f64,
+}
+
+impl<'a> Side<'a> {
+    #[expect(clippy::cast_precision_loss, reason = "sizes of images are small")]
+    fn new(sampling: &'a Sampling, size: i64) -> Self {
+        let size = size as f64;
+        let (start, span) = if sampling.align_corners { (0.0, size - 1.0) } else { (-0.5, size) };
+        Self { sampling, size, start, span }
+    }
+
+    /// The elements that count.
+    fn taps(&self, coordinate: &Tensor) -> Result<Vec<Tap>> {
+        let (between, scale) = (self.sampling.between, self.span / 2.0);
+        let position = (((coordinate + 1)? * scale)? + self.start)?;
+        // A curve goes on beside the image; only the elements that it goes through are inside.
+        let goes_on = between == Between::Cubic;
+        let (position, sign) = if goes_on { (position.clone(), position.ones_like()?) } else { self.kept(&position)? };
+        let first = if between == Between::Nearest { position.round()? } else { position.floor()? };
+        let (behind, stretch) = ((position - &first)?, (sign * scale)?);
+        let taps = curves(between).iter().zip(if goes_on { -1.. } else { 0.. }).map(|(curve, offset): (_, i64)| {
+            let mut at = (&first + offset)?;
+            if goes_on {
+                at = self.kept(&at)?.0;
+            }
+            // So that a place that is no number is beside the image too.
+            let beside = at.ge_scalar(0)?.logical_and(&at.lt_scalar(self.size)?)?.logical_not()?;
+            let inside = |weight: Tensor| weight.masked_fill_scalar(&beside, 0);
+            let slope = derivative(curve);
+            let weight = [
+                inside(polynomial(curve, &behind)?)?,
+                inside((polynomial(&slope, &behind)? * &stretch)?)?,
+                inside((polynomial(&derivative(&slope), &behind)? * stretch.square()?)?)?,
+            ];
+            Ok(Tap { at: at.masked_fill_scalar(&beside, 0)?.to(DType::I64)?, weight })
+        });
+        taps.collect()
+    }
+
+    /// Positions as they are inside of the image, unless there is nothing beside it, and by how much those move with them.
+    fn kept(&self, position: &Tensor) -> Result<(Tensor, Tensor)> {
+        let (start, span, last, one) = (self.start, self.span, self.size - 1.0, position.ones_like()?);
+        let (position, sign) = match self.sampling.beside {
+            Beside::Zeros => return Ok((position.clone(), one)),
+            Beside::Mirror if span > 0.0 => {
+                let far = (position - start)?.abs()?;
+                let (rest, turned) = (far.fmod_scalar(span)?, (&far / span)?.floor()?.fmod_scalar(2)?.ne_scalar(0)?);
+                let mirrored = aten::where_self(&turned, &((start + span) - &rest)?, &(&rest + start)?)?;
+                let back = turned.logical_xor(&position.lt_scalar(start)?)?;
+                (mirrored, aten::where_self(&back, &one.neg()?, &one)?)
+            }
+            Beside::Border | Beside::Mirror => (position.clone(), one),
+        };
+        let clipped = position.le_scalar(0)?.logical_or(&position.ge_scalar(last)?)?;
+        Ok((position.clamp(Some(0.into()), Some(last.into()))?, sign.masked_fill_scalar(&clipped, 0)?))
+    }
+}
+
+/// Of each element that counts, its weight by how far the place is behind the first of those around it: the coefficients of all powers.
+fn curves(between: Between) -> &'static [&'static [f64]] {
+    const A: f64 = -0.75;
+    match between {
+        Between::Nearest => &[&[1.0]],
+        Between::Linear => &[&[1.0, -1.0], &[0.0, 1.0]],
+        Between::Cubic => &[
+            &[0.0, A, -2.0 * A, A],
+            &[1.0, 0.0, -A - 3.0, A + 2.0],
+            &[0.0, -A, 2.0 * A + 3.0, -A - 2.0],
+            &[0.0, 0.0, A, -A],
+        ],
+    }
+}
+
+fn polynomial(coefficients: &[f64], x: &Tensor) -> Result<Tensor> {
+    coefficients.iter().rev().fold(x.zeros_like(), |sum, coefficient| (sum? * x)? + *coefficient)
+}
+
+fn derivative(coefficients: &[f64]) -> Vec<f64> {
+    coefficients.iter().zip(0..).skip(1).map(|(coefficient, power)| coefficient * f64::from(power)).collect()
+}

@@ -1,0 +1,49 @@
+//! Views: the same elements in another geometry.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Geometry, wrap_dim};
+
+use crate::graph::views::scattered;
+use crate::{Outline, not_differentiable};
+
+// Elements of another dtype are other numbers.
+not_differentiable!(aten::detach, aten::view_dtype);
+
+macro_rules! in_sizes_of_before {
+    ($($operator:ident)*) => { derivatives! { $($operator(grad; this: &Outline) => grad.reshape(this.sizes());)* } };
+}
+
+in_sizes_of_before! {
+    view _unsafe_view _reshape_alias
+    squeeze squeeze_dim squeeze_dims unsqueeze
+    squeeze_ squeeze__dim squeeze__dims unsqueeze_
+}
+
+fn shown(grad: &Tensor, this: &Outline, size: &[i64], stride: &[i64], offset: Option<i64>) -> Result<Tensor> {
+    let geometry = Geometry::strided(size, stride, offset.unwrap_or_else(|| this.geometry().offset()))
+        .ok_or_else(|| BadArgument::length("stride", stride.len(), size.len()).like("size"))?;
+    scattered(this, &this.with(geometry), grad)
+}
+
+derivatives! {
+    // What was broadcast is summed anyway.
+    alias(grad) => Ok(grad.clone());
+    expand(grad) => Ok(grad.clone());
+    lift_fresh(grad) => Ok(grad.clone());
+    permute(grad; dims: &[i64]) => {
+        let mut back = Dims::from_elem(0, dims.len());
+        for (&dim, at) in dims.iter().zip(0..) {
+            back[wrap_dim("dims", dim, dims.len())?] = at;
+        }
+        grad.permute(&back)
+    };
+    transpose_int(grad; dim0: i64, dim1: i64) => grad.transpose_int(dim0, dim1);
+    transpose_(grad; dim0: i64, dim1: i64) => grad.transpose_int(dim0, dim1);
+    t(grad) => grad.t();
+    t_(grad) => grad.t();
+    as_strided(grad; this: &Outline, size: &[i64], stride: &[i64], storage_offset: Option<i64>) =>
+        shown(grad, this, size, stride, storage_offset);
+    as_strided_(grad; this: &Outline, size: &[i64], stride: &[i64], storage_offset: Option<i64>) =>
+        shown(grad, this, size, stride, storage_offset);
+}

@@ -1,0 +1,7 @@
+//! The forward: the kernels and fallbacks that record calls.
+
+pub(crate) mod fallback;
+pub(crate) mod in_place;
+pub(crate) mod record;
+pub(crate) mod without_derivative;
+pub(crate) mod writing_calls;

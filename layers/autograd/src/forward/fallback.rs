@@ -1,0 +1,99 @@
+//! What this layer does for operators that it has no kernel for: whose call it is, and, where autograd is switched off, views and versions.
+
+use dispatch_runtime::schema::{Argument, Schema};
+use dispatch_runtime::{KeySet, Operator, Result, Stack, Tensor, Value, guard, keys, op_fallback};
+
+use crate::derivative::Derivative;
+use crate::forward::in_place::{check_allowed, run_below};
+use crate::forward::without_derivative::without_derivative;
+use crate::forward::writing_calls::{call_that_writes_beside, in_place_call};
+use crate::graph::history;
+use crate::graph::views::mark_views;
+
+macro_rules! at_every_backend {
+    ($($name:ident $key:ident)*) => {$(
+        #[op_fallback($key, marked(REQUIRES_GRAD, VIEW))]
+        fn $name(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+            autograd(operator, keys, stack)
+        }
+    )*};
+}
+
+at_every_backend! {
+    other AutogradOther
+    cpu AutogradCPU
+    cuda AutogradCUDA
+    hip AutogradHIP
+    xla AutogradXLA
+    mps AutogradMPS
+    ipu AutogradIPU
+    xpu AutogradXPU
+    hpu AutogradHPU
+    ve AutogradVE
+    lazy AutogradLazy
+    mtia AutogradMTIA
+    maia AutogradMAIA
+    private1 AutogradPrivateUse1
+    private2 AutogradPrivateUse2
+    private3 AutogradPrivateUse3
+    meta AutogradMeta
+}
+
+fn autograd(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    let schema = operator.schema();
+    let arguments = stack.top(operator.argument_count()).unwrap_or_default();
+    if !is_concerned(schema, arguments)? {
+        return operator.redispatch_boxed(keys.below(keys::AutogradOther), stack);
+    }
+    let rule = operator.rule::<Derivative>();
+    let form_of = operator.functional().and_then(Operator::rule::<Derivative>);
+    let mut written = (0..arguments.len()).filter(|&i| schema.arguments[i].is_written());
+    match (written.next(), written.next(), rule, form_of) {
+        (Some(at), None, Some(rule), _) | (Some(at), None, None, Some(rule))
+            if written_is_returned(schema, at) && matches!(arguments[at], Value::Tensor(_)) =>
+        {
+            in_place_call(operator, rule, at, keys, stack)
+        }
+        (Some(_), _, Some(rule), _) if (0..schema.returns.len()).all(|i| schema.written_return(i).is_none()) => {
+            call_that_writes_beside(operator, rule, keys, stack)
+        }
+        // Its own kernel records; what comes here was registered at run time or has none on this key.
+        (None, _, Some(_), _) => operator.redispatch_boxed(keys.below(keys::AutogradOther), stack),
+        _ => without_derivative(operator, keys, stack),
+    }
+}
+
+/// Whether a call is recorded: gradients go through an argument, or would go through one that it writes to.
+fn is_concerned(schema: &Schema, arguments: &[Value]) -> Result<bool> {
+    let concerned = |any: bool, (value, argument): (&Value, &Argument)| -> Result<bool> {
+        Ok(any || history::any_requires_grad(value)? || (argument.is_written() && shows_recorded(value)))
+    };
+    Ok(guard::is_grad_enabled() && arguments.iter().zip(&schema.arguments).try_fold(false, concerned)?)
+}
+
+fn written_is_returned(schema: &Schema, at: usize) -> bool {
+    schema.returns.is_empty() || (schema.returns.len() == 1 && schema.written_return(0) == Some(at))
+}
+
+/// Whether a tensor is a view of one that requires gradients, although it may not itself: it was made while nothing was recorded.
+fn shows_recorded(value: &Value) -> bool {
+    value.tensors().any(|tensor| tensor.base().is_some_and(Tensor::requires_grad))
+}
+
+/// Views and versions where autograd does not look: under a guard, and for tensors that require no gradients.
+#[op_fallback(ADInplaceOrView, aliasing, marked(INFERENCE, FOREIGN))]
+fn in_place_or_view(operator: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
+    let schema = operator.schema();
+    let arguments = stack.top(operator.argument_count()).unwrap_or_default().to_vec();
+    let mut writes = check_allowed(operator, &arguments, false)?;
+    run_below(operator, keys, stack, &mut writes)?;
+    let results = stack.top_mut(schema.returns.len()).unwrap_or_default();
+    for view in schema.views() {
+        match results.get_mut(view.ret) {
+            Some(Value::Tensor(tensor)) => mark_views(&arguments[view.argument], std::slice::from_mut(tensor)),
+            Some(Value::Tensors(tensors)) => mark_views(&arguments[view.argument], tensors),
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! The three steps of a call that writes to tensors: the check that it is allowed, the call below, and the new history of what it wrote.
+
+use dispatch_runtime::schema::Argument;
+use dispatch_runtime::{KeySet, Operator, Result, Shared, Stack, Tensor, Value, guard};
+use smallvec::SmallVec;
+
+use crate::error::GradientError;
+use crate::forward::record::{below, computing};
+use crate::graph::history::{self, Origin};
+use crate::graph::node::Node;
+use crate::graph::views::{self, BaseRebase};
+
+/// The tensors that a call writes to.
+pub(crate) struct Writes {
+    pub(crate) tensors: SmallVec<[Written; 1]>,
+    is_recorded: bool,
+}
+
+/// A tensor that a call writes to, and its version before.
+pub(crate) struct Written {
+    pub(crate) tensor: Tensor,
+    argument: usize,
+    version: u64,
+}
+
+/// Refuses a call that writes to a tensor whose gradient could not follow, or that counts no versions. If the call is not recorded, only
+/// the latter matters.
+pub(crate) fn check_allowed(operator: &Operator, arguments: &[Value], is_recorded: bool) -> Result<Writes> {
+    let schema = operator.schema();
+    if is_recorded && schema.arguments.iter().any(Argument::is_out) {
+        return Err(out_refused(operator, arguments)?.into());
+    }
+    let mut tensors = SmallVec::new();
+    for (argument, described) in schema.arguments.iter().enumerate().filter(|(_, described)| described.is_written()) {
+        for tensor in arguments.get(argument).into_iter().flat_map(Value::tensors) {
+            check_tensor(tensor, operator, &described.name, is_recorded)?;
+            tensors.push(Written { tensor: tensor.clone(), argument, version: tensor.storage().version() });
+        }
+    }
+    Ok(Writes { tensors, is_recorded })
+}
+
+/// Lets the layers below compute. Writes that no guard saw are counted. A result whose metadata changed is a view of the argument, which
+/// was not written to.
+pub(crate) fn run_below(operator: &Operator, keys: KeySet, stack: &mut Stack, writes: &mut Writes) -> Result<()> {
+    {
+        let _computing = writes.is_recorded.then(computing);
+        operator.redispatch_boxed(below(keys), stack)?;
+    }
+    let schema = operator.schema();
+    for (i, result) in stack.top_mut(schema.returns.len()).unwrap_or_default().iter_mut().enumerate() {
+        let (Value::Tensor(now), Some(argument)) = (result, schema.written_return(i)) else { continue };
+        let is_rebound = |written: &&Written| written.argument == argument && !written.tensor.same(now);
+        if let Some(before) = writes.tensors.iter().find(is_rebound).map(|written| written.tensor.clone()) {
+            views::mark_view(now, &before, Origin::Plain);
+            writes.tensors.retain(|written| !written.tensor.same(&before));
+        }
+    }
+    for Written { tensor, version, .. } in &writes.tensors {
+        if tensor.storage().version() == *version {
+            tensor.storage().bump_version();
+        }
+    }
+    Ok(())
+}
+
+/// Makes a written tensor the result of the recorded call; `own` is the call's edge to the tensor as it was before.
+pub(crate) fn rebase_history(written: &Tensor, call: Shared<Node>, own: Option<usize>) -> Result<()> {
+    match written.base() {
+        Some(base) => history::rewrite(base, BaseRebase::node(base, written, call, own)?),
+        None => history::rewrite(written, call),
+    }
+    Ok(())
+}
+
+fn check_tensor(tensor: &Tensor, operator: &Operator, argument: &str, is_recorded: bool) -> Result<()> {
+    let (operator, argument) = (|| operator.name().to_string(), || argument.to_owned());
+    let is_leaf = |tensor: &Tensor| tensor.requires_grad() && tensor.is_leaf();
+    let base = tensor.base().filter(|_| is_recorded);
+    let error = if tensor.is_inference() && !guard::is_inference_mode() {
+        GradientError::InferenceWritten { operator: operator(), argument: argument() }
+    } else if let Some(because) = base.and_then(|_| history::origin(tensor).unwritable()) {
+        GradientError::ViewWritten { operator: operator(), argument: argument(), because }
+    } else if base.is_some_and(is_leaf) {
+        GradientError::ViewOfLeafWritten { operator: operator(), argument: argument() }
+    } else if is_recorded && is_leaf(tensor) {
+        GradientError::LeafWritten { operator: operator(), argument: argument() }
+    } else {
+        return Ok(());
+    };
+    Err(error.into())
+}
+
+fn out_refused(operator: &Operator, arguments: &[Value]) -> Result<GradientError> {
+    let named = arguments.iter().zip(&operator.schema().arguments).find_map(|(value, argument)| {
+        history::any_requires_grad(value).map(|any| any.then(|| argument.name.clone())).transpose()
+    });
+    let argument = named.transpose()?.unwrap_or_default();
+    Ok(GradientError::OutRequiresGrad { operator: operator.name().to_string(), argument })
+}

@@ -1,0 +1,266 @@
+//! Custom functions: computations that are no operators, with a backward of their own.
+
+use dispatch_runtime::{Result, Shared, Tensor, guard};
+
+use crate::forward::record::copied;
+use crate::graph::function::Function;
+use crate::graph::history;
+use crate::graph::node::{Edges, Node};
+use crate::graph::outline::{self, Outline, Outlines};
+use crate::graph::saved::{Kept, Saved, SavedTensor, value};
+
+/// How gradients go back through a custom function, see [`record`].
+///
+/// An operator's derivative is better written as an `#[op_grad]` function. This is for what is no operator: a closure that is computed
+/// again, a call to another program.
+///
+/// A tensor that the backward needs is saved with [`ForwardContext::save`]. It is then an error if the tensor was written to in between,
+/// gradients of gradients go through it, and it is freed with the graph. A tensor in a field has none of this.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_autograd::{Backward, BackwardContext, Differentiable, record};
+/// use dispatch_runtime::{Result, Tensor};
+///
+/// /// `exp`, whose derivative is its result.
+/// struct Exp;
+///
+/// impl Backward for Exp {
+///     fn name(&self) -> String {
+///         "exp".to_owned()
+///     }
+///
+///     fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+///         let [Some(gradient)] = gradients else { return Ok(vec![None]) };
+///         let y = &ctx.saved()?[0];
+///         Ok(vec![Some((gradient * y)?)])
+///     }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let x = Tensor::from([0.0, 0.0]).requires_grad_(true)?;
+/// let y = record(&[&x], Exp, |ctx| {
+///     let y = x.exp()?;
+///     ctx.save(&y);
+///     Ok(vec![y])
+/// })?;
+/// y[0].sum()?.backward()?;
+/// assert_eq!(x.grad().unwrap().to_vec::<f64>()?, [1.0, 1.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub trait Backward: Send + Sync + 'static {
+    /// The name of the function in error messages.
+    fn name(&self) -> String;
+
+    /// Computes the gradients of the inputs from those of the outputs: one for each input, or `None` if it has none. The gradient of an
+    /// output is `None` if nothing that was differentiated depends on it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`BackwardContext::saved`] and of the operators that are called.
+    fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>>;
+}
+
+/// Calls a custom function: `forward` computes the outputs, of which nothing is recorded, and gradients of them go through `backward` to
+/// `inputs`. An output that shares memory with another tensor is copied.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_autograd::{Backward, BackwardContext, Differentiable, record};
+/// use dispatch_runtime::{Result, Tensor};
+///
+/// struct Straight;
+///
+/// impl Backward for Straight {
+///     fn name(&self) -> String {
+///         "straight-through rounding".to_owned()
+///     }
+///
+///     fn backward(&self, _: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+///         Ok(gradients.to_vec())
+///     }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let x = Tensor::from([0.4, 1.6]).requires_grad_(true)?;
+/// let rounded = record(&[&x], Straight, |_| Ok(vec![x.round()?]))?.remove(0);
+/// rounded.sum()?.backward()?;
+/// assert_eq!(x.grad().unwrap().to_vec::<f64>()?, [1.0, 1.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Returns the error of `forward`, and [`GradientError::InferenceSaved`](crate::GradientError::InferenceSaved) if an input requires
+/// gradients and a saved tensor was made in inference mode.
+pub fn record(
+    inputs: &[&Tensor],
+    backward: impl Backward,
+    forward: impl FnOnce(&mut ForwardContext) -> Result<Vec<Tensor>>,
+) -> Result<Vec<Tensor>> {
+    let recorded = if guard::is_grad_enabled() { inputs } else { &[] };
+    let edges = recorded.iter().map(|input| history::edge(input)).collect::<Result<_>>()?;
+    let mut ctx = ForwardContext::default();
+    let outputs = {
+        let _unrecorded = guard::no_grad();
+        forward(&mut ctx)?
+    };
+    link(edges, outputs, ctx, backward)
+}
+
+/// The forward of a custom function saves tensors here, see [`record`].
+#[derive(Default)]
+pub struct ForwardContext {
+    /// Each with its version.
+    saved: Vec<(Tensor, u64)>,
+}
+
+/// The backward of a custom function finds here what the forward saved, see [`Backward`].
+pub struct BackwardContext<'a> {
+    pub(crate) node: &'a Shared<Node>,
+    pub(crate) saved: &'a Saved,
+    pub(crate) needs: &'a [bool],
+}
+
+impl ForwardContext {
+    /// Saves an input or an output for the backward. It must not be written to until then. Another tensor may be saved too, but gradients of
+    /// gradients do not go through it.
+    ///
+    /// ```
+    /// # use kernels_cpu as _;
+    /// use aten::prelude::*;
+    /// use dispatch_autograd::{Backward, BackwardContext, Differentiable, GradientError, record};
+    /// use dispatch_runtime::{Result, Tensor};
+    ///
+    /// struct Square;
+    ///
+    /// impl Backward for Square {
+    ///     fn name(&self) -> String {
+    ///         "square".to_owned()
+    ///     }
+    ///
+    ///     fn backward(&self, ctx: &BackwardContext<'_>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+    ///         let [Some(gradient)] = gradients else { return Ok(vec![None]) };
+    ///         let x = &ctx.saved()?[0];
+    ///         Ok(vec![Some((gradient * &(x * 2.0)?)?)])
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<()> {
+    /// let x = (Tensor::from([1.0, 2.0]).requires_grad_(true)? * 1.0)?;
+    /// let y = record(&[&x], Square, |ctx| {
+    ///     ctx.save(&x);
+    ///     Ok(vec![(&x * &x)?])
+    /// })?;
+    /// x.clone().mul__scalar(2.0)?;
+    /// let error = y[0].sum()?.backward().unwrap_err();
+    /// let source = std::error::Error::source(&error).unwrap();
+    /// assert!(matches!(source.downcast_ref(), Some(GradientError::Modified { .. })));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn save(&mut self, tensor: &Tensor) {
+        self.saved.push((tensor.clone(), tensor.storage().version()));
+    }
+}
+
+impl BackwardContext<'_> {
+    /// The saved tensors, in the order in which they were saved. In a backward that is itself recorded (`create_graph`), they have their
+    /// history: that of an input is the one that it had, that of an output is this function.
+    ///
+    /// ```
+    /// # use dispatch_autograd::BackwardContext;
+    /// # use dispatch_runtime::{Result, Tensor};
+    /// fn product(ctx: &BackwardContext<'_>, gradient: &Tensor) -> Result<Tensor> {
+    ///     let saved = ctx.saved()?;
+    ///     gradient * &(&saved[0] * &saved[1])?
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns [`GradientError::Modified`](crate::GradientError::Modified) if one of them was written to since, and
+    /// [`GradientError::Freed`](crate::GradientError::Freed) if a backward without `retain_graph` has freed them.
+    pub fn saved(&self) -> Result<Vec<Tensor>> {
+        self.saved_as(saved_name)
+    }
+
+    /// The same, with other names in errors.
+    pub(crate) fn saved_as(&self, name: impl Fn(usize) -> String) -> Result<Vec<Tensor>> {
+        self.saved.unpack(self.node, name)?.iter_mut().map(|saved| value::<&Tensor>(saved).cloned()).collect()
+    }
+
+    /// Whether the gradient of an input is asked for. One that is not may be `None`.
+    ///
+    /// ```
+    /// # use dispatch_autograd::BackwardContext;
+    /// # use dispatch_runtime::{Result, Tensor};
+    /// fn of_second(ctx: &BackwardContext<'_>, gradient: &Tensor) -> Result<Option<Tensor>> {
+    ///     if !ctx.needs(1) {
+    ///         return Ok(None);
+    ///     }
+    ///     Ok(Some((gradient * &ctx.saved()?[0])?))
+    /// }
+    /// ```
+    #[must_use]
+    pub fn needs(&self, input: usize) -> bool {
+        self.needs.get(input) == Some(&true)
+    }
+}
+
+/// A backward with what its forward saved.
+pub(crate) struct Custom<B: ?Sized> {
+    pub(crate) saved: Saved,
+    pub(crate) backward: B,
+}
+
+/// Makes outputs those of a custom function whose gradients go to `edges`.
+pub(crate) fn link(
+    edges: Edges,
+    mut outputs: Vec<Tensor>,
+    ctx: ForwardContext,
+    backward: impl Backward,
+) -> Result<Vec<Tensor>> {
+    if edges.iter().all(Option::is_none) {
+        return Ok(outputs);
+    }
+    // A saved output is known by its position alone until it is certain whether it must be copied.
+    let mut saved_outputs = Vec::new();
+    let mut kept = Vec::new();
+    for (position, (tensor, version)) in ctx.saved.into_iter().enumerate() {
+        // With a history it is an input that is given back, of which the output is a copy. If it was written to since it was saved, a
+        // backward must refuse it.
+        let is_fresh = tensor.storage().version() == version && !history::requires_grad(&tensor)?;
+        kept.push(match (0_u32..).zip(&outputs).find(|(_, output)| is_fresh && output.same(&tensor)) {
+            Some((output, _)) => {
+                saved_outputs.push((position, output));
+                Kept::Unneeded
+            }
+            None => Kept::Tensor(SavedTensor::at(tensor, version, || (backward.name(), saved_name(position)))?),
+        });
+    }
+    for output in &mut outputs {
+        if !output.is_unique() {
+            copied(output)?;
+        }
+    }
+    for (position, output) in saved_outputs {
+        kept[position] = Kept::Tensor(SavedTensor::of_result(&outputs[output as usize], output)?);
+    }
+    let outlines = Outlines::Several(outputs.iter().map(Outline::of).collect());
+    let node = Node::new(Function::custom(backward, Saved::new(kept)), edges, outlines);
+    for (output, i) in outputs.iter_mut().zip(0..) {
+        if outline::is_differentiable(output.dtype()) {
+            history::set(output, node.clone(), i);
+        }
+    }
+    Ok(outputs)
+}
+
+fn saved_name(position: usize) -> String {
+    format!("saved tensor {position}")
+}

@@ -1,0 +1,98 @@
+//! What a node does with gradients.
+
+use dispatch_runtime::{Result, Shared, Tensor};
+use smallvec::smallvec;
+
+use crate::derivative::Derivative;
+use crate::error::GradientError;
+use crate::graph::custom_function::{Backward, BackwardContext, Custom};
+use crate::graph::node::{Gradients, Node};
+use crate::graph::saved::{Kept, Saved};
+use crate::graph::views::BaseRebase;
+
+/// What a node does with gradients.
+pub(crate) enum Function {
+    /// The derivative of an operator.
+    Derivative(&'static Derivative, Saved),
+    /// Gradients go through a function that no operator has.
+    Custom(Box<Custom<dyn Backward>>),
+    /// Gradients of a base go through a call that wrote to one of its views.
+    BaseRebase(Box<BaseRebase>),
+    /// No gradient goes back: this operator wrote over all that was there before.
+    Overwriting(String),
+}
+
+impl Function {
+    #[inline]
+    pub(crate) fn derivative(rule: &'static Derivative) -> Self {
+        Self::Derivative(rule, Saved::default())
+    }
+
+    pub(crate) fn custom(backward: impl Backward, saved: Saved) -> Self {
+        Self::Custom(Box::new(Custom { saved, backward }))
+    }
+
+    /// What a derivative has saved so far, before another thread can see it.
+    #[inline]
+    pub(crate) fn saved(&mut self) -> &mut [Kept] {
+        match self {
+            Self::Derivative(_, saved) => saved.get_mut(),
+            _ => &mut [],
+        }
+    }
+
+    /// Saves one more value for a derivative.
+    #[inline]
+    pub(crate) fn save(&mut self, kept: Kept) {
+        if let Self::Derivative(_, saved) = self {
+            saved.get_mut().push(kept);
+        }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Derivative(rule, _) => rule.operator().name().to_string(),
+            Self::Custom(custom) => custom.backward.name(),
+            Self::BaseRebase(rebase) => rebase.call().name(),
+            Self::Overwriting(name) => name.clone(),
+        }
+    }
+
+    /// Runs it: gradients of the results in, of the inputs out.
+    pub(crate) fn run(self_node: &Shared<Node>, gradients: &mut [Option<Tensor>], needs: &[bool]) -> Result<Gradients> {
+        let out = match self_node.function() {
+            Self::Derivative(rule, saved) => {
+                let mut unpacked = saved.unpack(self_node, |position| rule.saved_name(position))?;
+                let mut out = Gradients::new();
+                rule.run(self_node.results(), gradients, &mut unpacked, needs, &mut out)?;
+                out
+            }
+            Self::Custom(custom) => {
+                let ctx = BackwardContext { node: self_node, saved: &custom.saved, needs };
+                custom.backward.backward(&ctx, gradients)?.into()
+            }
+            Self::BaseRebase(rebase) => rebase.backward(gradients, needs)?,
+            Self::Overwriting(_) => smallvec![None; needs.len()],
+        };
+        let (found, expected) = (out.len(), needs.len());
+        if found != expected {
+            return Err(GradientError::GradientCount { operator: self_node.name(), found, expected }.into());
+        }
+        Ok(out)
+    }
+
+    /// Frees what was saved, as there will be no other backward.
+    pub(crate) fn release(&self) {
+        match self {
+            Self::Derivative(_, saved) => saved.release(),
+            Self::Custom(custom) => custom.saved.release(),
+            Self::BaseRebase(rebase) => rebase.call().function().release(),
+            Self::Overwriting(_) => {}
+        }
+    }
+
+    /// Leaves nothing behind, for a drop that must not recurse.
+    pub(crate) fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::Overwriting(String::new()))
+    }
+}

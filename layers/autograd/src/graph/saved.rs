@@ -1,0 +1,218 @@
+//! What a node saves for its backward. A saved tensor has the version that it had then, so that a later write is an error and not a wrong
+//! gradient.
+
+use std::sync::{Mutex, PoisonError};
+
+use dispatch_runtime::{Argument, DType, Device, Error, Result, Shared, Spec, Tensor, Value, guard};
+use smallvec::{SmallVec, smallvec};
+
+use crate::error::GradientError;
+use crate::graph::history;
+use crate::graph::node::Node;
+use crate::graph::outline::{self, Outline};
+
+/// What a node saved, in the order in which its function takes it.
+#[derive(Default)]
+pub(crate) struct Saved(Mutex<SmallVec<[Kept; 2]>>);
+
+/// A saved value.
+pub(crate) enum Kept {
+    Value(Value),
+    Tensor(SavedTensor),
+    Tensors(Vec<Option<SavedTensor>>),
+    /// As a `Tensor?[]`, where some may be missing.
+    OptionalTensors(Vec<Option<SavedTensor>>),
+    Outline(Box<Outline>),
+    Outlines(Box<[Outline]>),
+    /// A tensor for gradients that nobody asks for. It is unpacked as some tensor that nobody looks at.
+    Unneeded,
+    /// All that was saved, after it was freed.
+    Freed,
+}
+
+/// A tensor as it was when it was saved.
+pub(crate) struct SavedTensor {
+    tensor: Tensor,
+    version: u64,
+    /// Which result of the node it is. Such a tensor is kept without its history, which is the node.
+    result: Option<u32>,
+}
+
+/// A saved value as a derivative takes it.
+pub enum Unpacked {
+    /// A value of the operator's.
+    Value(Value),
+    /// A tensor's outline.
+    Outline(Box<Outline>),
+    /// Those of several.
+    Outlines(Box<[Outline]>),
+}
+
+impl Saved {
+    pub(crate) fn new(kept: impl IntoIterator<Item = Kept>) -> Self {
+        Self(Mutex::new(kept.into_iter().collect()))
+    }
+
+    /// What was saved so far, before another thread can see it.
+    #[inline]
+    pub(crate) fn get_mut(&mut self) -> &mut SmallVec<[Kept; 2]> {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The values as the function of `node` takes them; errors call the one at a position by `name`.
+    #[inline]
+    pub(crate) fn unpack(
+        &self,
+        node: &Shared<Node>,
+        name: impl Fn(usize) -> String,
+    ) -> Result<SmallVec<[Unpacked; 4]>> {
+        let saved = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        saved.iter().enumerate().map(|(i, kept)| kept.unpack(node, &|| name(i))).collect()
+    }
+
+    /// Frees the tensors, as there will be no other backward. Without any, another backward misses nothing.
+    pub(crate) fn release(&self) {
+        let mut saved = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if saved.iter().any(Kept::holds_memory) {
+            // Dropped after the lock is gone: a tensor may be the last handle to a part of the graph.
+            let freed = std::mem::replace(&mut *saved, smallvec![Kept::Freed]);
+            drop(saved);
+            drop(freed);
+        }
+    }
+}
+
+impl Kept {
+    /// What an operator was called with.
+    pub(crate) fn argument(value: Value, name: impl Fn() -> (String, String)) -> Result<Self> {
+        Ok(match value {
+            Value::Tensor(tensor) => Self::Tensor(SavedTensor::new(tensor, name)?),
+            Value::Tensors(tensors) => {
+                let saved = tensors.into_iter().map(|tensor| SavedTensor::new(tensor, &name).map(Some));
+                Self::Tensors(saved.collect::<Result<_>>()?)
+            }
+            Value::OptionalTensors(tensors) => {
+                let saved =
+                    tensors.into_iter().map(|tensor| tensor.map(|tensor| SavedTensor::new(tensor, &name)).transpose());
+                Self::OptionalTensors(saved.collect::<Result<_>>()?)
+            }
+            value => Self::Value(value),
+        })
+    }
+
+    fn holds_memory(&self) -> bool {
+        match self {
+            Self::Tensor(_) => true,
+            Self::Tensors(tensors) | Self::OptionalTensors(tensors) => !tensors.is_empty(),
+            Self::Value(_) | Self::Outline(_) | Self::Outlines(_) | Self::Unneeded | Self::Freed => false,
+        }
+    }
+
+    fn unpack(&self, node: &Shared<Node>, name: &dyn Fn() -> String) -> Result<Unpacked> {
+        let tensor = |saved: &SavedTensor| saved.unpack(node, name);
+        Ok(Unpacked::Value(match self {
+            Self::Value(value) => value.clone(),
+            Self::Tensor(saved) => Value::Tensor(tensor(saved)?),
+            Self::Tensors(saved) => {
+                Value::Tensors(Box::new(saved.iter().flatten().map(tensor).collect::<Result<_>>()?))
+            }
+            Self::OptionalTensors(saved) => {
+                let tensors = saved.iter().map(|saved| saved.as_ref().map(tensor).transpose());
+                Value::OptionalTensors(Box::new(tensors.collect::<Result<_>>()?))
+            }
+            Self::Outline(outline) => return Ok(Unpacked::Outline(outline.clone())),
+            Self::Outlines(outlines) => return Ok(Unpacked::Outlines(outlines.clone())),
+            Self::Unneeded => Value::Tensor(Spec::contiguous(DType::F32, &[0]).on(Device::META)?),
+            Self::Freed => return Err(GradientError::Freed { operator: node.name() }.into()),
+        }))
+    }
+}
+
+impl SavedTensor {
+    /// A tensor that is no result of the node. `name` is that of the operator, and that of the tensor.
+    pub(crate) fn new(tensor: Tensor, name: impl Fn() -> (String, String)) -> Result<Self> {
+        let version = tensor.storage().version();
+        Self::at(tensor, version, name)
+    }
+
+    /// The same with the version that it had.
+    pub(crate) fn at(tensor: Tensor, version: u64, name: impl Fn() -> (String, String)) -> Result<Self> {
+        if tensor.is_inference() {
+            let (operator, saved) = name();
+            return Err(GradientError::InferenceSaved { operator, saved }.into());
+        }
+        Ok(Self { tensor, version, result: None })
+    }
+
+    /// A result of the node that saves it.
+    pub(crate) fn of_result(tensor: &Tensor, result: u32) -> Result<Self> {
+        let version = tensor.storage().version();
+        Ok(Self { tensor: history::bare(tensor)?, version, result: Some(result) })
+    }
+
+    /// Whether it was written to since.
+    pub(crate) fn is_modified(&self) -> bool {
+        self.tensor.storage().version() != self.version
+    }
+
+    fn unpack(&self, node: &Shared<Node>, saved: &dyn Fn() -> String) -> Result<Tensor> {
+        let found = self.tensor.storage().version();
+        if found != self.version {
+            return Err(GradientError::Modified {
+                operator: node.name(),
+                saved: saved(),
+                sizes: self.tensor.sizes().to_vec(),
+                dtype: self.tensor.dtype(),
+                version: self.version,
+                found,
+            }
+            .into());
+        }
+        match self.result {
+            Some(result) if guard::is_grad_enabled() && outline::is_differentiable(self.tensor.dtype()) => {
+                let mut tensor = history::bare(&self.tensor)?;
+                history::set(&mut tensor, node.clone(), result);
+                Ok(tensor)
+            }
+            _ => Ok(self.tensor.clone()),
+        }
+    }
+}
+
+/// A saved value of the operator's own type.
+#[doc(hidden)]
+pub fn value<'a, T: Argument<'a>>(saved: &'a mut Unpacked) -> Result<T> {
+    let value = match saved {
+        Unpacked::Value(value) => T::from_value(value),
+        Unpacked::Outline(_) | Unpacked::Outlines(_) => None,
+    };
+    value.ok_or_else(another_kind)
+}
+
+/// A saved outline.
+#[doc(hidden)]
+pub fn outline(saved: &mut Unpacked) -> Result<&Outline> {
+    match saved {
+        Unpacked::Outline(outline) => Ok(outline),
+        _ => Err(another_kind()),
+    }
+}
+
+/// The saved outlines of a list.
+#[doc(hidden)]
+pub fn outlines(saved: &mut Unpacked) -> Result<&[Outline]> {
+    match saved {
+        Unpacked::Outlines(outlines) => Ok(outlines),
+        _ => Err(another_kind()),
+    }
+}
+
+fn another_kind() -> Error {
+    Error::kernel("a saved value is of another kind than it was saved as")
+}
+
+/// Fewer or more values than were saved.
+#[doc(hidden)]
+pub fn lost() -> Result<()> {
+    Err(Error::kernel("saved values were lost"))
+}

@@ -1,0 +1,52 @@
+//! Calls on threads that a traced function starts.
+//!
+//! These inherit the layer and not the trace, which is its thread's own. Their results would look like tensors from outside.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, Once, PoisonError};
+
+use dispatch_runtime::Operator;
+use dispatch_runtime::guard::{self, Unpack};
+
+use super::SESSIONS;
+use crate::error::TraceError;
+
+thread_local! {
+    /// The traces of the threads that started this one.
+    static STARTED_BY: RefCell<Vec<OtherThreadCall>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The first operator that was called on another thread.
+#[derive(Clone, Default)]
+pub(super) struct OtherThreadCall(Arc<Mutex<Option<String>>>);
+
+impl OtherThreadCall {
+    pub(super) fn call(&self) -> Option<TraceError> {
+        let operator = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        Some(TraceError::OtherThread { operator })
+    }
+}
+
+/// From the first trace on, threads know whose functions started them.
+pub(super) fn take_along() {
+    static FIRST: Once = Once::new();
+    FIRST.call_once(|| guard::take_along(pack));
+}
+
+fn pack() -> Unpack {
+    let here = SESSIONS.with_borrow(|sessions| sessions.iter().map(|session| session.other_thread.clone()).collect());
+    let started_by: Vec<OtherThreadCall> = [here, STARTED_BY.with_borrow(Clone::clone)].concat();
+    Box::new(|| {
+        STARTED_BY.set(started_by);
+        Box::new(())
+    })
+}
+
+/// Tells traces of other threads about a call on this one.
+pub(super) fn heard(operator: &Operator) {
+    STARTED_BY.with_borrow(|traces| {
+        for OtherThreadCall(call) in traces {
+            call.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| operator.name().to_string());
+        }
+    });
+}

@@ -1,0 +1,47 @@
+//! What works on images: the batch is more images, or, where each slice has weights of its own, more groups of channels.
+
+use dispatch_macros::op_vmap;
+use dispatch_runtime::{Result, Tensor};
+
+use crate::batch::{Batch, Mapped};
+use crate::shape_words::{fold_batch, unfold_batch_at};
+
+#[op_vmap(aten::convolution)]
+fn convolution(batch: &Batch, _: ...) -> Result<Mapped> {
+    let convolve = |input: &Tensor, weight: &Tensor, bias: Option<&Tensor>, groups| {
+        aten::convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+    };
+    if weight.is_mapped() || bias.as_ref().is_some_and(Mapped::is_mapped) {
+        let bias = bias.map(|bias| fold_batch(&batch.each(&bias)?, 0)).transpose()?;
+        let (input, weight) = (fold_batch(&batch.each(&input)?, 1)?, fold_batch(&batch.each(&weight)?, 0)?);
+        return unfold_batch_at(
+            batch,
+            &convolve(&input, &weight, bias.as_ref(), groups.saturating_mul(batch.size()))?,
+            1,
+        );
+    }
+    let bias = bias.as_ref().map(Mapped::tensor);
+    unfold_batch_at(batch, &convolve(&fold_batch(&input.front()?, 0)?, weight.tensor(), bias, groups)?, 0)
+}
+
+#[op_vmap(aten::convolution_backward)]
+fn convolution_backward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> {
+    let sizes: Option<Vec<i64>> =
+        bias_sizes.map(|sizes| sizes.iter().map(|size| size.saturating_mul(batch.size())).collect());
+    let (grad_input, grad_weight, grad_bias) = aten::convolution_backward(
+        &fold_batch(&batch.each(&grad_output)?, 1)?,
+        &fold_batch(&batch.each(&input)?, 1)?,
+        &fold_batch(&batch.each(&weight)?, 0)?,
+        sizes.as_deref(),
+        stride,
+        padding,
+        dilation,
+        transposed,
+        output_padding,
+        groups.saturating_mul(batch.size()),
+        output_mask,
+    )?;
+    // A gradient that nobody asked for has no elements, and one dimension.
+    let of_input = unfold_batch_at(batch, &grad_input, usize::from(output_mask[0]))?;
+    Ok((of_input, unfold_batch_at(batch, &grad_weight, 0)?, unfold_batch_at(batch, &grad_bias, 0)?))
+}

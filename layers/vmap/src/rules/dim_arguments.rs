@@ -1,0 +1,149 @@
+//! Operators that work along dimensions, which the batch in front only counts on.
+
+use dispatch_runtime::schema::TypeKind;
+use dispatch_runtime::{Operator, Result, Tensor, Value};
+
+use super::reduction::rows;
+use crate::batch::Batch;
+use crate::call;
+use crate::shape_words::shift_dim;
+
+/// Which dimensions there are to name: those of the first tensor, or one more, which is made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum DimKind {
+    Existing,
+    New,
+    /// Those of the first tensor, which are gone; all, where none is listed.
+    Reduced,
+    /// The same, where an empty list is no dimension.
+    ReducedIfListed,
+    /// Those of the first tensor, at places that one index for all slices lists.
+    Indexed,
+}
+
+fn along(batch: &Batch, operator: &Operator, arguments: &[Value], kind: DimKind) -> Result<Option<Vec<Value>>> {
+    let dim = operator.schema().argument("dim").map(|(at, argument)| (at, argument.ty.required().kind.clone()));
+    if let (DimKind::Reduced, Some((at, TypeKind::Int | TypeKind::SymInt))) = (kind, dim)
+        && matches!(arguments[at], Value::None)
+    {
+        return in_a_row(batch, operator, arguments, at).map(Some);
+    }
+    let Some((values, rank)) = behind_the_batch(batch, operator, kind, arguments)? else { return Ok(None) };
+    let mut results = operator.call(values)?;
+    if rank == 0 && kind != DimKind::New {
+        // Of one element there is one, or as many as were asked for.
+        for result in &mut results {
+            match result {
+                Value::Tensor(tensor) if tensor.geometry().count() == batch.size() => {
+                    *result = aten::reshape(tensor, &[batch.size()])?.into();
+                }
+                _ => return Ok(None),
+            }
+        }
+    }
+    call::finish(batch, operator, arguments, results).map(Some)
+}
+
+/// All elements of each slice along one dimension, for an operator that takes one or all.
+fn in_a_row(batch: &Batch, operator: &Operator, arguments: &[Value], dim: usize) -> Result<Vec<Value>> {
+    let Some(tensor) = arguments[0].as_tensor() else { return Err(crate::rule::lost()) };
+    let mapped = batch.mapped(tensor);
+    let mut values = arguments.to_vec();
+    values[0] = rows(batch, &mapped)?.into();
+    values[dim] = Value::Int(1);
+    let keepdim =
+        operator.schema().argument("keepdim").map(|(at, _)| std::mem::replace(&mut values[at], Value::Bool(false)));
+    let mut sizes = vec![batch.size()];
+    if let Some(Value::Bool(true)) = keepdim {
+        sizes.resize(mapped.rank() + 1, 1);
+    }
+    let results = operator.call(values)?.into_iter().map(|result| match result {
+        Value::Tensor(tensor) => Ok(aten::reshape(&tensor, &sizes)?.into()),
+        other => Ok(other),
+    });
+    call::finish(batch, operator, arguments, results.collect::<Result<_>>()?)
+}
+
+/// The arguments with the batch in front of every tensor, and how many dimensions slices have; none where that is not the same number.
+/// A slice of one element is a line of one.
+fn behind_the_batch(
+    batch: &Batch,
+    operator: &Operator,
+    kind: DimKind,
+    arguments: &[Value],
+) -> Result<Option<(Vec<Value>, usize)>> {
+    let mut rank = None;
+    let mut values = Vec::new();
+    for (value, argument) in arguments.iter().zip(&operator.schema().arguments) {
+        let mut in_front = |tensor: &Tensor| {
+            let mapped = batch.mapped(tensor);
+            if *rank.get_or_insert_with(|| mapped.rank()) != mapped.rank() {
+                return Ok(None);
+            }
+            let each = batch.each(&mapped)?;
+            Ok(Some(if mapped.rank() == 0 && kind != DimKind::New { aten::unsqueeze(&each, 1)? } else { each }))
+        };
+        let value = match value {
+            // One index for all slices is one for the batch.
+            Value::Tensor(tensor) if kind == DimKind::Indexed && argument.name == "index" => {
+                (!batch.maps(value)).then(|| tensor.into())
+            }
+            Value::Tensor(tensor) => in_front(tensor)?.map(Value::from),
+            Value::Tensors(tensors) => {
+                let each: Option<Vec<Tensor>> = tensors.iter().map(in_front).collect::<Result<_>>()?;
+                each.map(Value::from)
+            }
+            other => Some(other.clone()),
+        };
+        let Some(value) = value else { return Ok(None) };
+        values.push(value);
+    }
+    let Some(rank) = rank.filter(|&rank| rank > 0 || kind != DimKind::Indexed) else { return Ok(None) };
+    let last = if kind == DimKind::New { rank + 1 } else { rank.max(1) };
+    for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
+        if !matches!(argument.name.as_str(), "dim" | "dims") {
+            continue;
+        }
+        *value = match &*value {
+            Value::Int(dim) => Value::Int(shift_dim(*dim, last)?),
+            Value::Ints(dims) if !dims.is_empty() => {
+                dims.iter().map(|&dim| shift_dim(dim, last)).collect::<Result<Vec<_>>>()?.into()
+            }
+            Value::Ints(_) if kind == DimKind::ReducedIfListed => continue,
+            Value::None | Value::Ints(_)
+                if matches!(kind, DimKind::Reduced | DimKind::ReducedIfListed)
+                    && matches!(argument.ty.required().kind, TypeKind::List(..)) =>
+            {
+                (0..last)
+                    .map(|dim| shift_dim(i64::try_from(dim).unwrap_or(i64::MAX), last))
+                    .collect::<Result<Vec<_>>>()?
+                    .into()
+            }
+            _ => return Ok(None),
+        };
+    }
+    Ok(Some((values, rank)))
+}
+
+by_values! {
+    |batch, operator, arguments| along(batch, operator, arguments, DimKind::Existing) =>
+    cumsum cumprod logcumsumexp cummax cummin glu glu_backward glu_jvp max_dim min_dim
+    flip roll cat unsafe_split unsafe_split_with_sizes
+    gather scatter_src scatter_value scatter_add scatter_reduce scatter_value_reduce scatter_reduce_two;
+    #[cfg(feature = "norm")]
+    _softmax _log_softmax _softmax_backward_data _log_softmax_backward_data _safe_softmax;
+    #[cfg(feature = "sort")]
+    sort sort_stable topk kthvalue mode median_dim nanmedian_dim
+}
+
+by_values! { |batch, operator, arguments| along(batch, operator, arguments, DimKind::New) => stack }
+
+by_values! {
+    |batch, operator, arguments| along(batch, operator, arguments, DimKind::Reduced) =>
+    amax amin argmax argmin aminmax mean_dim var_correction std_correction var_mean_correction std_mean_correction
+    any_dim all_dim linalg_vector_norm
+}
+
+by_values! { |batch, operator, arguments| along(batch, operator, arguments, DimKind::ReducedIfListed) => any_dims all_dims }
+
+by_values! { |batch, operator, arguments| along(batch, operator, arguments, DimKind::Indexed) => index_reduce }

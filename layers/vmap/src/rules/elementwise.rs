@@ -1,0 +1,22 @@
+//! Operators whose elements meet one by one though no word says so.
+
+use dispatch_runtime::{Operator, Promotion, Result, Value};
+
+use crate::batch::Batch;
+use crate::{call, shape_words};
+
+fn pointwise(
+    batch: &Batch,
+    operator: &Operator,
+    arguments: &[Value],
+    operands: &[usize],
+) -> Result<Option<Vec<Value>>> {
+    // A quotient that is not rounded has a fraction.
+    let promotion = if matches!(arguments.get(2), Some(Value::None)) { Promotion::Float } else { Promotion::Common };
+    let results = shape_words::pointwise(batch, operator, operands, promotion, arguments)?;
+    results.map(|results| call::finish(batch, operator, arguments, results)).transpose()
+}
+
+by_values! { |batch, operator, arguments| pointwise(batch, operator, arguments, &[0, 1]) => div_tensor_mode pow_ floor_divide_ }
+
+by_values! { |batch, operator, arguments| pointwise(batch, operator, arguments, &[0]) => log_sigmoid_forward frexp }

@@ -1,0 +1,38 @@
+//! Tensors made like others: those of a batch have the batch, so that each slice can write to its own.
+
+use dispatch_runtime::{Geometry, MemoryFormat, Operator, Result, Value};
+
+use crate::batch::Batch;
+use crate::call;
+
+/// The order in memory that a slice has does not say which one the batch has.
+fn like(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+    let Some(tensor) = arguments[0].as_tensor() else { return Ok(None) };
+    let mut values = arguments.to_vec();
+    values[0] = batch.mapped(tensor).front()?.into();
+    for value in &mut values {
+        if let Value::MemoryFormat(MemoryFormat::ChannelsLast | MemoryFormat::ChannelsLast3d) = value {
+            *value = Value::None;
+        }
+    }
+    call::finish(batch, operator, arguments, operator.call(values)?).map(Some)
+}
+
+by_values! { like => _to_copy empty_like full_like ones_like zeros_like }
+
+/// Sizes, and strides where they are given, are those of a slice.
+fn new(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+    let Some(tensor) = arguments[0].as_tensor() else { return Ok(None) };
+    let mut values = arguments.to_vec();
+    values[0] = batch.mapped(tensor).front()?.into();
+    let (Value::Ints(sizes), strides) = (&arguments[1], operator.schema().argument("stride")) else { return Ok(None) };
+    if let Some((at, _)) = strides {
+        let Value::Ints(strides) = &mut values[at] else { return Ok(None) };
+        let extent = Geometry::strided(sizes, strides, 0).and_then(|slice| slice.end());
+        strides.insert(0, extent.unwrap_or(0));
+    }
+    values[1] = [&[batch.size()], &sizes[..]].concat().into();
+    call::finish(batch, operator, arguments, operator.call(values)?).map(Some)
+}
+
+by_values! { new => new_empty new_empty_strided new_full new_ones new_zeros }

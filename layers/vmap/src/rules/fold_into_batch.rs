@@ -1,0 +1,77 @@
+//! Operators on items, which are images, volumes or lines of sound: the batch is more items.
+
+use dispatch_runtime::{Operator, Result, Value};
+
+use crate::batch::Batch;
+use crate::call;
+use crate::shape_words::{fold_batch, unfold_batch};
+
+/// `rank` is that of a tensor of items; one dimension fewer is one item, and the batch is the items.
+fn items(batch: &Batch, operator: &Operator, arguments: &[Value], rank: usize) -> Result<Option<Vec<Value>>> {
+    let mut several = None;
+    let mut values = arguments.to_vec();
+    for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
+        match value {
+            Value::Tensor(tensor) => {
+                let mapped = batch.mapped(tensor);
+                let has_items = mapped.rank() == rank;
+                if !(has_items || mapped.rank() + 1 == rank) || *several.get_or_insert(has_items) != has_items {
+                    return Ok(None);
+                }
+                let each = batch.each(&mapped)?;
+                *value = if has_items { fold_batch(&each, 0)? } else { each }.into();
+            }
+            Value::Ints(sizes) if argument.name == "input_size" && sizes.len() == rank => {
+                sizes[0] = sizes[0].saturating_mul(batch.size());
+            }
+            // Who does not want a result gets one without items.
+            Value::Bools(wanted) if wanted.contains(&false) => return Ok(None),
+            _ => {}
+        }
+    }
+    let results = operator.call(values)?.into_iter().map(|result| match result {
+        Value::Tensor(tensor) if several == Some(true) => {
+            let items = tensor.sizes().first().map_or(0, |all| all / batch.size());
+            Ok(unfold_batch(&tensor, 0, batch.size(), items)?.into())
+        }
+        other => Ok(other),
+    });
+    call::finish(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
+}
+
+by_values! {
+    |batch, operator, arguments| items(batch, operator, arguments, 3) =>
+    reflection_pad1d reflection_pad1d_backward replication_pad1d replication_pad1d_backward;
+    #[cfg(feature = "resize")]
+    upsample_linear1d upsample_linear1d_backward upsample_nearest1d upsample_nearest1d_backward
+    _upsample_nearest_exact1d _upsample_nearest_exact1d_backward;
+    #[cfg(feature = "conv")]
+    col2im
+}
+
+by_values! {
+    |batch, operator, arguments| items(batch, operator, arguments, 4) =>
+    reflection_pad2d reflection_pad2d_backward replication_pad2d replication_pad2d_backward;
+    #[cfg(feature = "pooling")]
+    _adaptive_avg_pool2d _adaptive_avg_pool2d_backward adaptive_max_pool2d adaptive_max_pool2d_backward
+    avg_pool2d avg_pool2d_backward max_pool2d_with_indices max_pool2d_with_indices_backward max_unpool2d;
+    #[cfg(feature = "resize")]
+    upsample_bicubic2d upsample_bicubic2d_backward upsample_bilinear2d upsample_bilinear2d_backward
+    upsample_nearest2d upsample_nearest2d_backward _upsample_nearest_exact2d _upsample_nearest_exact2d_backward
+    _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward
+    grid_sampler_2d grid_sampler_2d_backward;
+    #[cfg(feature = "conv")]
+    im2col
+}
+
+by_values! {
+    |batch, operator, arguments| items(batch, operator, arguments, 5) =>
+    reflection_pad3d reflection_pad3d_backward replication_pad3d replication_pad3d_backward;
+    #[cfg(feature = "pooling")]
+    _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward
+    avg_pool3d avg_pool3d_backward max_pool3d_with_indices max_pool3d_with_indices_backward max_unpool3d;
+    #[cfg(feature = "resize")]
+    upsample_trilinear3d upsample_trilinear3d_backward upsample_nearest3d upsample_nearest3d_backward
+    _upsample_nearest_exact3d _upsample_nearest_exact3d_backward
+    grid_sampler_3d grid_sampler_3d_backward
+}

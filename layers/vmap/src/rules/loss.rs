@@ -1,0 +1,218 @@
+//! Losses: one number for each element or sample, and what is left of those of a slice.
+
+use dispatch_macros::op_vmap;
+use dispatch_runtime::{DType, Operator, Result, Tensor, Value, broadcast, result_dtype};
+
+use crate::batch::{Batch, Mapped};
+use crate::call;
+use crate::shape_words::{aligned, promoted};
+
+/// How `reduction` says that all losses, their mean, or their sum are wanted.
+const ALL: i64 = 0;
+const MEAN: i64 = 1;
+const SUM: i64 = 2;
+
+/// What is left of the losses of each slice, which have the batch in front.
+fn reduced(losses: &Tensor, reduction: i64) -> Result<Tensor> {
+    let dims: Vec<i64> = (1..losses.sizes().len()).filter_map(|dim| i64::try_from(dim).ok()).collect();
+    match reduction {
+        ALL => Ok(losses.clone()),
+        _ if dims.is_empty() => Ok(losses.clone()),
+        MEAN => aten::mean_dim(losses, Some(&dims), false, None),
+        _ => aten::sum_dim_intlist(losses, Some(&dims), false, None),
+    }
+}
+
+/// Losses whose elements meet one by one, none reduced: the arguments with the batch in front, each with all sizes, as a mean is over what
+/// there is after broadcasting.
+fn unreduced(batch: &Batch, arguments: &[Value], reduction: usize) -> Result<Vec<Value>> {
+    let given = || arguments.iter().filter_map(Value::as_tensor);
+    let common = result_dtype(given());
+    let sizes = broadcast(given().map(Tensor::sizes))?;
+    let all = [&[batch.size()], &sizes[..]].concat();
+    let mut values = arguments.to_vec();
+    values[reduction] = Value::Int(ALL);
+    for value in &mut values {
+        if let Value::Tensor(tensor) = value {
+            let mapped = batch.mapped(tensor);
+            let each = aligned(&Mapped::in_front(batch.each(&mapped)?), sizes.len())?;
+            *value = aten::expand(&promoted(&mapped, each, common, common)?, &all, false)?.into();
+        }
+    }
+    Ok(values)
+}
+
+fn reduction_of(operator: &Operator, arguments: &[Value]) -> Option<(usize, i64)> {
+    let (at, _) = operator.schema().argument("reduction")?;
+    if let Value::Int(reduction) = arguments[at] { Some((at, reduction)) } else { None }
+}
+
+fn elementwise(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+    let Some((at, reduction)) = reduction_of(operator, arguments) else { return Ok(None) };
+    let results = operator.call(unreduced(batch, arguments, at)?)?.into_iter().map(|result| match result {
+        Value::Tensor(losses) => Ok(reduced(&losses, reduction)?.into()),
+        other => Ok(other),
+    });
+    call::finish(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
+}
+
+by_values! {
+    elementwise =>
+    mse_loss huber_loss smooth_l1_loss soft_margin_loss binary_cross_entropy binary_cross_entropy_with_logits
+}
+
+/// Gradients of such losses. Of a mean, each is divided by how many elements a slice has, and not by those of the batch.
+fn elementwise_backward(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+    let (Some((at, reduction)), Some(this)) = (reduction_of(operator, arguments), arguments[1].as_tensor()) else {
+        return Ok(None);
+    };
+    let results = operator.call(unreduced(batch, arguments, at)?)?.into_iter().map(|result| match result {
+        Value::Tensor(gradient) if reduction == MEAN => {
+            Ok(aten::div_scalar(&gradient, this.geometry().count().into())?.into())
+        }
+        other => Ok(other),
+    });
+    call::finish(batch, operator, arguments, results.collect::<Result<_>>()?).map(Some)
+}
+
+by_values! {
+    elementwise_backward =>
+    mse_loss_backward huber_loss_backward smooth_l1_loss_backward soft_margin_loss_backward binary_cross_entropy_backward
+}
+
+/// Samples of all slices, in rows of classes, with the weight of each sample; 0 where its class is ignored.
+struct Samples {
+    scores: Tensor,
+    classes: Tensor,
+    weights: Tensor,
+    ignored: Tensor,
+    /// The sizes of the batch and of the samples of one slice.
+    sizes: Vec<i64>,
+    /// Where classes are in a slice of scores.
+    dim: usize,
+}
+
+impl Samples {
+    fn new(batch: &Batch, this: &Mapped, target: &Mapped, weight: Option<&Mapped>, ignore_index: i64) -> Result<Self> {
+        let of_first = weight.map(Mapped::first).transpose()?;
+        let plan = if this.rank() == 4 { aten::nll_loss2d_forward::plan } else { aten::nll_loss_forward::plan };
+        plan(&this.first()?, &target.first()?, of_first.as_ref(), ALL, ignore_index)?;
+        let dim = this.rank().min(2);
+        let dim_in_batch = i64::try_from(dim).unwrap_or(1);
+        let each = batch.each(this)?;
+        let target = aten::to_dtype(&batch.each(target)?, DType::I64, false, false, None)?;
+        let scores = aten::movedim_int(&each, dim_in_batch, -1)?;
+        let classes = scores.sizes().last().copied().unwrap_or(0);
+        let count = dispatch_runtime::element_count(target.sizes());
+        let ignored = aten::eq_scalar(&target, ignore_index.into())?;
+        let known = aten::masked_fill_scalar(&target, &ignored, 0.into())?;
+        let weights = match weight {
+            None => aten::to_dtype(&aten::logical_not(&ignored)?, each.dtype(), false, false, None)?,
+            Some(weight) => {
+                let rows = aten::reshape(&known, &[batch.size(), count / batch.size()])?;
+                let found = aten::reshape(&aten::gather(&batch.each(weight)?, 1, &rows, false)?, target.sizes())?;
+                aten::masked_fill_scalar(&found, &ignored, 0.into())?
+            }
+        };
+        Ok(Self {
+            scores: aten::reshape(&scores, &[count, classes])?,
+            classes: aten::reshape(&known, &[count])?,
+            weights,
+            ignored,
+            sizes: target.sizes().to_vec(),
+            dim,
+        })
+    }
+
+    /// Weighted numbers of samples. What is ignored is nothing, even where it is not finite.
+    fn weighted(&self, numbers: &Tensor) -> Result<Tensor> {
+        aten::masked_fill_scalar(&aten::mul(numbers, &self.weights)?, &self.ignored, 0.into())
+    }
+
+    /// One for each slice, for each of its samples.
+    fn stretched(&self, of_slice: &Tensor) -> Result<Tensor> {
+        let mut column = vec![1; self.sizes.len()];
+        column[0] = self.sizes[0];
+        aten::reshape(of_slice, &column)
+    }
+
+    fn total(&self) -> Result<Tensor> {
+        let rows = aten::reshape(&self.weights, &[self.sizes[0], dispatch_runtime::element_count(&self.sizes[1..])])?;
+        aten::sum_dim_intlist(&rows, Some(&[1]), false, None)
+    }
+}
+
+fn likelihood(
+    batch: &Batch,
+    this: &Mapped,
+    target: &Mapped,
+    weight: Option<&Mapped>,
+    reduction: i64,
+    ignore_index: i64,
+) -> Result<(Mapped, Mapped)> {
+    let samples = Samples::new(batch, this, target, weight, ignore_index)?;
+    let losses = aten::nll_loss_forward(&samples.scores, &samples.classes, None, ALL, -100)?.0;
+    let losses = samples.weighted(&aten::reshape(&losses, &samples.sizes)?)?;
+    let total = samples.total()?;
+    if reduction == ALL {
+        let none = aten::zeros_like(&total, None, None, None, None, None)?;
+        return Ok((Mapped::in_front(losses), Mapped::in_front(none)));
+    }
+    let rows = aten::reshape(&losses, &[samples.sizes[0], dispatch_runtime::element_count(&samples.sizes[1..])])?;
+    let sum = aten::sum_dim_intlist(&rows, Some(&[1]), false, None)?;
+    let result = if reduction == MEAN { aten::div(&sum, &total)? } else { sum };
+    Ok((Mapped::in_front(result), Mapped::in_front(total)))
+}
+
+#[expect(clippy::too_many_arguments, reason = "the operators have them")]
+fn likelihood_backward(
+    batch: &Batch,
+    grad_output: &Mapped,
+    this: &Mapped,
+    target: &Mapped,
+    weight: Option<&Mapped>,
+    reduction: i64,
+    ignore_index: i64,
+    total_weight: &Mapped,
+) -> Result<Mapped> {
+    let samples = Samples::new(batch, this, target, weight, ignore_index)?;
+    let mut gradient = batch.each(grad_output)?;
+    if reduction != ALL {
+        gradient = samples.stretched(&gradient)?;
+    }
+    if reduction == MEAN {
+        gradient = aten::div(&gradient, &samples.stretched(&batch.each(total_weight)?)?)?;
+    }
+    let of_samples = aten::reshape(&samples.weighted(&gradient)?, &[-1])?;
+    let total = aten::sum(&of_samples, None)?;
+    let found = aten::nll_loss_backward(&of_samples, &samples.scores, &samples.classes, None, ALL, -100, &total)?;
+    let classes = found.sizes()[1];
+    let back = aten::reshape(&found, &[&samples.sizes[..], &[classes]].concat())?;
+    Ok(Mapped::in_front(aten::movedim_int(&back, -1, i64::try_from(samples.dim).unwrap_or(1))?))
+}
+
+/// The losses of one sample alone are their own sum.
+fn of_one(this: &Mapped, reduction: i64) -> i64 {
+    if reduction == ALL && this.rank() == 1 { SUM } else { reduction }
+}
+
+macro_rules! likelihoods {
+    ($($forward:ident $backward:ident)*) => {$(
+        #[op_vmap(aten::$forward)]
+        fn $forward(batch: &Batch, _: ...) -> Result<(Mapped, Mapped)> {
+            let reduction = of_one(&this, reduction);
+            likelihood(batch, &this, &target, weight.as_ref(), reduction, ignore_index)
+        }
+
+        #[op_vmap(aten::$backward)]
+        fn $backward(batch: &Batch, _: ...) -> Result<Mapped> {
+            let (weight, reduction) = (weight.as_ref(), of_one(&this, reduction));
+            likelihood_backward(batch, &grad_output, &this, &target, weight, reduction, ignore_index, &total_weight)
+        }
+    )*};
+}
+
+likelihoods! {
+    nll_loss_forward nll_loss_backward
+    nll_loss2d_forward nll_loss2d_backward
+}

@@ -1,0 +1,102 @@
+//! Views that are not a change of strides for all slices: handles that are bound to a view, views as another dtype, `as_strided_copy`.
+//! And the operators that put a part into a whole, which the gradients of views are made of.
+
+use dispatch_macros::op_vmap;
+use dispatch_runtime::{DType, Operation, Operator, Result, Value};
+
+use crate::batch::{Batch, Mapped};
+use crate::shape_words::{aligned, shift_dim};
+use crate::{call, views};
+
+/// A handle that is bound to a view of what it was is bound to the view for all slices.
+macro_rules! rebound_to_view {
+    ($($operator:ident: $view:ident;)*) => {$(
+        by_values! {
+            |batch, _, arguments| views::call(batch, <aten::$view as Operation>::operator(), arguments).map(Some) => $operator
+        }
+    )*};
+}
+
+rebound_to_view! {
+    as_strided_: as_strided;
+    squeeze_: squeeze;
+    squeeze__dim: squeeze_dim;
+    squeeze__dims: squeeze_dims;
+    t_: t;
+    transpose_: transpose_int;
+    unsqueeze_: unsqueeze;
+}
+
+/// Sizes and strides of a slice as those of all, with the batch in front; none where there is one slice for all.
+fn of_all(batch: &Batch, this: &Mapped, size: &[i64], stride: &[i64]) -> Option<(Vec<i64>, Vec<i64>)> {
+    let between = *this.tensor.strides().get(this.dim?)?;
+    Some(([&[batch.size()], size].concat(), [&[between], stride].concat()))
+}
+
+/// What all slices show of their memory is one view of the memory of all.
+#[op_vmap(aten::as_strided_copy)]
+fn as_strided_copy(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
+    let Some((sizes, strides)) = of_all(batch, &this, size, stride) else { return Ok(None) };
+    Ok(Some(Mapped::in_front(aten::as_strided_copy(&this.tensor, &sizes, &strides, storage_offset)?)))
+}
+
+/// The same, and what it replaces is theirs alone where they have their own.
+#[op_vmap(aten::as_strided_scatter)]
+fn as_strided_scatter(batch: &Batch, _: ...) -> Result<Option<Mapped>> {
+    let Some((sizes, strides)) = of_all(batch, &this, size, stride) else { return Ok(None) };
+    let tensor = aten::as_strided_scatter(&this.tensor, &batch.each(&src)?, &sizes, &strides, storage_offset)?;
+    Ok(Some(Mapped { tensor, dim: this.dim }))
+}
+
+/// The last dimension changes, and the batch is not the last.
+#[op_vmap(aten::view_as_complex)]
+fn view_as_complex(_: &Batch, this: Mapped) -> Result<Mapped> {
+    // What a slice alone cannot be, the batch would make possible.
+    aten::view_as_complex(&this.first()?)?;
+    Ok(Mapped::in_front(aten::view_as_complex(&this.front()?)?))
+}
+
+#[op_vmap(aten::view_as_real)]
+fn view_as_real(_: &Batch, this: Mapped) -> Result<Mapped> {
+    Ok(Mapped::in_front(aten::view_as_real(&this.front()?)?))
+}
+
+#[op_vmap(aten::view_dtype)]
+fn view_dtype(_: &Batch, this: Mapped, dtype: DType) -> Result<Mapped> {
+    aten::view_dtype(&this.first()?, dtype)?;
+    Ok(Mapped::in_front(aten::view_dtype(&this.front()?, dtype)?))
+}
+
+/// The dimensions are those of the whole: the sizes that are given, or the first tensor.
+fn parts(batch: &Batch, operator: &Operator, arguments: &[Value]) -> Result<Option<Vec<Value>>> {
+    let rank = match (&arguments[0], &arguments[1]) {
+        (_, Value::Ints(sizes)) => sizes.len(),
+        (Value::Tensor(whole), _) => whole.sizes().len(),
+        _ => 0,
+    };
+    if rank == 0 {
+        return Ok(None);
+    }
+    let mut values = arguments.to_vec();
+    for (value, argument) in values.iter_mut().zip(&operator.schema().arguments) {
+        *value = match (&*value, argument.name.as_str()) {
+            (Value::Tensor(tensor), _) => batch.each(&batch.mapped(tensor))?.into(),
+            (Value::Ints(sizes), _) => [&[batch.size()], &sizes[..]].concat().into(),
+            (Value::Int(dim), "dim" | "dim1" | "dim2") => shift_dim(*dim, rank)?.into(),
+            _ => continue,
+        };
+    }
+    call::finish(batch, operator, arguments, operator.call(values)?).map(Some)
+}
+
+by_values! {
+    parts =>
+    select_backward slice_backward diagonal_backward unfold_backward
+    select_scatter slice_scatter diagonal_scatter
+}
+
+#[op_vmap(aten::copy)]
+fn copy(batch: &Batch, this: Mapped, src: Mapped, non_blocking: bool) -> Result<Mapped> {
+    let source = if src.is_mapped() { aligned(&src, this.rank())? } else { src.tensor().clone() };
+    Ok(Mapped::in_front(aten::copy(&batch.each(&this)?, &source, non_blocking)?))
+}
