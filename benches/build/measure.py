@@ -30,7 +30,7 @@ EDITS = {
         (3, 10),
     ),
     "one CPU kernel": (
-        "kernels-cpu/elementwise/src/gates.rs",
+        "kernels-cpu/elementwise/src/glu.rs",
         "fn glu(plan: &Halves, out: &mut Tensor) -> Result<()> {\n",
         '    std::hint::black_box("{}");\n',
         (10, 25),

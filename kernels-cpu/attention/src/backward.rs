@@ -8,13 +8,13 @@ use dispatch_runtime::Operands;
 use dispatch_runtime::prelude::*;
 
 use super::forward::{Block, Products};
-use super::side::Side;
+use super::operand::Side;
 use super::{KEYS, LANES, Number, QUERIES};
+use engine::contiguous::computed;
 use engine::gemm::{Matrix, MatrixMut, gemm};
 use engine::math::{Real, vectorised};
-use engine::packed::computed;
-use engine::pool;
-use engine::reduce::totals::total;
+use engine::reduce::line_totals::total;
+use engine::thread_pool;
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CPU)]
 fn attention_backward(plan: &Attention, [grad_query, grad_key, grad_value]: [&mut Tensor; 3], _: ...) -> Result<()> {
@@ -77,7 +77,7 @@ impl<T: Number> Task<'_, T> {
         let [items, heads, rows, width] = self.products.query.sizes();
         let [_, groups, keys, _] = self.products.key.sizes();
         let per_group = heads / groups.max(1);
-        pool::each(items * groups, |piece| {
+        thread_pool::each(items * groups, |piece| {
             let (item, group) = (piece / groups, piece % groups);
             let zeros = |count: usize| vec![T::ZERO; count];
             let mut scratch = Scratch {

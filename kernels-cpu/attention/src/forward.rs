@@ -7,12 +7,12 @@ use aten::Attention;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Operand, Operands};
 
-use super::side::Side;
+use super::operand::Side;
 use super::{GRAIN, KEYS, LANES, Number, QUERIES};
+use engine::contiguous::computed;
 use engine::gemm::{Matrix, MatrixMut, gemm};
 use engine::math::{Real, vectorised};
-use engine::packed::computed;
-use engine::pool;
+use engine::thread_pool;
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu, CPU)]
 fn attention(plan: &Attention, [output, sums]: [&mut Tensor; 2], _: ...) -> Result<()> {
@@ -171,7 +171,7 @@ impl<T: Number> Task<'_, T> {
         let [items, heads, rows, width] = self.products.query.sizes();
         let blocks = rows.div_ceil(QUERIES);
         let work = QUERIES.saturating_mul(self.products.key.sizes()[2]).saturating_mul(2 * width);
-        pool::over(0..items * heads * blocks, GRAIN.div_ceil(work.max(1)), |pieces| {
+        thread_pool::over(0..items * heads * blocks, GRAIN.div_ceil(work.max(1)), |pieces| {
             let mut running = Running {
                 block: self.products.block(),
                 values: Vec::new(),

@@ -7,22 +7,22 @@
 #![allow(clippy::needless_range_loop, reason = "several arrays have one index")]
 #![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
-mod correlate;
-mod field;
-mod moves;
-mod sums;
+mod geometry;
+mod input_tile;
+mod microkernel;
+mod weight_gradient;
 
 use aten::Window;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Spec};
 
-use engine::elementwise::ahead;
+use engine::contiguous::{computed, fill, packed};
+use engine::elementwise::prefetch;
 use engine::gemm::{Batch, BatchMut, batched};
-use engine::packed::{computed, fill, packed};
-use engine::pool::{self, Lines, Shared};
-use field::{Field, Pass, Rows, Strip};
-use moves::Moves;
-use sums::{LANES, ROWS, STEP, Sums, Term};
+use engine::thread_pool::{self, Lines, Shared};
+use geometry::Moves;
+use input_tile::{Field, Pass, Rows, Strip};
+use microkernel::{LANES, ROWS, STEP, Sums, Term};
 
 /// Elements that stay in the second cache beside others.
 const NEAR: usize = 1 << 17;
@@ -208,7 +208,7 @@ impl Product {
         for (starts, bias) in starts.chunks_exact_mut(lines).zip(bias.unwrap_or_default().chunks_exact(rows)) {
             starts[..rows].copy_from_slice(bias);
         }
-        let pieces = if pool::threads_here() == 1 { 1 } else { 2 * pool::num_threads() };
+        let pieces = if thread_pool::threads_here() == 1 { 1 } else { 2 * thread_pool::num_threads() };
         let batch = self.items / self.groups;
         // Where little is added up, it takes longer to put the images' results apart.
         let most = if self.source.0 < LANES { 1 } else { batch / pieces.div_ceil(self.groups).min(batch) };
@@ -220,7 +220,7 @@ impl Product {
         let chunks = rows.div_ceil(chunk);
         let out = Shared::new(result);
         let work = strips.first().map_or(1, Strip::places).saturating_mul(inner.max(1)).saturating_mul(chunk.min(rows));
-        pool::over(0..chunks * items * strips.len(), GRAIN.div_ceil(work.max(1)), |pieces| {
+        thread_pool::over(0..chunks * items * strips.len(), GRAIN.div_ceil(work.max(1)), |pieces| {
             let (mut field, mut sums) = (Field::new(), Vec::new());
             for piece in pieces {
                 let (item, strip) = (piece / strips.len() % items, &strips[piece % strips.len()]);
@@ -291,7 +291,7 @@ impl Product {
             let height = ROWS.min(rows - first);
             let reach = (height * self.steps.1).min(ROWS * taps) * size_of::<T>();
             for (channel, numbers) in numbers.chunks_exact_mut(taps * ROWS).enumerate() {
-                ahead::for_reading(of_line.as_ptr().wrapping_add((channel + AHEAD) * self.steps.0).cast(), reach);
+                prefetch::for_reading(of_line.as_ptr().wrapping_add((channel + AHEAD) * self.steps.0).cast(), reach);
                 for row in 0..height {
                     let window = &of_line[channel * self.steps.0 + row * self.steps.1..];
                     for (tap, numbers) in pass.taps.iter().zip(numbers.as_chunks_mut::<ROWS>().0) {

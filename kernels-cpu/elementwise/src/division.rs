@@ -6,8 +6,8 @@ use dispatch_runtime::{
 };
 
 use engine::compute::{Field, Ordered, Power};
+use engine::data_movement::packed;
 use engine::elementwise::{Loops, elementwise, in_place, into, loops};
-use engine::moves::packed;
 
 elementwise! {
     div [keeps 1] => cheap over;

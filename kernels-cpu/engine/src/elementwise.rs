@@ -6,12 +6,12 @@
 //! cache's size, so there is one loop for each operator and type, and it is always the packed one.
 #![expect(unsafe_code, reason = "operands that are alike are said to be, to loops that rely on it")]
 
-pub mod ahead;
+mod fusible;
+mod fusion;
 mod gather;
-mod lanes;
 pub mod loop_nest;
-mod pass;
-mod row;
+mod operands;
+pub mod prefetch;
 mod transfer;
 mod transpose;
 
@@ -19,10 +19,10 @@ use dispatch_runtime::{
     DType, Element, Error, ErrorKind, Operand, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
 };
 
-pub use lanes::Lanes;
+pub use fusible::{Bound, Fusible, Kernel, fusible};
+pub use fusion::registers::{Cheap, lane};
 use loop_nest::LoopNest;
-pub use pass::registers::{Cheap, lane};
-pub use row::{Bound, Fusible, Kernel, fusible};
+pub use operands::Lanes;
 pub use transfer::transfer;
 
 /// How an operator treats elements: runs its loop for a type to compute in, or names the types that it has loops for.

@@ -5,8 +5,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Element, operands};
 
 use crate::convert::conversion;
-use crate::moves::{GRAIN, Start};
-use crate::pool::over;
+use crate::data_movement::{GRAIN, Start};
+use crate::thread_pool::over;
 
 /// Fills a tensor whose elements lie side by side.
 pub fn fill(out: &mut Tensor, value: Scalar) -> Result<()> {

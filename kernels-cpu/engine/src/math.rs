@@ -7,28 +7,28 @@
 //!
 //! On a concrete type the standard library's methods win over a trait's: write `Real::exp(x)`, not `x.exp()`.
 
-mod arc;
-mod circular;
 pub mod complex;
+mod double_precision;
 mod error_function;
 mod exponential;
 mod float;
 mod hyperbolic;
+mod inverse_trigonometric;
 mod logarithm;
 mod power;
-mod rare;
 pub mod special;
+mod trigonometric;
 #[cfg(test)]
-mod testing;
+mod ulp_error;
 mod vectorised;
 
-use arc::Arc as Inverse;
-use circular::{Anywhere, Circular};
+use double_precision::Rare;
+pub use double_precision::zeta;
 use error_function::ErrorFunction;
 use hyperbolic::Hyperbolic;
+use inverse_trigonometric::Arc as Inverse;
 use power::Power;
-use rare::Rare;
-pub use rare::zeta;
+use trigonometric::{Anywhere, Circular};
 pub use vectorised::vectorised;
 pub(crate) use vectorised::vectorised_loop;
 
@@ -47,7 +47,7 @@ pub use crate::inlined::vectorised;
 /// ```
 #[inline(always)]
 pub fn map_circular<T: Real>(block: &mut [T], near: impl Fn(T) -> T, exact: impl Fn(T) -> T) {
-    let limit = T::near(circular::NEAR);
+    let limit = T::near(trigonometric::NEAR);
     let far = block.iter().fold(false, |far, x| far | (x.magnitude() >= limit));
     if far {
         for x in block {

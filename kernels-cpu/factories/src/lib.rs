@@ -1,5 +1,5 @@
 //! Tensors out of nothing.
 #![forbid(unsafe_code)]
 
-mod factory;
+mod constant;
 mod sequence;

@@ -5,9 +5,9 @@ use std::ops::Range;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex64, Geometry};
 
+use engine::allocation::{room, usized};
 use engine::compute::Compute;
 use engine::fill::{fill, fill_in_order};
-use engine::numbers::{room, usized};
 
 #[op_impl(aten::arange_start_step, CPU)]
 fn arange_start_step(_plan: &(), out: &mut Tensor, start: Scalar, step: Scalar) -> Result<()> {
@@ -68,7 +68,7 @@ fn logspace(_plan: &(), out: &mut Tensor, start: Scalar, end: Scalar, base: f64)
 fn eye_m(_plan: &(), out: &mut Tensor, n: i64, m: i64) -> Result<()> {
     fill(out, Scalar::Int(0))?;
     if let Some(diagonal) = Geometry::strided(&[n.min(m)], &[m.saturating_add(1)], 0) {
-        engine::moves::copy(&mut out.restride(diagonal)?, &Tensor::from_slice(&[1_u8]))?;
+        engine::data_movement::copy(&mut out.restride(diagonal)?, &Tensor::from_slice(&[1_u8]))?;
     }
     Ok(())
 }

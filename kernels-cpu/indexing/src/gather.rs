@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Element, Geometry, Operand, Problem, operands};
 
+use engine::allocation::usized;
+use engine::data_movement::{ENOUGH, GRAIN, LINE, Start, of_size, packed};
 use engine::elementwise::loop_nest::LoopNest;
-use engine::moves::{ENOUGH, GRAIN, LINE, Start, of_size, packed};
-use engine::numbers::usized;
-use engine::pool::{over, threads_here};
+use engine::thread_pool::{over, threads_here};
 
 /// Fills `out`, which has the sizes of the index, with the elements of `this` at positions of dimension `at`.
 ///

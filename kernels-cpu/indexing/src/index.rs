@@ -10,8 +10,8 @@ use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, broadcast_str
 
 use crate::gather::gathered;
 use crate::mask::Picked;
-use engine::moves::{self, Axis, Step, along, packed, viewed};
-use engine::numbers::usized;
+use engine::allocation::usized;
+use engine::data_movement::{self, Axis, Step, along, packed, viewed};
 
 /// An index whose positions lie side by side.
 fn side_by_side(index: &Tensor) -> Result<Tensor> {
@@ -128,7 +128,7 @@ impl<'a> Lists<'a> {
             if ready(list) {
                 return Ok(list.clone());
             }
-            moves::stretched("indices", list, DType::I64, &indexed.index_sizes)
+            data_movement::stretched("indices", list, DType::I64, &indexed.index_sizes)
         });
         Ok(Self { indexed, positions: positions.collect::<Result<_>>()? })
     }
@@ -261,7 +261,7 @@ fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, so
     if source.geometry().count() < size {
         return Err(BadArgument::count("source", source.sizes(), size..).because("the mask is true so often").into());
     }
-    moves::copy(out, this)?;
+    data_movement::copy(out, this)?;
     let source = packed(source, source.dtype())?;
     along(out, &source, &[Axis { size, to: Step::Table(places), from: Step::Stride(1) }])
 }

@@ -5,9 +5,9 @@
 
 use dispatch_runtime::{BadArgument, Bool, DType, Dims, Operand, Read, Result, Spec, Tensor, operands};
 
-use engine::moves::{of_size, packed};
-use engine::numbers::usized;
-use engine::pool::{Lines, Shared, over};
+use engine::allocation::usized;
+use engine::data_movement::{of_size, packed};
+use engine::thread_pool::{Lines, Shared, over};
 
 /// The elements of a tensor that are not zero.
 ///

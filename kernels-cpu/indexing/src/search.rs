@@ -5,9 +5,9 @@ use std::hint::select_unpredictable;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Problem, operands, result_dtype};
 
+use engine::allocation::usized;
 use engine::convert::computed_in;
-use engine::moves::packed;
-use engine::numbers::usized;
+use engine::data_movement::packed;
 use engine::reduce::lines;
 
 #[op_impl(aten::searchsorted, CPU)]

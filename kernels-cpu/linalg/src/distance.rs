@@ -3,11 +3,11 @@
 use aten::Distances;
 use dispatch_runtime::prelude::*;
 
+use engine::allocation::usized;
 use engine::compute::Fraction;
+use engine::contiguous::{computed, fill, packed, stretched};
 use engine::math::{Real, vectorised};
-use engine::numbers::usized;
-use engine::packed::{computed, fill, packed, stretched};
-use engine::pool::Lines;
+use engine::thread_pool::Lines;
 
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 14;

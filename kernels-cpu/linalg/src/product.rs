@@ -5,9 +5,9 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, DType, ErrorKind, Operand, Operands, Operator, Spec, bf16, f16};
 
 use engine::compute::Compute;
+use engine::contiguous::{computed, fill, packed, stretched};
+use engine::data_movement::{copy, viewed};
 use engine::gemm::{Batch, BatchMut, Entry, Matrix, MatrixMut, batched, gemm};
-use engine::moves::{copy, viewed};
-use engine::packed::{computed, fill, packed, stretched};
 
 const ONE: Scalar = Scalar::Int(1);
 const ZERO: Scalar = Scalar::Int(0);

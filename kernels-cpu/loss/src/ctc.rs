@@ -7,10 +7,10 @@ use aten::Labelling;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Problem};
 
-use engine::numbers::usized;
-use engine::packed::{Packed, fill, packed};
-use engine::packed::{elements, write};
-use engine::pool::Lines;
+use engine::allocation::usized;
+use engine::contiguous::{Packed, fill, packed};
+use engine::contiguous::{elements, write};
+use engine::thread_pool::Lines;
 
 /// What is impossible.
 const NEVER: f64 = f64::NEG_INFINITY;

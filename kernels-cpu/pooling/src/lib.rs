@@ -4,7 +4,7 @@
 #![allow(clippy::needless_bitwise_bool, reason = "a condition without branches becomes vector instructions")]
 #![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
-mod boxes;
+mod windows;
 
 use std::hint::select_unpredictable;
 
@@ -12,12 +12,12 @@ use aten::{RandomWindows, Window};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Dims, Problem};
 
-use boxes::Boxes;
 use engine::compute::Compute;
+use engine::contiguous::{computed, count, fill, packed};
 use engine::inlined::inlined;
-use engine::packed::{computed, count, fill, packed};
-use engine::pool::{self, Lines};
-use engine::reduce::extremes::Ordered;
+use engine::reduce::min_max::Ordered;
+use engine::thread_pool::{self, Lines};
+use windows::Boxes;
 
 /// What averages and maxima are computed in.
 trait Part: Compute + Ordered {
@@ -142,7 +142,7 @@ fn largest<T: Part>(
             let boxes = boxes(&results);
             let (area, places) = (boxes.area(), boxes.places());
             let (out, found) = (Lines::new(out, places), Lines::new(found, places));
-            pool::over(0..out.len(), GRAIN.div_ceil(area.max(1)), |range| {
+            thread_pool::over(0..out.len(), GRAIN.div_ceil(area.max(1)), |range| {
                 for plane in range {
                     let image = &elements[plane * area..][..area];
                     // SAFETY: every plane is in one piece.
@@ -227,7 +227,7 @@ macro_rules! fractional_pools {
     ($($rank:literal $pool:ident;)*) => {$(
         #[op_impl(aten::$pool, CPU)]
         fn $pool(plan: &RandomWindows, out: [&mut Tensor; 2], _: ...) -> Result<()> {
-            let samples = engine::packed::elements::<f64>(random_samples)?;
+            let samples = engine::contiguous::elements::<f64>(random_samples)?;
             let image = &this.sizes()[this.sizes().len() - $rank..];
             let starts = |results: &[i64]| starts(&samples, this.dtype() != DType::F64, [&plan.kernel, image, results]);
             computed!($pool "self", this.dtype(); T in [f32 f64] => {

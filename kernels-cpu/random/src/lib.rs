@@ -5,21 +5,21 @@
 #![allow(clippy::needless_range_loop, reason = "several arrays have one index")]
 #![expect(unsafe_code, reason = "places that a loop nest checked")]
 
-mod coin;
-mod continuous;
-mod draws;
-mod drops;
+mod bernoulli;
+mod distributions;
+mod dropout;
 mod integers;
-mod shaped;
+mod multinomial;
+mod tensor_parameters;
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Operands, Problem, Spec, philox};
 
 use engine::convert::conversion;
+use engine::data_movement::Start;
 use engine::elementwise::transfer;
 use engine::math::vectorised;
-use engine::moves::Start;
-use engine::pool::over;
+use engine::thread_pool::over;
 
 const GROUP: usize = Generator::GROUP;
 

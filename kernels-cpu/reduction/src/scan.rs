@@ -6,7 +6,7 @@ use crate::sums::Wide;
 use engine::compute::Compute;
 use engine::math::Real;
 use engine::math::complex::log_sum;
-use engine::reduce::extremes::Ordered;
+use engine::reduce::min_max::Ordered;
 use engine::reduce::{computed, lines, marked};
 
 /// Running sums or products, kept in the wider type.

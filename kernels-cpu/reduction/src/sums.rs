@@ -7,7 +7,7 @@ use dispatch_runtime::{Arithmetic, Bool, Complex32, Complex64, Reduced, Result, 
 
 use engine::compute::Compute;
 use engine::inlined::inlined;
-use engine::reduce::extremes::Ordered;
+use engine::reduce::min_max::Ordered;
 use engine::reduce::{Fold, MOST_IN_A_LANE, computed, fold_into};
 
 /// What sums of this type are kept in.

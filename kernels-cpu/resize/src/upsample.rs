@@ -4,15 +4,15 @@
 //! linear and cubic ways differ in these taps only, and a gradient walks through the same taps the other way.
 #![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
-mod bytes;
 mod taps;
+mod uint8;
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Dims, OutOfMemory};
 
 use engine::compute::Compute;
-use engine::packed::{computed, fill, packed};
-use engine::pool::{self, Lines};
+use engine::contiguous::{computed, fill, packed};
+use engine::thread_pool::{self, Lines};
 pub(crate) use taps::curve;
 use taps::{Taps, Way};
 
@@ -51,7 +51,7 @@ macro_rules! upsamples {
     )*};
     (@bytes bytes $this:expr, $out:expr, $way:expr, $scales:expr) => {
         if $this.dtype() == DType::U8 {
-            return bytes::resize($this, $out, $way, $scales);
+            return uint8::resize($this, $out, $way, $scales);
         }
     };
     (@computed [$($ty:ident)+] $name:ident $argument:literal, $dtype:expr, $T:ident => $body:expr) => {
@@ -99,7 +99,7 @@ fn resize<T: Compute>(this: &Tensor, out: &mut Tensor, way: (Way, bool), scales:
         let (area, width) = (deep.from * down.from * across.from, across.from);
         let rows = deep.to * down.to;
         let lines = Lines::new(out, across.to);
-        pool::over(0..lines.len(), GRAIN.div_ceil(across.to), |range| {
+        thread_pool::over(0..lines.len(), GRAIN.div_ceil(across.to), |range| {
             let mut blend = vec![T::ZERO; width];
             for line in range {
                 let image = &elements[line / rows * area..][..area];
@@ -135,7 +135,7 @@ fn back<T: Compute>(grad_output: &Tensor, out: &mut Tensor, way: (Way, bool), sc
         let (area, width) = (deep.from * down.from * across.from, across.from);
         let rows = deep.to * down.to;
         let images = Lines::new(out, area);
-        pool::over(0..images.len(), GRAIN.div_ceil(area), |range| {
+        thread_pool::over(0..images.len(), GRAIN.div_ceil(area), |range| {
             let mut blend = vec![T::ZERO; width];
             for index in range {
                 // SAFETY: every image is in one piece.

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use engine::moves::packed;
+use engine::data_movement::packed;
 
 #[op_impl(aten::alias_copy, CPU)]
 fn alias_copy(this: &Tensor) -> Result<Tensor> {

@@ -7,10 +7,10 @@ use aten::{Joined, Roll};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Spec, operands};
 
+use engine::allocation::{room, usized};
+use engine::data_movement::{Axis, GRAIN, Start, Step, along, copy, copy_called, packed};
 use engine::elementwise::loop_nest::LoopNest;
-use engine::moves::{Axis, GRAIN, Start, Step, along, copy, copy_called, packed};
-use engine::numbers::{room, usized};
-use engine::pool::over;
+use engine::thread_pool::over;
 
 #[op_impl(aten::cat, CPU)]
 fn cat(plan: &Joined<'_>, out: &mut Tensor) -> Result<()> {

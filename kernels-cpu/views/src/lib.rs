@@ -2,6 +2,6 @@
 #![allow(clippy::needless_for_each, reason = "a short step at the end of a chain")]
 
 mod copies;
-mod copying;
+mod copy;
 mod join;
-mod pads;
+mod pad;

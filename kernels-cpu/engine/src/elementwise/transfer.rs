@@ -7,8 +7,8 @@ use super::LoopNest;
 use super::gather::{gather, repeat};
 use super::transpose::Tiles;
 use crate::convert::{Convert, conversion};
-use crate::moves::Start;
-use crate::pool;
+use crate::data_movement::Start;
+use crate::thread_pool;
 
 /// How many elements are worth another thread.
 const GRAIN: usize = 32 * 1024;
@@ -29,7 +29,7 @@ pub fn transfer(operands: &Operands<'_, 1, 1>) {
         return unsafe { tiles.copy(to.start(), from.start()) };
     }
     let (to, from) = (Start(to.start()), Start(from.start()));
-    pool::over(0..nest.count(), GRAIN, |part| {
+    thread_pool::over(0..nest.count(), GRAIN, |part| {
         let (_, [to_step, from_step]) = nest.row();
         nest.rows(part.start, part.end, |[to_offset, from_offset], count| {
             let (to, from) = (to.at(to_offset), from.at(from_offset));

@@ -5,9 +5,9 @@
 //! else keeps enough of them on their way.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
-use super::{LoopNest, ahead};
-use crate::moves::Start;
-use crate::pool::over;
+use super::{LoopNest, prefetch};
+use crate::data_movement::Start;
+use crate::thread_pool::over;
 
 /// Bytes that a tile reads or writes at once.
 const LINE: usize = 128;
@@ -96,7 +96,7 @@ impl Tiles {
         let mut line = [[0_u8; SIZE]; LINE];
         for column in 0..here.columns {
             let offset = column.cast_signed() * self.across.1;
-            ahead::for_reading(next.from.wrapping_offset(offset), LINE);
+            prefetch::for_reading(next.from.wrapping_offset(offset), LINE);
             let from = here.from.wrapping_offset(offset);
             // SAFETY: as the caller says; a line has room for `LINE` elements, and there are fewer rows.
             unsafe { std::ptr::copy_nonoverlapping(from, line.as_mut_ptr().cast(), here.rows * SIZE) };
@@ -106,7 +106,7 @@ impl Tiles {
         }
         for row in 0..here.rows {
             let offset = row.cast_signed() * self.down.1;
-            ahead::for_writing(next.to.wrapping_offset(offset), LINE);
+            prefetch::for_writing(next.to.wrapping_offset(offset), LINE);
             let line = &tile[row * side..row * side + here.columns];
             // SAFETY: as the caller says.
             unsafe {

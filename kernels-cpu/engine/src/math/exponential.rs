@@ -155,7 +155,7 @@ fn scale<T: Exponential>(x: T, r: T, shifted: T, tiny: bool) -> T {
 #[cfg(test)]
 mod tests {
     use crate::math::Real;
-    use crate::math::testing::check;
+    use crate::math::ulp_error::check;
 
     #[test]
     fn exponentials_are_right_to_the_last_places() {

@@ -2,8 +2,8 @@
 
 use dispatch_runtime::{OutOfMemory, Scalar};
 
+use engine::allocation::room;
 use engine::compute::{Compute, Precision};
-use engine::numbers::room;
 
 /// How elements between those of the image come about.
 #[derive(Clone, Copy, PartialEq, Eq)]
