@@ -22,26 +22,26 @@ pub use face::{
     At, DefaultDevice, Ellipsis, Fetch, Index, Indices, Item, Make, NewAxis, Options, Slice, default_device,
 };
 #[cfg(feature = "attention")]
-pub use families::attention::*;
-pub use families::elementwise::*;
-pub use families::factories::*;
-pub use families::indexing::*;
+pub use families::attention::operators::*;
+pub use families::elementwise::operators::*;
+pub use families::factories::operators::*;
+pub use families::indexing::operators::*;
 #[cfg(feature = "linalg")]
-pub use families::linalg::*;
+pub use families::linalg::operators::*;
 #[cfg(feature = "loss")]
-pub use families::loss::*;
+pub use families::loss::operators::*;
 #[cfg(feature = "norm")]
-pub use families::norm::*;
+pub use families::norm::operators::*;
 #[cfg(feature = "pooling")]
-pub use families::pooling::*;
+pub use families::pooling::operators::*;
 #[cfg(feature = "random")]
-pub use families::random::*;
-pub use families::reduction::*;
+pub use families::random::operators::*;
+pub use families::reduction::operators::*;
 #[cfg(feature = "resize")]
-pub use families::resize::*;
+pub use families::resize::operators::*;
 #[cfg(feature = "sort")]
-pub use families::sort::*;
-pub use families::views::*;
+pub use families::sort::operators::*;
+pub use families::views::operators::*;
 pub use methods::Methods;
 
 /// The operators of a family that can be left out. The compiler's error for one that is missing names the feature only if the item that is
@@ -49,7 +49,7 @@ pub use methods::Methods;
 macro_rules! family {
     ($feature:tt $family:ident: $($function:ident)*) => {
         #[cfg(feature = $feature)]
-        pub use crate::families::$family::{$($function),*};
+        pub use crate::families::$family::operators::{$($function),*};
         #[cfg(not(feature = $feature))]
         dispatch_runtime::left_out!($feature, "aten", stringify!($($function)*));
     };

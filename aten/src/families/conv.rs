@@ -3,5 +3,7 @@
 mod by_rank;
 mod convolutions;
 
-pub use by_rank::*;
-pub use convolutions::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{by_rank::*, convolutions::*};
+}

@@ -18,20 +18,10 @@ mod rounding;
 mod special;
 mod unary;
 
-pub use activation::*;
-pub use aliases::*;
-pub use arithmetic::*;
-pub use bounds::*;
-pub use choice::*;
-pub use closeness::*;
-pub use comparison::*;
-pub use complex_parts::*;
-pub use differences::*;
-pub use division::*;
-pub use dtypes::*;
-pub use gates::*;
-pub use gradients::*;
-pub use logic::*;
-pub use rounding::*;
-pub use special::*;
-pub use unary::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{
+        activation::*, aliases::*, arithmetic::*, bounds::*, choice::*, closeness::*, comparison::*, complex_parts::*,
+        differences::*, division::*, dtypes::*, gates::*, gradients::*, logic::*, rounding::*, special::*, unary::*,
+    };
+}

@@ -5,7 +5,7 @@ mod ranges;
 mod sequence;
 mod windows;
 
-pub use factory::*;
-pub use ranges::*;
-pub use sequence::*;
-pub use windows::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{factory::*, ranges::*, sequence::*, windows::*};
+}

@@ -7,9 +7,7 @@ mod scatter;
 mod search;
 mod segments;
 
-pub use bags::*;
-pub use elements::*;
-pub use masked::*;
-pub use scatter::*;
-pub use search::*;
-pub use segments::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{bags::*, elements::*, masked::*, scatter::*, search::*, segments::*};
+}

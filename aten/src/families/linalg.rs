@@ -7,9 +7,7 @@ mod distance;
 mod equations;
 mod product;
 
-pub use chains::*;
-pub use contraction::*;
-pub use covariance::*;
-pub use distance::*;
-pub use equations::*;
-pub use product::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{chains::*, contraction::*, covariance::*, distance::*, equations::*, product::*};
+}

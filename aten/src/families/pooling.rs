@@ -5,7 +5,7 @@ mod lines;
 mod pools;
 mod unpooling;
 
-pub use fractional::*;
-pub use lines::*;
-pub use pools::*;
-pub use unpooling::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{fractional::*, lines::*, pools::*, unpooling::*};
+}

@@ -16,16 +16,13 @@ mod shaped;
 
 use dispatch_runtime::{BadArgument, DTypes, Expected, Plan, Scalar, Spec, Tensor};
 
-pub use coin::*;
-pub use continuous::*;
-pub use draws::*;
-pub use drops::*;
-pub use factory::*;
-pub use integer_factory::*;
-pub use integers::*;
-pub use leaky::*;
-pub use normals::*;
-pub use shaped::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{
+        coin::*, continuous::*, draws::*, drops::*, factory::*, integer_factory::*, integers::*, leaky::*, normals::*,
+        shaped::*,
+    };
+}
 
 /// The plan of a tensor that is as another one, and filled.
 fn filled<V>(this: &Tensor, value: V) -> Plan<V> {

@@ -4,5 +4,7 @@ mod checks;
 mod networks;
 mod packs;
 
-pub use networks::*;
-pub use packs::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{networks::*, packs::*};
+}

@@ -7,9 +7,7 @@ mod norms;
 mod scan;
 mod totals;
 
-pub use counting::*;
-pub use means::*;
-pub use moments::*;
-pub use norms::*;
-pub use scan::*;
-pub use totals::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{counting::*, means::*, moments::*, norms::*, scan::*, totals::*};
+}

@@ -5,7 +5,7 @@ mod histogram;
 mod order;
 mod quantiles;
 
-pub use distinct::*;
-pub use histogram::*;
-pub use order::*;
-pub use quantiles::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{distinct::*, histogram::*, order::*, quantiles::*};
+}

@@ -16,18 +16,10 @@ mod select;
 mod shuffles;
 mod splits;
 
-pub use blocks::*;
-pub use borders::*;
-pub use copies::*;
-pub use copying::*;
-pub use extents::*;
-pub use geometry::*;
-pub use gradients::*;
-pub use join::*;
-pub use lists::*;
-pub use pads::*;
-pub use pinning::*;
-pub use ranks::*;
-pub use select::*;
-pub use shuffles::*;
-pub use splits::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{
+        blocks::*, borders::*, copies::*, copying::*, extents::*, geometry::*, gradients::*, join::*, lists::*,
+        pads::*, pinning::*, ranks::*, select::*, shuffles::*, splits::*,
+    };
+}

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Expected};
 
-use super::counted_in;
+use super::sequence::counted_in;
 use crate::prelude::*;
 
 /// The numbers from `start` up to `end`, `step` apart.

@@ -3,8 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Spec};
 
-use crate::families::factories::check_plain;
-use crate::{empty_like, empty_memory_format, random__from};
+use crate::{check_plain, empty_like, empty_memory_format, random__from};
 
 /// Whole numbers from zero up to below `high`.
 #[op_def(
