@@ -8,19 +8,19 @@
 )]
 
 #[allow(dead_code, reason = "the families that use an item may be left out")]
-mod common;
-mod face;
+mod checks;
 mod families;
+#[rustfmt::skip]
+mod family_functions;
 pub mod functional;
+#[allow(dead_code, reason = "the families that use an item may be left out")]
+mod geometry;
+mod is_random;
 #[rustfmt::skip]
 mod methods;
-#[rustfmt::skip]
-mod names;
+mod tensor_api;
 
-pub use common::*;
-pub use face::{
-    At, DefaultDevice, Ellipsis, Fetch, Index, Indices, Item, Make, NewAxis, Options, Slice, default_device,
-};
+pub use checks::*;
 #[cfg(feature = "attention")]
 pub use families::attention::operators::*;
 pub use families::elementwise::operators::*;
@@ -42,7 +42,12 @@ pub use families::resize::operators::*;
 #[cfg(feature = "sort")]
 pub use families::sort::operators::*;
 pub use families::views::operators::*;
+pub use geometry::*;
+pub use is_random::is_random;
 pub use methods::Methods;
+pub use tensor_api::{
+    At, DefaultDevice, Ellipsis, Fetch, Index, Indices, Item, Make, NewAxis, Options, Slice, default_device,
+};
 
 /// The operators of a family that can be left out. The compiler's error for one that is missing names the feature only if the item that is
 /// left out has the operator's name, so they are listed.
@@ -55,7 +60,7 @@ macro_rules! family {
     };
 }
 
-names::of_families!(family);
+family_functions::of_families!(family);
 
 /// What makes tensors pleasant: `Tensor::zeros(..)`, `x.to(..)`, `x.i((.., 0))`.
 ///

@@ -36,7 +36,7 @@ EDITS = {
         (10, 25),
     ),
     "one definition": (
-        "aten/src/families/elementwise/gates.rs",
+        "aten/src/families/elementwise/glu.rs",
         "/// One half of a dimension, times the sigmoid of the other.\n",
         "/// Edited {}.\n",
         (20, 45),

@@ -1,9 +1,9 @@
 //! Convolutions.
 
-mod by_rank;
-mod convolutions;
+mod conv_nd;
+mod convolution;
 
 /// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
 pub(crate) mod operators {
-    pub use super::{by_rank::*, convolutions::*};
+    pub use super::{conv_nd::*, convolution::*};
 }

@@ -1,19 +1,18 @@
 //! One number for each number: arithmetic, comparisons, functions, activations, and the dtypes they compute in.
 
 mod activation;
+mod activation_backward;
 mod aliases;
 mod arithmetic;
-mod bounds;
-mod choice;
 mod closeness;
 mod comparison;
-mod complex_parts;
-mod differences;
+mod complex;
+mod conditional;
 mod division;
 mod dtypes;
-mod gates;
-mod gradients;
+mod glu;
 mod logic;
+mod min_max;
 mod rounding;
 mod special;
 mod unary;
@@ -21,7 +20,7 @@ mod unary;
 /// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
 pub(crate) mod operators {
     pub use super::{
-        activation::*, aliases::*, arithmetic::*, bounds::*, choice::*, closeness::*, comparison::*, complex_parts::*,
-        differences::*, division::*, dtypes::*, gates::*, gradients::*, logic::*, rounding::*, special::*, unary::*,
+        activation::*, activation_backward::*, aliases::*, arithmetic::*, closeness::*, comparison::*, complex::*,
+        conditional::*, division::*, dtypes::*, glu::*, logic::*, min_max::*, rounding::*, special::*, unary::*,
     };
 }

@@ -1,13 +1,13 @@
 //! Elements at places: indexing, masks, scatters, segments, searches.
 
-mod bags;
-mod elements;
-mod masked;
+mod embedding_bag;
+mod index;
 mod scatter;
 mod search;
-mod segments;
+mod segment_reduce;
+mod unsafe_index;
 
 /// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
 pub(crate) mod operators {
-    pub use super::{bags::*, elements::*, masked::*, scatter::*, search::*, segments::*};
+    pub use super::{embedding_bag::*, index::*, scatter::*, search::*, segment_reduce::*, unsafe_index::*};
 }

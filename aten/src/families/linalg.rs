@@ -1,13 +1,13 @@
 //! Products of matrices, and what is made of them.
 
-mod chains;
 mod contraction;
 mod covariance;
 mod distance;
-mod equations;
+mod einsum;
+mod multi_dot;
 mod product;
 
 /// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
 pub(crate) mod operators {
-    pub use super::{chains::*, contraction::*, covariance::*, distance::*, equations::*, product::*};
+    pub use super::{contraction::*, covariance::*, distance::*, einsum::*, multi_dot::*, product::*};
 }

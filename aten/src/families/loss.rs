@@ -1,6 +1,6 @@
 //! Losses: how far from a target, all in all.
 
-mod contrast;
+mod contrastive;
 mod ctc;
 mod likelihood;
 mod margin;
@@ -13,7 +13,7 @@ use crate::{mean, sum};
 
 /// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
 pub(crate) mod operators {
-    pub use super::{Reduction, contrast::*, ctc::*, likelihood::*, margin::*, pointwise::*};
+    pub use super::{Reduction, contrastive::*, ctc::*, likelihood::*, margin::*, pointwise::*};
 }
 
 /// What becomes of the losses of all elements.

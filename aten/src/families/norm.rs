@@ -4,7 +4,7 @@ mod batch;
 mod group;
 mod instance;
 mod layer;
-mod root;
+mod rms;
 mod softmax;
 
 use dispatch_runtime::prelude::*;
@@ -14,7 +14,7 @@ use crate::images_like;
 
 /// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
 pub(crate) mod operators {
-    pub use super::{batch::*, group::*, instance::*, layer::*, root::*, softmax::*};
+    pub use super::{batch::*, group::*, instance::*, layer::*, rms::*, softmax::*};
 }
 
 fn check_floating(input: &Tensor) -> Result<(), BadArgument> {

@@ -3,24 +3,24 @@
 //! A kernel reserves blocks of the generator's stream, and every number is a function of its place there, so that a call gives the same
 //! numbers on every backend and with any number of threads: see [`Generator::GROUP`](dispatch_runtime::Generator::GROUP).
 
-mod coin;
-mod continuous;
-mod draws;
-mod drops;
-mod factory;
-mod integer_factory;
+mod bernoulli;
+mod distributions;
+mod dropout;
 mod integers;
-mod leaky;
+mod multinomial;
 mod normals;
-mod shaped;
+mod rand;
+mod randint;
+mod rrelu;
+mod tensor_parameters;
 
 use dispatch_runtime::{BadArgument, DTypes, Expected, Plan, Scalar, Spec, Tensor};
 
 /// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
 pub(crate) mod operators {
     pub use super::{
-        coin::*, continuous::*, draws::*, drops::*, factory::*, integer_factory::*, integers::*, leaky::*, normals::*,
-        shaped::*,
+        bernoulli::*, distributions::*, dropout::*, integers::*, multinomial::*, normals::*, rand::*, randint::*,
+        rrelu::*, tensor_parameters::*,
     };
 }
 

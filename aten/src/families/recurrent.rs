@@ -1,10 +1,10 @@
 //! Networks over sequences, and packed sequences.
 
 mod checks;
-mod networks;
-mod packs;
+mod layers;
+mod packed_sequence;
 
 /// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
 pub(crate) mod operators {
-    pub use super::{networks::*, packs::*};
+    pub use super::{layers::*, packed_sequence::*};
 }

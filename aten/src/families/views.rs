@@ -2,24 +2,24 @@
 
 mod blocks;
 mod borders;
-mod copies;
-mod copying;
-mod extents;
-mod geometry;
-mod gradients;
+mod combinations;
+mod copy;
+mod expand;
 mod join;
-mod lists;
-mod pads;
-mod pinning;
-mod ranks;
+mod metadata;
+mod pad;
+mod pinned_memory;
+mod pixel_shuffle;
+mod reshape;
 mod select;
-mod shuffles;
-mod splits;
+mod split;
+mod view_backward;
+mod view_copies;
 
 /// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
 pub(crate) mod operators {
     pub use super::{
-        blocks::*, borders::*, copies::*, copying::*, extents::*, geometry::*, gradients::*, join::*, lists::*,
-        pads::*, pinning::*, ranks::*, select::*, shuffles::*, splits::*,
+        blocks::*, borders::*, combinations::*, copy::*, expand::*, join::*, metadata::*, pad::*, pinned_memory::*,
+        pixel_shuffle::*, reshape::*, select::*, split::*, view_backward::*, view_copies::*,
     };
 }

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{BadArgument, Tensor};
 
-use super::networks::{Cell, Stack};
+use super::layers::{Cell, Stack};
 use crate::{check_dtypes, check_letters};
 
 impl Stack<'_> {

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Promotion, Spec, wrap_dim};
 
-use super::totals::placed;
+use super::sums::placed;
 use crate::sum_dtype;
 
 /// The sums of all elements up to each.

@@ -3,7 +3,7 @@
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
-use super::pads::{Border, Bordered, bordered, unbordered};
+use super::pad::{Border, Bordered, bordered, unbordered};
 
 macro_rules! borders {
     ($(#[doc = $doc:literal] $name:ident $plan:ident $schema:literal, $backward:ident $backward_plan:ident $backward_schema:literal:

@@ -80,7 +80,7 @@ fn check_stacked(tensors: &[Tensor], rank: usize) -> Result<(), BadArgument> {
         2 => 0,
         _ => 2,
     };
-    super::ranks::check_joined(tensors, dim, |sizes| match (sizes, rank) {
+    super::expand::check_joined(tensors, dim, |sizes| match (sizes, rank) {
         ([], _) => Dims::from_elem(1, rank),
         (&[size], 2) => Dims::from_slice(&[1, size]),
         (&[size], 3) => Dims::from_slice(&[1, size, 1]),
@@ -92,14 +92,14 @@ fn check_stacked(tensors: &[Tensor], rank: usize) -> Result<(), BadArgument> {
 /// The tensors beside each other: along the second dimension, and vectors along the first.
 #[op_def("hstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stacked(tensors, 1))]
 pub fn hstack(tensors: &[Tensor]) -> Result<Tensor> {
-    let parts = super::ranks::at_least(tensors, 1)?;
+    let parts = super::expand::at_least(tensors, 1)?;
     cat(&parts, i64::from(parts.first().is_some_and(|part| part.sizes().len() != 1)))
 }
 
 /// The tensors below each other, a vector being a row.
 #[op_def("vstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stacked(tensors, 2))]
 pub fn vstack(tensors: &[Tensor]) -> Result<Tensor> {
-    cat(&super::ranks::at_least(tensors, 2)?, 0)
+    cat(&super::expand::at_least(tensors, 2)?, 0)
 }
 
 /// [`vstack`], as it is called elsewhere.
@@ -109,7 +109,7 @@ pub fn row_stack(_: ...) -> Result<Tensor>;
 /// The tensors behind each other, along the third dimension.
 #[op_def("dstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stacked(tensors, 3))]
 pub fn dstack(tensors: &[Tensor]) -> Result<Tensor> {
-    cat(&super::ranks::at_least(tensors, 3)?, 2)
+    cat(&super::expand::at_least(tensors, 3)?, 2)
 }
 
 /// The tensor so many times in each dimension.

@@ -3,12 +3,12 @@
 //! The runtime knows no operator, so what a tensor can do is in traits beside the operators that do it. Everything here calls
 //! operators, and so goes through every layer; nothing here computes.
 
-mod fetch;
+mod convert;
+mod factories;
 mod index;
-mod make;
 mod options;
 
-pub use fetch::{Fetch, Item};
+pub use convert::{Fetch, Item};
+pub use factories::Make;
 pub use index::{At, Ellipsis, Index, Indices, NewAxis, Slice};
-pub use make::Make;
 pub use options::{DefaultDevice, Options, default_device};

@@ -7,7 +7,7 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use super::checks::check_step;
-use super::packs::batch_sizes_of;
+use super::packed_sequence::batch_sizes_of;
 use crate::check_calls;
 use crate::{
     add, cat, chunk, dropout, flatten_using_ints, linear, mul, narrow, relu, reshape, select_int, sigmoid,

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DimFlags, Reduced, Spec};
 
-use super::totals::mean_dim_plan;
+use super::sums::mean_dim_plan;
 
 /// The variances over these dimensions; `correction`, 1 if not given, is taken from how many elements there are.
 #[op_def(

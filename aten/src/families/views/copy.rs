@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Problem, Spec, Storage, broadcast};
 
-use super::pinning::room_beside;
+use super::pinned_memory::room_beside;
 
 /// Copies the elements of `src`, converted and broadcast.
 #[op_def(

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, MemoryFormat, Problem};
 
-use super::convolutions::convolved;
+use super::convolution::convolved;
 use crate::{Window, convolution};
 
 /// Convolves an image that may have come without a batch.
