@@ -8,8 +8,7 @@
 
 use std::ops::Range;
 
-use super::copy_row;
-use super::microkernel::{LANES, STEP};
+use crate::microkernel::{LANES, STEP};
 use engine::compute::Compute;
 
 /// One element of the window.
@@ -315,5 +314,21 @@ impl<T: Compute> Field<T> {
         /// Elements that stay in the first cache beside others.
         const NEAREST: usize = 1 << 13;
         (NEAREST / (pass.rows_met * (STEP + 2 * LANES))).max(1) * pass.taps.len()
+    }
+}
+
+/// Copies as many elements as there are. Rows of small pictures take less than a call would.
+#[inline(always)]
+pub(super) fn copy_row<T: Copy>(from: &[T], to: &mut [T]) {
+    const HALF: usize = 8;
+    if let (HALF..=16, Some(first), Some(last)) = (from.len(), from.first_chunk::<HALF>(), from.last_chunk::<HALF>())
+        && let Some(start) = to.first_chunk_mut()
+    {
+        *start = *first;
+        if let Some(end) = to.last_chunk_mut() {
+            *end = *last;
+        }
+    } else {
+        to.copy_from_slice(from);
     }
 }

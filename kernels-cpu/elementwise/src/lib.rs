@@ -13,6 +13,6 @@ mod division;
 mod glu;
 mod logic;
 mod min_max;
-mod rounding;
+mod power;
 pub mod special;
 mod unary;

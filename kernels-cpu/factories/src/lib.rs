@@ -2,4 +2,5 @@
 #![forbid(unsafe_code)]
 
 mod constant;
+mod matrix;
 mod sequence;

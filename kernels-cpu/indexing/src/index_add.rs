@@ -4,10 +4,9 @@ use aten::{AddAt, Indexed, ReduceAt};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Spec};
 
-use crate::combine::{Reducible, Way, ready, reduced, summed};
+use crate::combine::{Way, ready, reduced, summed};
 use crate::index::{Lists, Negative, inside, positions};
 use crate::scatter::{list_of, one, rows};
-use engine::allocation::{times, usized};
 use engine::compute::Compute;
 use engine::convert::computed_in;
 use engine::data_movement::{Axis, Step, along, copy, packed, stretched};
@@ -94,44 +93,4 @@ fn put_flat(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
         along(&mut row, &source, &axes)?;
     }
     if is_row { Ok(()) } else { copy(out, &row) }
-}
-
-#[op_impl(aten::embedding_dense_backward, CPU)]
-fn embedding_dense_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
-    let mut list = positions(indices)?;
-    inside("indices", &mut list, num_weights, Negative::IsOutside)?;
-    let width = grad_output.sizes().last().copied().unwrap_or(0);
-    let computed = computed_in(grad_output.dtype());
-    let mut grads = if grad_output.geometry().is_contiguous() && !scale_grad_by_freq {
-        ready(grad_output)?
-    } else {
-        packed(grad_output, computed)?
-    };
-    if scale_grad_by_freq {
-        match computed {
-            DType::F64 => weigh::<f64>(&mut grads, &list, num_weights)?,
-            _ => weigh::<f32>(&mut grads, &list, num_weights)?,
-        }
-    }
-    // Padding has no gradient.
-    let known = (0..).zip(&list).filter(|(_, row)| **row != padding_idx);
-    let (from, to): (Vec<i64>, Vec<i64>) = known.map(|(i, row): (i64, _)| (i * width, row * width)).unzip();
-    let size = i64::try_from(to.len()).unwrap_or(i64::MAX);
-    let rows = Axis { size, to: Step::Table(to), from: Step::Table(from) };
-    let columns = Axis::strided(width, 1, 1);
-    summed(out, &one(Scalar::Int(0), computed)?, &grads, &[rows, columns])
-}
-
-/// Shares gradients among the positions that have the same row.
-fn weigh<T: Reducible>(grads: &mut Tensor, list: &[i64], num_weights: i64) -> Result<()> {
-    if grads.geometry().count() == 0 {
-        return Ok(());
-    }
-    let mut counts = times(0_i64, usized(num_weights))?;
-    list.iter().for_each(|&row| counts[usized(row)] += 1);
-    let width = usized(grads.sizes().last().copied().unwrap_or(0)).max(1);
-    for (grads, &row) in grads.write::<T>()?.chunks_exact_mut(width).zip(list) {
-        grads.iter_mut().for_each(|grad| *grad = grad.shared(counts[usized(row)]));
-    }
-    Ok(())
 }

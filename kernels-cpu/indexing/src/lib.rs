@@ -2,10 +2,12 @@
 #![allow(clippy::needless_for_each, reason = "a short step at the end of a chain")]
 
 pub mod combine;
+mod embedding;
 mod embedding_bag;
 mod gather;
 mod index;
 mod index_add;
+mod item;
 mod mask;
 mod scatter;
 mod search;

@@ -2,6 +2,7 @@
 
 use dispatch_runtime::{DType, Device, Layout, MemoryFormat, Operands, Pointwise, Result, Scalar, Tensor, op_impl};
 
+use engine::data_movement::packed;
 use engine::elementwise::{Bound, fusible, transfer};
 
 #[op_impl(aten::copy_, CPU)]
@@ -35,4 +36,9 @@ fn written(this: &mut Tensor, src: &Tensor, name: &'static str) -> Result<()> {
     let operands = Operands::take(&["self"], [this], &[name], [src])?;
     transfer(&operands);
     Ok(())
+}
+
+#[op_impl(aten::alias_copy, CPU)]
+fn alias_copy(this: &Tensor) -> Result<Tensor> {
+    packed(this, this.dtype())
 }
