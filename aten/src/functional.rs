@@ -5,8 +5,6 @@
 
 #[cfg(feature = "attention")]
 mod attention;
-#[cfg(feature = "pooling")]
-mod channels;
 #[cfg(feature = "conv")]
 mod conv;
 mod elementwise;
@@ -19,26 +17,24 @@ mod pooling;
 mod random;
 #[cfg(feature = "resize")]
 mod resize;
-#[cfg(feature = "norm")]
-mod softmax;
 
 #[cfg(feature = "attention")]
 pub use attention::{InProjection, MultiHead, Viewed, Weights, multi_head_attention_forward};
-#[cfg(feature = "pooling")]
-pub use channels::local_response_norm;
 #[cfg(feature = "conv")]
 pub use conv::{fold, unfold};
 pub use elementwise::{softsign, tanhshrink};
 #[cfg(feature = "loss")]
 pub use loss::{gaussian_nll_loss, triplet_margin_with_distance_loss};
+#[cfg(all(feature = "norm", feature = "random"))]
+pub use norm::gumbel_softmax;
+#[cfg(feature = "pooling")]
+pub use norm::local_response_norm;
 pub use norm::normalize;
+#[cfg(feature = "norm")]
+pub use norm::softmin;
 #[cfg(feature = "pooling")]
 pub use pooling::{lp_pool1d, lp_pool2d, lp_pool3d};
 #[cfg(feature = "random")]
 pub use random::{dropout1d, dropout2d, dropout3d};
 #[cfg(feature = "resize")]
 pub use resize::{Size, Style, interpolate};
-#[cfg(all(feature = "norm", feature = "random"))]
-pub use softmax::gumbel_softmax;
-#[cfg(feature = "norm")]
-pub use softmax::softmin;

@@ -4,7 +4,6 @@ mod activation;
 mod activation_backward;
 mod aliases;
 mod arithmetic;
-mod closeness;
 mod comparison;
 mod complex;
 mod conditional;
@@ -13,14 +12,14 @@ mod dtypes;
 mod glu;
 mod logic;
 mod min_max;
-mod rounding;
+mod power;
 mod special;
 mod unary;
 
 /// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
 pub(crate) mod operators {
     pub use super::{
-        activation::*, activation_backward::*, aliases::*, arithmetic::*, closeness::*, comparison::*, complex::*,
-        conditional::*, division::*, dtypes::*, glu::*, logic::*, min_max::*, rounding::*, special::*, unary::*,
+        activation::*, activation_backward::*, aliases::*, arithmetic::*, comparison::*, complex::*, conditional::*,
+        division::*, dtypes::*, glu::*, logic::*, min_max::*, power::*, special::*, unary::*,
     };
 }

@@ -8,7 +8,6 @@ mod distributions;
 mod dropout;
 mod integers;
 mod multinomial;
-mod normals;
 mod rand;
 mod randint;
 mod rrelu;
@@ -19,8 +18,8 @@ use dispatch_runtime::{BadArgument, DTypes, Expected, Plan, Scalar, Spec, Tensor
 /// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
 pub(crate) mod operators {
     pub use super::{
-        bernoulli::*, distributions::*, dropout::*, integers::*, multinomial::*, normals::*, rand::*, randint::*,
-        rrelu::*, tensor_parameters::*,
+        bernoulli::*, distributions::*, dropout::*, integers::*, multinomial::*, rand::*, randint::*, rrelu::*,
+        tensor_parameters::*,
     };
 }
 

@@ -1,9 +1,9 @@
-//! Activations that are gated or weighted.
+//! The gated linear unit `glu`, its gradient and its forward derivative.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, DTypes, Dims, Expected, Spec, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, Expected, Spec, wrap_dim};
 
-use crate::{_prelu_kernel, check_devices, narrow, reshape};
+use crate::{check_devices, narrow};
 
 /// One half of a dimension, times the sigmoid of the other.
 #[op_def("glu(Tensor self, int dim=-1) -> Tensor", plan, out = "out")]
@@ -83,30 +83,4 @@ fn halves(name: &'static str, this: &Tensor, dim: i64) -> Result<Halves> {
         return Err(BadArgument::size(name, this.sizes(), at, Expected::MultipleOf(2)).into());
     }
     Ok(Halves { gated: narrow(this, dim, 0, size / 2)?, gate: narrow(this, dim, size / 2, size / 2)? })
-}
-
-/// `self`, times `weight` below zero; there is one weight, or one for each channel.
-#[op_def("prelu(Tensor self, Tensor weight) -> Tensor")]
-pub fn prelu(this: &Tensor, weight: &Tensor) -> Result<Tensor> {
-    if weight.dtype() != this.dtype() {
-        return Err(BadArgument::dtype("weight", weight.dtype(), this.dtype()).like("self").into());
-    }
-    if weight.sizes().len() > 1 {
-        return Err(BadArgument::rank("weight", weight.sizes().len(), &[0, 1]).into());
-    }
-    let (rank, count) = (this.sizes().len(), weight.geometry().count());
-    let channels = this.sizes().get(1).copied().unwrap_or(1);
-    if count != 1 && (rank == 0 || count != channels) {
-        return Err(BadArgument::sizes(
-            "weight",
-            weight.sizes(),
-            format!("one weight, or {channels} for the channels"),
-        )
-        .into());
-    }
-    let mut sizes = Dims::from_elem(1, rank);
-    if let Some(size) = sizes.get_mut(1) {
-        *size = count;
-    }
-    _prelu_kernel(this, &reshape(weight, &sizes)?)
 }

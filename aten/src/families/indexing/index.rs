@@ -1,9 +1,9 @@
-//! Elements picked by their positions, and put there.
+//! Elements read and written at positions: `index`, `gather`, `index_select`, `take`, `index_put` and `put`.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, DTypes, Dims, ErrorKind, Problem, Spec, broadcast, wrap_dim};
+use dispatch_runtime::{BadArgument, Dims, ErrorKind, Problem, Spec, broadcast, wrap_dim};
 
-use crate::{Reduce, ReduceAt, is_complex_number};
+use crate::{nonzero, nothing};
 
 /// Refuses what is no list of positions.
 pub(crate) fn check_index(argument: &'static str, index: &Tensor) -> Result<(), BadArgument> {
@@ -75,7 +75,7 @@ fn index_select_plan(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usi
 }
 
 /// How many positions a list has.
-fn index_count(index: &Tensor) -> Result<i64, BadArgument> {
+pub(super) fn index_count(index: &Tensor) -> Result<i64, BadArgument> {
     check_index("index", index)?;
     match index.sizes() {
         [] => Ok(1),
@@ -270,234 +270,6 @@ fn put_plan(this: &Tensor, index: &Tensor, source: &Tensor) -> Result<Plan<()>, 
     Ok(Plan::new((), [Spec::like(this, this.dtype())]))
 }
 
-/// The tensor with one number at these positions of a dimension.
-#[op_def(
-    "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-    plan,
-    inplace,
-    out = "int_Scalar_out"
-)]
-pub fn index_fill_int_scalar(_: ...) -> Result<Tensor>;
-
-#[op_plan(index_fill_int_scalar)]
-fn index_fill_int_scalar_plan(_: ...) -> Result<Plan<usize>, BadArgument> {
-    if is_complex_number(value) && !this.dtype().is_complex() {
-        return Err(BadArgument::value("value", value, format!("real, as `self` is of {}", this.dtype())));
-    }
-    value.check_fits("value", this.dtype())?;
-    filled(this, dim, index)
-}
-
-/// The same with a number that is a tensor.
-#[op_def(
-    "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
-    plan,
-    inplace,
-    out = "int_Tensor_out"
-)]
-pub fn index_fill_int_tensor(_: ...) -> Result<Tensor>;
-
-#[op_plan(index_fill_int_tensor)]
-fn index_fill_int_tensor_plan(_: ...) -> Result<Plan<usize>, BadArgument> {
-    crate::one("value", value)?;
-    filled(this, dim, index)
-}
-
-#[op_impl(index_fill_int_tensor, CompositeExplicitAutograd)]
-fn index_fill_int_tensor_any(_plan: &usize, out: &mut Tensor, _: ...) -> Result<()> {
-    index_fill_int_scalar_out(this, dim, index, crate::_local_scalar_dense(value)?, out)
-}
-
-/// The plan of an operator that fills positions of a dimension. Its value is the dimension.
-fn filled(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usize>, BadArgument> {
-    let at = wrap_dim("dim", dim, this.sizes().len())?;
-    index_count(index)?;
-    Ok(Plan::new(at, [Spec::like(this, this.dtype())]))
-}
-
-/// The tensor with the positions of `source` at these positions of a dimension.
-#[op_def("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", plan, inplace, out = "out")]
-pub fn index_copy(_: ...) -> Result<Tensor>;
-
-#[op_plan(index_copy)]
-fn index_copy_plan(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Plan<usize>, BadArgument> {
-    with_source(this, dim, index, source)
-}
-
-/// The tensor plus `alpha` times the positions of `source` at these positions of a dimension.
-#[op_def(
-    "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-    plan,
-    inplace,
-    out = "out"
-)]
-pub fn index_add(_: ...) -> Result<Tensor>;
-
-/// A sum with multiples.
-pub struct AddAt {
-    /// The dimension that the positions are of.
-    pub dim: usize,
-    /// The factor of the source. The dtype holds it.
-    pub alpha: Scalar,
-}
-
-#[op_plan(index_add)]
-fn index_add_plan(_: ...) -> Result<Plan<AddAt>, BadArgument> {
-    let Plan { value: dim, outputs } = with_source(this, dim, index, source)?;
-    alpha.check_fits("alpha", this.dtype())?;
-    Ok(Plan { value: AddAt { dim, alpha: alpha.cast(this.dtype()) }, outputs })
-}
-
-/// The tensor and the positions of `source` at these positions of a dimension, reduced.
-#[op_def(
-    "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
-    plan,
-    inplace,
-    out = "out"
-)]
-pub fn index_reduce(_: ...) -> Result<Tensor>;
-
-#[op_plan(index_reduce)]
-fn index_reduce_plan(_: ...) -> Result<Plan<ReduceAt>, BadArgument> {
-    // `index_add` makes sums.
-    let words =
-        [("prod", Reduce::Product), ("mean", Reduce::Mean), ("amax", Reduce::Greatest), ("amin", Reduce::Least)];
-    ReduceAt::plan(this, with_source(this, dim, index, source)?, reduce, &words)
-}
-
-/// The plan of [`index_add`] and operators like it. Its value is the dimension.
-fn with_source(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Plan<usize>, BadArgument> {
-    let at = wrap_dim("dim", dim, this.sizes().len())?;
-    let count = index_count(index)?;
-    if source.dtype() != this.dtype() {
-        return Err(BadArgument::dtype("source", source.dtype(), this.dtype()).like("self"));
-    }
-    let mut expected = Dims::from_slice(sizes_or_one(this));
-    expected[at] = count;
-    if *sizes_or_one(source) != expected[..] {
-        return Err(BadArgument::sizes("source", source.sizes(), &expected[..])
-            .because("`self` has, with a position for each of `index`"));
-    }
-    Ok(Plan::new(at, [Spec::contiguous(this.dtype(), this.sizes())]))
-}
-
-/// The elements where the mask is true, in one dimension.
-#[op_def("masked_select(Tensor self, Tensor mask) -> Tensor", data_dependent, plan, out = "out")]
-pub fn masked_select(_: ...) -> Result<Tensor>;
-
-/// The value is the sizes to which the tensor and the mask broadcast.
-#[op_plan(masked_select)]
-fn masked_select_plan(this: &Tensor, mask: &Tensor) -> Result<Plan<Dims, 0>, BadArgument> {
-    masked(this, mask).map(Plan::checked)
-}
-
-/// The sizes to which a tensor and its mask broadcast.
-fn masked(this: &Tensor, mask: &Tensor) -> Result<Dims, BadArgument> {
-    if mask.dtype() != DType::Bool {
-        return Err(BadArgument::dtype("mask", mask.dtype(), DType::Bool));
-    }
-    broadcast([this.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))
-}
-
-/// The tensor with the elements of `source`, one after another, where the mask is true.
-#[op_def("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", plan, inplace, out = "out")]
-pub fn masked_scatter(_: ...) -> Result<Tensor>;
-
-#[op_plan(masked_scatter)]
-fn masked_scatter_plan(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Plan<()>, BadArgument> {
-    let both = masked(this, mask)?;
-    if source.dtype() != this.dtype() {
-        return Err(BadArgument::dtype("source", source.dtype(), this.dtype()).like("self"));
-    }
-    let is_whole = this.sizes() == mask.sizes();
-    let spec = if is_whole { Spec::like(this, this.dtype()) } else { Spec::contiguous(this.dtype(), &both) };
-    Ok(Plan::new((), [spec]))
-}
-
-/// The positions of the elements that are not zero, one in each row.
-#[op_def("nonzero(Tensor self) -> Tensor", data_dependent, out = "out")]
-pub fn nonzero(_: ...) -> Result<Tensor>;
-
-/// The first `size` rows of [`nonzero`], and rows of `fill_value` where it has fewer.
-#[op_def("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", plan, out = "out")]
-pub fn nonzero_static(_: ...) -> Result<Tensor>;
-
-#[op_plan(nonzero_static)]
-fn nonzero_static_plan(this: &Tensor, size: i64) -> Result<Plan<()>, BadArgument> {
-    if size < 0 {
-        return Err(BadArgument::number("size", size, 0..));
-    }
-    let rank = i64::try_from(this.sizes().len()).unwrap_or(0);
-    Ok(Plan::new((), [Spec::contiguous(DType::I64, &[size, rank])]))
-}
-
-/// [`nonzero`], as it is called elsewhere.
-#[op_def("argwhere(Tensor self) -> Tensor")]
-pub fn argwhere(this: &Tensor) -> Result<Tensor> {
-    nonzero(this)
-}
-
-/// The rows of `weight` at these positions.
-#[op_def(
-    "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-    out = "out", body = CompositeExplicitAutograd
-)]
-pub fn embedding(_: ...) -> Result<Tensor> {
-    if weight.sizes().len() != 2 {
-        return Err(BadArgument::rank("weight", weight.sizes().len(), 2).into());
-    }
-    check_index("indices", indices)?;
-    let rows = index_select(weight, 0, &crate::reshape(indices, &[-1])?).map_err(|error| renamed(error, "indices"))?;
-    let mut sizes = Dims::from_slice(indices.sizes());
-    sizes.push(weight.sizes()[1]);
-    crate::view(&rows, &sizes)
-}
-
-/// The gradient of the rows of an [`embedding`]: the sum of what came back to each.
-#[op_def(
-    "embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor",
-    plan,
-    out = "out"
-)]
-pub fn embedding_dense_backward(_: ...) -> Result<Tensor>;
-
-#[op_plan(embedding_dense_backward)]
-fn embedding_dense_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    check_index("indices", indices)?;
-    if !grad_output.dtype().is_floating() {
-        return Err(BadArgument::dtype("grad_output", grad_output.dtype(), DTypes::Floating));
-    }
-    if num_weights < 0 {
-        return Err(BadArgument::number("num_weights", num_weights, 0..));
-    }
-    match grad_output.sizes().split_last() {
-        Some((&width, rows)) if rows == indices.sizes() => {
-            Ok(Plan::new((), [Spec::contiguous(grad_output.dtype(), &[num_weights, width])]))
-        }
-        _ => Err(BadArgument::sizes(
-            "grad_output",
-            grad_output.sizes(),
-            format!("{:?} and one size more", indices.sizes()),
-        )),
-    }
-}
-
-/// For each position a row that is 1 there and 0 elsewhere.
-#[op_def("one_hot(Tensor self, int num_classes=-1) -> Tensor", data_dependent, plan)]
-pub fn one_hot(_: ...) -> Result<Tensor>;
-
-#[op_plan(one_hot)]
-fn one_hot_plan(this: &Tensor, num_classes: i64) -> Result<Plan<(), 0>, BadArgument> {
-    if this.dtype() != DType::I64 {
-        return Err(BadArgument::dtype("self", this.dtype(), DType::I64));
-    }
-    if num_classes < 1 && (num_classes != -1 || this.geometry().count() == 0) {
-        let expected = "one or more, or -1 where `self` has elements";
-        return Err(BadArgument::value("num_classes", num_classes, expected));
-    }
-    Ok(Plan::checked(()))
-}
-
 /// The error of an operator that another is made of, about the argument by the name that it has there.
 pub(crate) fn renamed(error: Error, argument: &'static str) -> Error {
     let bad = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BadArgument>());
@@ -505,4 +277,10 @@ pub(crate) fn renamed(error: Error, argument: &'static str) -> Error {
         Some(bad) => BadArgument { argument: argument.into(), ..bad.clone() }.into(),
         None => error,
     }
+}
+
+/// The gradient of [`index_select`](crate::index_select).
+#[op_def("index_select_backward(Tensor grad, SymInt[] self_sizes, int dim, Tensor index) -> Tensor")]
+pub fn index_select_backward(grad: &Tensor, self_sizes: &[i64], dim: i64, index: &Tensor) -> Result<Tensor> {
+    crate::index_add(&nothing(grad, self_sizes)?, dim, index, grad, 1.into())
 }

@@ -1,14 +1,12 @@
 //! Losses of what is to be close or far apart, and of counts.
 
-use std::f64::consts::PI;
-
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Expected};
 
 use super::reduced;
 use crate::{
-    add, add_scalar, clamp_min, div, eq_scalar, exp, le_scalar, log, masked_fill_scalar, minimum, mul, mul_scalar,
-    ne_scalar, neg, pairwise_distance, rsub_scalar, sqrt, sub, sum_dim_intlist, where_scalarother,
+    add, add_scalar, clamp_min, div, eq_scalar, minimum, mul, ne_scalar, neg, pairwise_distance, rsub_scalar, sqrt,
+    sub, sum_dim_intlist, where_scalarother,
 };
 
 const ONE: Scalar = Scalar::Int(1);
@@ -98,23 +96,4 @@ pub fn triplet_margin_loss(_: ...) -> Result<Tensor> {
     }
     let apart = add_scalar(&sub(&near, &far, ONE)?, margin.into(), ONE)?;
     reduced(clamp_min(&apart, ZERO)?, reduction)
-}
-
-/// The negative logarithm of how likely a count is where `input`, or its exponential, is expected; `full` adds Stirling's term.
-#[op_def(
-    "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
-    check = crate::check_broadcast([("input", input), ("target", target)])
-)]
-pub fn poisson_nll_loss(_: ...) -> Result<Tensor> {
-    let mut loss = if log_input {
-        sub(&exp(input)?, &mul(target, input)?, ONE)?
-    } else {
-        sub(input, &mul(target, &log(&add_scalar(input, eps.into(), ONE)?)?)?, ONE)?
-    };
-    if full {
-        let half = mul_scalar(&log(&mul_scalar(target, (2.0 * PI).into())?)?, 0.5.into())?;
-        let stirling = add(&sub(&mul(target, &log(target)?)?, target, ONE)?, &half, ONE)?;
-        loss = add(&loss, &masked_fill_scalar(&stirling, &le_scalar(target, ONE)?, ZERO)?, ONE)?;
-    }
-    reduced(loss, reduction)
 }

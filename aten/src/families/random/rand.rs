@@ -110,3 +110,23 @@ pub fn randn_like_generator(_: ...) -> Result<Tensor> {
     normal_(&mut made, 0.0, 1.0, generator)?;
     Ok(made)
 }
+
+/// Numbers of the normal distribution.
+#[op_def(
+    "normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    body = CompositeExplicitAutograd
+)]
+pub fn normal_float_float(_: ...) -> Result<Tensor> {
+    let mut made = empty_memory_format(size, dtype, layout, device, pin_memory, None)?;
+    normal_(&mut made, mean, std, generator)?;
+    Ok(made)
+}
+
+/// The same into a tensor.
+#[op_def(
+    "normal.float_float_out(float mean, float std, SymInt[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)]
+pub fn normal_float_float_out(_: ...) -> Result<()> {
+    Spec::contiguous(out.dtype(), size).fit("out", out)?;
+    normal_(out, mean, std, generator)
+}

@@ -2,7 +2,8 @@
 
 use dispatch_runtime::{BadArgument, Tensor};
 
-use super::layers::{Cell, Stack};
+use super::cells::Cell;
+use super::layers::Stack;
 use crate::{check_dtypes, check_letters};
 
 impl Stack<'_> {

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Promotion, Spec, wrap_dim};
 
-use super::sums::placed;
+use super::min_max::placed;
 use crate::sum_dtype;
 
 /// The sums of all elements up to each.

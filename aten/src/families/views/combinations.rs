@@ -1,39 +1,48 @@
-//! Lists of tensors as one tensor, and back.
+//! All combinations of the elements of several tensors, or of one.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Spec};
+use dispatch_runtime::{BadArgument, Dims, Spec};
 
-use crate::cat;
 use crate::prelude::*;
 
-/// The elements of all tensors, one after another.
-#[op_def("flatten_dense_tensors(Tensor[] tensors) -> Tensor")]
-pub fn flatten_dense_tensors(tensors: &[Tensor]) -> Result<Tensor> {
-    let flat: Vec<Tensor> = tensors.iter().map(|tensor| tensor.reshape(&[-1])).collect::<Result<_>>()?;
-    cat(&flat, 0)
-}
-
-fn check_parts(flat: &Tensor, tensors: &[Tensor]) -> Result<(), BadArgument> {
-    let wanted = tensors.iter().fold(0_i64, |count, tensor| count.saturating_add(tensor.geometry().count()));
-    if matches!(flat.sizes(), &[count] if count >= wanted) {
-        return Ok(());
-    }
-    let expected = format!("one dimension of {wanted}, as many as `tensors` have elements");
-    Err(BadArgument::sizes("flat", flat.sizes(), expected))
-}
-
-/// The elements of one tensor in the sizes of others.
-#[op_def("unflatten_dense_tensors(Tensor flat, Tensor[] tensors) -> Tensor[]", check = check_parts(flat, tensors))]
-pub fn unflatten_dense_tensors(flat: &Tensor, tensors: &[Tensor]) -> Result<Vec<Tensor>> {
-    let mut start = 0;
-    let part = |tensor: &Tensor| {
-        let count = tensor.geometry().count();
-        let run = crate::narrow(flat, 0, start, count)?;
-        start += count;
-        run.reshape(tensor.sizes())
+/// Every combination of the positions in vectors, a tensor for each vector.
+#[op_def("meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")]
+pub fn meshgrid_indexing(tensors: &[Tensor], indexing: &str) -> Result<Vec<Tensor>> {
+    let turned = match indexing {
+        "ij" => false,
+        "xy" => true,
+        other => return Err(BadArgument::word("indexing", other, &["ij", "xy"]).into()),
     };
-    tensors.iter().map(part).collect()
+    let Some(first) = tensors.first() else {
+        return Err(BadArgument::length("tensors", 0, 1..).into());
+    };
+    let mut sizes = Dims::new();
+    for tensor in tensors {
+        match tensor.sizes() {
+            [] => sizes.push(1),
+            &[size] => sizes.push(size),
+            more => return Err(BadArgument::rank("tensors", more.len(), ..=1).into()),
+        }
+        if tensor.dtype() != first.dtype() {
+            return Err(BadArgument::dtype("tensors", tensor.dtype(), first.dtype()).because("the first is").into());
+        }
+    }
+    let swap = turned && tensors.len() > 1;
+    if swap {
+        sizes.swap(0, 1);
+    }
+    let grid = |(i, tensor): (usize, &Tensor)| {
+        let dim = if swap && i < 2 { 1 - i } else { i };
+        let mut own = Dims::from_elem(1, sizes.len());
+        own[dim] = sizes[dim];
+        crate::expand(&crate::view(tensor, &own)?, &sizes, false)
+    };
+    tensors.iter().enumerate().map(grid).collect()
 }
+
+/// [`meshgrid_indexing`] by rows and columns.
+#[op_def("meshgrid(Tensor[] tensors) -> Tensor[]", calls = meshgrid_indexing(tensors, "ij"))]
+pub fn meshgrid(_: ...) -> Result<Vec<Tensor>>;
 
 /// Every choice of an element from each vector, a row for each.
 #[op_def("cartesian_prod(Tensor[] tensors) -> Tensor")]
@@ -44,7 +53,7 @@ pub fn cartesian_prod(tensors: &[Tensor]) -> Result<Tensor> {
     if let [only] = tensors {
         return Ok(only.clone());
     }
-    let columns = crate::meshgrid(tensors)?.iter().map(|grid| grid.reshape(&[-1])).collect::<Result<Vec<_>>>()?;
+    let columns = meshgrid(tensors)?.iter().map(|grid| grid.reshape(&[-1])).collect::<Result<Vec<_>>>()?;
     crate::stack(&columns, 1)
 }
 

@@ -1,7 +1,55 @@
-//! Tensors brought to common sizes, or to so many dimensions.
+//! Dimensions of size 1 that are expanded, the sums that undo it, and dimensions that are added in front.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Expected, Geometry, broadcast};
+use dispatch_runtime::{BadArgument, Dims, Geometry, broadcast};
+
+/// The same elements, again and again in dimensions of size 1 and in new ones.
+#[op_def(
+    "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
+    body = CompositeExplicitAutograd
+)]
+pub fn expand(this: &Tensor, size: &[i64], _implicit: bool) -> Result<Tensor> {
+    let geometry = expanded(this.geometry(), size)?;
+    Ok(this.restride(geometry)?)
+}
+
+fn expanded(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> {
+    let (own, rank) = (geometry.sizes(), geometry.rank());
+    let refuse =
+        || BadArgument::sizes("size", size, format!("sizes that {own:?} stretches to: equal, -1, or in place of 1"));
+    let new = size.len().checked_sub(rank).ok_or_else(refuse)?;
+    let (mut sizes, mut strides) = (Dims::from_slice(size), Dims::from_elem(0, size.len()));
+    for at in (0..size.len()).rev() {
+        let before = at.checked_sub(new);
+        let (had, stride) = match before {
+            Some(dim) => (own[dim], geometry.strides()[dim]),
+            None => (1, sizes.get(at + 1).map_or(0, |&size| size.saturating_mul(strides[at + 1]))),
+        };
+        match size[at] {
+            -1 if before.is_some() => sizes[at] = had,
+            wanted if wanted == had => {}
+            0.. if had == 1 => {
+                strides[at] = 0;
+                continue;
+            }
+            _ => return Err(refuse()),
+        }
+        strides[at] = stride;
+    }
+    Geometry::strided(&sizes, &strides, geometry.offset()).ok_or_else(refuse)
+}
+
+/// [`expand`] to the sizes of another tensor.
+#[op_def("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = crate::check_stretches(("self", this), ("other", other)))]
+pub fn expand_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    expand(this, other.sizes(), false)
+}
+
+/// [`expand`], as it is called elsewhere.
+#[op_def("broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)")]
+pub fn broadcast_to(this: &Tensor, size: &[i64]) -> Result<Tensor> {
+    expand(this, size, false)
+}
 
 /// The sums to which a tensor of these sizes would stretch to this one.
 #[op_def("sum_to_size(Tensor self, SymInt[] size) -> Tensor")]
@@ -30,7 +78,7 @@ pub fn _grad_sum_to_size(this: &Tensor, size: Option<&[i64]>) -> Result<Tensor> 
 pub fn broadcast_tensors(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
     let sizes =
         broadcast(tensors.iter().map(Tensor::sizes)).map_err(|error| BadArgument::new("tensors", error.problem))?;
-    tensors.iter().map(|tensor| crate::expand(tensor, &sizes, false)).collect()
+    tensors.iter().map(|tensor| expand(tensor, &sizes, false)).collect()
 }
 
 /// The tensor in one dimension or more.
@@ -84,127 +132,4 @@ fn grown(tensor: &Tensor, rank: usize) -> Result<Tensor> {
 /// Every tensor in this many dimensions or more.
 pub(crate) fn at_least(tensors: &[Tensor], rank: usize) -> Result<Vec<Tensor>> {
     tensors.iter().map(|tensor| grown(tensor, rank)).collect()
-}
-
-/// Refuses a tensor that differs from the first beside the dimension that they are joined along. `grown` gives the sizes that are joined.
-pub(super) fn check_joined(tensors: &[Tensor], dim: usize, grown: impl Fn(&[i64]) -> Dims) -> Result<(), BadArgument> {
-    let Some(first) = tensors.first().map(Tensor::sizes) else { return Ok(()) };
-    let beside = |sizes: &[i64]| {
-        let sizes = grown(sizes).into_iter().enumerate();
-        sizes.filter(|(at, _)| *at != dim).map(|(_, size)| size).collect::<Dims>()
-    };
-    match tensors.iter().find(|tensor| beside(tensor.sizes()) != beside(first)) {
-        Some(odd) => {
-            let expected = format!("{:?} beside dimension {dim}, as the first has sizes {first:?}", beside(first));
-            Err(BadArgument::sizes("tensors", odd.sizes(), expected))
-        }
-        None => Ok(()),
-    }
-}
-
-/// The sizes of columns beside each other, a vector being one.
-fn columns(sizes: &[i64]) -> Dims {
-    match sizes {
-        [] => Dims::from_slice(&[1, 1]),
-        &[size] => Dims::from_slice(&[size, 1]),
-        _ => Dims::from_slice(sizes),
-    }
-}
-
-/// The tensors beside each other, a vector being a column.
-#[op_def("column_stack(Tensor[] tensors) -> Tensor", out = "out", check = check_joined(tensors, 1, columns))]
-pub fn column_stack(tensors: &[Tensor]) -> Result<Tensor> {
-    let columns = tensors.iter().map(|tensor| match tensor.sizes() {
-        [] => crate::view(tensor, &[1, 1]),
-        [_] => crate::unsqueeze(tensor, 1),
-        _ => Ok(tensor.clone()),
-    });
-    crate::hstack(&columns.collect::<Result<Vec<_>>>()?)
-}
-
-/// [`chunk`](crate::chunk), of which the parts are not known to be views.
-#[op_def("unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")]
-pub fn unsafe_chunk(this: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
-    crate::chunk(this, chunks, dim)
-}
-
-/// One number on the diagonal, which in a tall matrix may begin anew below.
-#[op_def("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)")]
-pub fn fill_diagonal_(this: &mut Tensor, fill_value: Scalar, wrap: bool) -> Result<()> {
-    let (&[first, second, ..], rank) = (this.sizes(), this.sizes().len()) else {
-        return Err(BadArgument::rank("self", this.sizes().len(), 2..).into());
-    };
-    if rank > 2 && this.sizes().iter().any(|&size| size != first) {
-        return Err(BadArgument::sizes("self", this.sizes(), "equal sizes where there are more than two").into());
-    }
-    fill_value.check_fits("fill_value", this.dtype())?;
-    let least = this.sizes().iter().copied().min().unwrap_or(0);
-    let step = this.strides().iter().fold(0_i64, |sum, &stride| sum.saturating_add(stride));
-    let offset = this.geometry().offset();
-    diagonal_filled(this, (least, step, offset), fill_value)?;
-    if wrap && rank == 2 && first > second.saturating_add(1) {
-        let below = second + 1;
-        let all =
-            i64::try_from(first.saturating_mul(second).unsigned_abs().div_ceil(below.unsigned_abs())).unwrap_or(0);
-        let start = offset.saturating_add(this.strides()[0].saturating_mul(below));
-        diagonal_filled(this, (all - least, step, start), fill_value)?;
-    }
-    Ok(())
-}
-
-fn diagonal_filled(this: &Tensor, (count, step, offset): (i64, i64, i64), value: Scalar) -> Result<()> {
-    match Geometry::strided(&[count], &[step], offset) {
-        Some(geometry) if count > 0 => crate::fill__scalar(&mut this.restride(geometry)?, value),
-        _ => Ok(()),
-    }
-}
-
-/// The matrices transposed; one number is what it is.
-#[op_def("mT(Tensor(a) self) -> Tensor(a)")]
-pub fn mT(this: &Tensor) -> Result<Tensor> {
-    match this.sizes().len() {
-        0 => numpy_T(this),
-        1 => Err(BadArgument::rank("self", 1, Expected::Not(1)).into()),
-        _ => crate::transpose_int(this, -2, -1),
-    }
-}
-
-/// The tensor with its dimensions in reverse.
-#[op_def("numpy_T(Tensor(a) self) -> Tensor(a)")]
-pub fn numpy_T(this: &Tensor) -> Result<Tensor> {
-    let rank = i64::try_from(this.sizes().len()).unwrap_or(0);
-    crate::permute(this, &(0..rank).rev().collect::<Vec<_>>())
-}
-
-/// The matrices transposed and conjugated.
-#[op_def("adjoint(Tensor(a) self) -> Tensor(a)")]
-pub fn adjoint(this: &Tensor) -> Result<Tensor> {
-    crate::conj(&mT(this)?)
-}
-
-/// [`adjoint`], as it is called elsewhere.
-#[op_def("mH(Tensor(a) self) -> Tensor(a)")]
-pub fn mH(this: &Tensor) -> Result<Tensor> {
-    adjoint(this)
-}
-
-/// [`adjoint`] of one matrix.
-#[op_def("matrix_H(Tensor(a) self) -> Tensor(a)")]
-pub fn matrix_H(this: &Tensor) -> Result<Tensor> {
-    match this.sizes().len() {
-        0 | 2 => adjoint(this),
-        rank => Err(BadArgument::rank("self", rank, 2).into()),
-    }
-}
-
-/// [`diagonal`](crate::diagonal), of the last two dimensions unless others are named.
-#[op_def("linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)")]
-pub fn linalg_diagonal(a: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-    crate::diagonal(a, offset, dim1, dim2)
-}
-
-/// The matrix with these elements on its diagonal.
-#[op_def("diagflat(Tensor self, int offset=0) -> Tensor")]
-pub fn diagflat(this: &Tensor, offset: i64) -> Result<Tensor> {
-    crate::diag(&crate::reshape(this, &[-1])?, offset)
 }

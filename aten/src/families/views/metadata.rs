@@ -1,7 +1,13 @@
-//! What a tensor says about itself.
+//! What a tensor says about itself: sizes, strides and layout.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, MemoryFormat, Problem, wrap_dim};
+
+/// How many elements there are.
+#[op_def("numel(Tensor self) -> int")]
+pub fn numel(this: &Tensor) -> Result<i64> {
+    Ok(this.geometry().count())
+}
 
 /// One of the numbers that there is for each dimension.
 fn of_dim(this: &Tensor, numbers: &[i64], dim: i64) -> Result<i64> {

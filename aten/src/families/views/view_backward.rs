@@ -1,10 +1,10 @@
-//! Gradients of what shows a part of a tensor: the gradient where the part was, and zeros.
+//! Gradients of views of a part of a tensor: the gradient at that part, and zeros elsewhere.
 
+use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, broadcast};
 
 /// Zeros for the gradient of a tensor of these sizes.
-fn nothing(grad: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+pub(crate) fn nothing(grad: &Tensor, sizes: &[i64]) -> Result<Tensor> {
     crate::zeros(sizes, Some(grad.dtype()), None, Some(grad.device()), None)
 }
 
@@ -62,28 +62,4 @@ pub fn unfold_backward(grad_in: &Tensor, input_sizes: &[i64], dim: i64, size: i6
         crate::add_(&mut place, &crate::select_int(grad_in, -1, at)?, 1.into())?;
     }
     Ok(grad)
-}
-
-/// The gradient of [`index_select`](crate::index_select).
-#[op_def("index_select_backward(Tensor grad, SymInt[] self_sizes, int dim, Tensor index) -> Tensor")]
-pub fn index_select_backward(grad: &Tensor, self_sizes: &[i64], dim: i64, index: &Tensor) -> Result<Tensor> {
-    crate::index_add(&nothing(grad, self_sizes)?, dim, index, grad, 1.into())
-}
-
-/// The gradient of [`masked_select`](crate::masked_select).
-#[op_def("masked_select_backward(Tensor grad, Tensor input, Tensor mask) -> Tensor")]
-pub fn masked_select_backward(grad: &Tensor, input: &Tensor, mask: &Tensor) -> Result<Tensor> {
-    let sizes = broadcast([input.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))?;
-    crate::masked_scatter(&nothing(grad, &sizes)?, mask, grad)
-}
-
-/// The gradient of the rows of an [`embedding`](crate::embedding), which must be dense.
-#[op_def(
-    "embedding_backward(Tensor grad, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq, bool sparse) -> Tensor"
-)]
-pub fn embedding_backward(_: ...) -> Result<Tensor> {
-    if sparse {
-        return Err(BadArgument::number("sparse", true, false).because("there are no sparse tensors here").into());
-    }
-    crate::embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
 }
