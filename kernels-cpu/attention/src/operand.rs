@@ -10,7 +10,7 @@ use engine::convert::conversion;
 use engine::gemm::Matrix;
 
 /// The elements `[item, head, row, column]` of a tensor.
-pub(super) struct Side<'a> {
+pub(super) struct HeadOperand<'a> {
     start: *mut u8,
     dtype: DType,
     sizes: [usize; 4],
@@ -20,11 +20,11 @@ pub(super) struct Side<'a> {
 }
 
 // SAFETY: a pointer to elements that operands hold; whoever writes says that nobody else does.
-unsafe impl Send for Side<'_> {}
+unsafe impl Send for HeadOperand<'_> {}
 // SAFETY: as above.
-unsafe impl Sync for Side<'_> {}
+unsafe impl Sync for HeadOperand<'_> {}
 
-impl<'a> Side<'a> {
+impl<'a> HeadOperand<'a> {
     pub(super) fn of(operand: &'a Operand<'_>) -> Self {
         Self::stretched(operand, operand.geometry().sizes())
     }

@@ -9,14 +9,14 @@ use aten::Window;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64};
 
-use crate::geometry::Moves;
-use crate::input_tile::{Field, Pass, Rows, Strip, copy_row};
-use crate::microkernel::{LANES, ROWS, STEP, Sums, Term};
+use crate::geometry::ConvGeometry;
+use crate::input_tile::{InputTile, Pass, Rows, Strip, copy_row};
+use crate::microkernel::{LANES, OutputSums, ROWS, STEP, Term};
 use crate::{GRAIN, NEAR};
 use engine::contiguous::{computed, fill, packed};
 use engine::elementwise::prefetch;
 use engine::gemm::{Batch, BatchMut, batched};
-use engine::thread_pool::{self, Lines, Shared};
+use engine::thread_pool::{self, DisjointSlices, Lines};
 
 /// Sums that stay in the second cache beside others.
 const SUMS: usize = 1 << 16;
@@ -26,15 +26,15 @@ const AHEAD: usize = 8;
 
 #[op_impl(aten::convolution, CPU)]
 fn convolution(plan: &Window, out: &mut Tensor, _: ...) -> Result<()> {
-    let moves = Moves::of(plan, [input.sizes(), out.sizes()], weight, transposed, groups);
+    let geometry = ConvGeometry::of(plan, [input.sizes(), out.sizes()], weight, transposed, groups);
     computed!(convolution "input", input.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
         let (input, weight) = (packed::<T>(input)?, packed::<T>(weight)?);
         let bias = bias.map(packed::<T>).transpose()?;
         fill(out, |out: &mut [T]| {
             if transposed {
-                moves.scatter(&input, &weight, bias.as_deref(), out);
+                geometry.scatter(&input, &weight, bias.as_deref(), out);
             } else {
-                moves.gather(&input, &weight, bias.as_deref(), out);
+                geometry.gather(&input, &weight, bias.as_deref(), out);
             }
             Ok(())
         })
@@ -43,15 +43,15 @@ fn convolution(plan: &Window, out: &mut Tensor, _: ...) -> Result<()> {
 
 #[op_impl(aten::convolution_backward, CPU)]
 fn convolution_backward(plan: &Window, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
-    let moves = Moves::of(plan, [input.sizes(), grad_output.sizes()], weight, transposed, groups);
+    let geometry = ConvGeometry::of(plan, [input.sizes(), grad_output.sizes()], weight, transposed, groups);
     computed!(convolution_backward "grad_output", input.dtype(); T in [f32 f64 Complex32 Complex64] => {
         let (grad, input, weight) = (packed::<T>(grad_output)?, packed::<T>(input)?, packed::<T>(weight)?);
         if output_mask[0] {
             fill(of_input, |out: &mut [T]| {
                 if transposed {
-                    moves.gather(&grad, &weight, None, out);
+                    geometry.gather(&grad, &weight, None, out);
                 } else {
-                    moves.scatter(&grad, &weight, None, out);
+                    geometry.scatter(&grad, &weight, None, out);
                 }
                 Ok(())
             })?;
@@ -59,7 +59,7 @@ fn convolution_backward(plan: &Window, [of_input, of_weight, of_bias]: [&mut Ten
         if output_mask[1] {
             let (large, small) = if transposed { (&grad, &input) } else { (&input, &grad) };
             fill(of_weight, |out: &mut [T]| {
-                moves.correlate(large, small, out);
+                geometry.weight_gradient(large, small, out);
                 Ok(())
             })?;
         }
@@ -71,11 +71,11 @@ fn convolution_backward(plan: &Window, [of_input, of_weight, of_bias]: [&mut Ten
     })
 }
 
-impl Moves {
+impl ConvGeometry {
     /// The small side: the weight times the large side, where the window is, and a bias.
     fn gather<T: Term>(&self, large: &[T], weight: &[T], bias: Option<&[T]>, small: &mut [T]) {
         if large.is_empty() || weight.is_empty() {
-            return alone(bias, self.places(), small);
+            return bias_only(bias, self.places(), small);
         }
         let product = Product {
             items: self.batch * self.groups,
@@ -94,7 +94,7 @@ impl Moves {
     /// The large side: the weight times the small side, added where the window is, and a bias.
     fn scatter<T: Term>(&self, small: &[T], weight: &[T], bias: Option<&[T]>, large: &mut [T]) {
         if small.is_empty() || weight.is_empty() {
-            return alone(bias, self.area(), large);
+            return bias_only(bias, self.area(), large);
         }
         let product = Product {
             items: self.batch * self.groups,
@@ -113,7 +113,7 @@ impl Moves {
 }
 
 /// What there is without any product: in each channel of the result, its bias.
-fn alone<T: Term>(bias: Option<&[T]>, area: usize, result: &mut [T]) {
+fn bias_only<T: Term>(bias: Option<&[T]>, area: usize, result: &mut [T]) {
     result.fill(T::ZERO);
     if let Some(bias) = bias {
         let channels = result.chunks_exact_mut(area.max(1)).zip(bias.iter().cycle());
@@ -155,10 +155,10 @@ impl Product {
         let chunks = pieces.div_ceil(items * strips.len().max(1)).min(lines / ROWS);
         let chunk = rows.div_ceil(chunks).next_multiple_of(ROWS);
         let chunks = rows.div_ceil(chunk);
-        let out = Shared::new(result);
+        let out = DisjointSlices::new(result);
         let work = strips.first().map_or(1, Strip::places).saturating_mul(inner.max(1)).saturating_mul(chunk.min(rows));
         thread_pool::over(0..chunks * items * strips.len(), GRAIN.div_ceil(work.max(1)), |pieces| {
-            let (mut field, mut sums) = (Field::new(), Vec::new());
+            let (mut field, mut sums) = (InputTile::new(), Vec::new());
             for piece in pieces {
                 let (item, strip) = (piece / strips.len() % items, &strips[piece % strips.len()]);
                 let first = piece / strips.len() / items * chunk;
@@ -250,7 +250,7 @@ struct Weights<'a, T> {
 
 /// Adds up what the results of a strip meet, and hands on the sums that are results: of which row and image, and where they go.
 fn add_up<T: Term>(
-    field: &Field<T>,
+    field: &InputTile<T>,
     sums: &mut Vec<T>,
     pass: &Pass,
     strip: &Strip,
@@ -265,12 +265,12 @@ fn add_up<T: Term>(
         let count = at_once.min(places - first);
         let line = count.next_multiple_of(LANES);
         sums.resize(lines * line, T::ZERO);
-        let all = Sums {
+        let all = OutputSums {
             weights: weights.numbers,
             start: weights.start,
             rows,
             offsets: &field.offsets,
-            near: Field::<T>::near(pass),
+            near: InputTile::<T>::near(pass),
             field: &field.elements[first..],
             places: count,
             results: sums,

@@ -10,7 +10,7 @@ use engine::allocation::usized;
 use engine::compute::Compute;
 
 /// A window that moves over images of three dimensions, of which the first may be of size 1.
-pub(super) struct Moves {
+pub(super) struct ConvGeometry {
     pub(super) batch: usize,
     pub(super) groups: usize,
     /// Channels of the large side, for each group.
@@ -34,7 +34,7 @@ fn three(numbers: &[i64], before: usize) -> [usize; 3] {
     three
 }
 
-impl Moves {
+impl ConvGeometry {
     /// A window over the sides of a convolution, given the sizes of its input and output.
     pub(super) fn of(
         window: &Window,

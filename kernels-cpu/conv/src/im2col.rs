@@ -4,7 +4,7 @@ use aten::Window;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Spec};
 
-use crate::geometry::Moves;
+use crate::geometry::ConvGeometry;
 use engine::contiguous::{computed, fill, packed};
 
 #[op_impl(aten::im2col, CPU)]
@@ -15,12 +15,12 @@ fn im2col(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
         im2col(plan, &mut columns, &bytes)?;
         return aten::copy_(out, &columns, false);
     }
-    let moves = Moves::of_image(plan, this.sizes());
+    let geometry = ConvGeometry::of_image(plan, this.sizes());
     computed!(im2col "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
         let elements = packed::<T>(this)?;
         fill(out, |out: &mut [T]| {
-            for item in 0..moves.batch {
-                moves.unfold(&elements[moves.large_range(item)], &mut out[moves.columns_of(item)]);
+            for item in 0..geometry.batch {
+                geometry.unfold(&elements[geometry.large_range(item)], &mut out[geometry.columns_of(item)]);
             }
             Ok(())
         })
@@ -29,13 +29,13 @@ fn im2col(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
 
 #[op_impl(aten::col2im, CPU)]
 fn col2im(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
-    let moves = Moves::of_image(plan, out.sizes());
+    let geometry = ConvGeometry::of_image(plan, out.sizes());
     computed!(col2im "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
         let elements = packed::<T>(this)?;
         fill(out, |out: &mut [T]| {
             out.fill(T::ZERO);
-            for item in 0..moves.batch {
-                moves.fold(&elements[moves.columns_of(item)], &mut out[moves.large_range(item)]);
+            for item in 0..geometry.batch {
+                geometry.fold(&elements[geometry.columns_of(item)], &mut out[geometry.large_range(item)]);
             }
             Ok(())
         })

@@ -197,7 +197,7 @@ impl Pass {
         (line + at(2, strip.columns.start), self.step[1].saturating_mul(width))
     }
 
-    /// The results of each image among some places of a strip. Inlined, as [`Field::lay_out`] is: without it, convolutions of small images
+    /// The results of each image among some places of a strip. Inlined, as [`InputTile::lay_out`] is: without it, convolutions of small images
     /// take a tenth longer.
     #[inline(always)]
     pub(super) fn results(&self, strip: &Strip, places: Range<usize>, mut found: impl FnMut(usize, Rows)) {
@@ -264,7 +264,7 @@ impl Pass {
 }
 
 /// Channels of images, laid out for a strip of results.
-pub(super) struct Field<T> {
+pub(super) struct InputTile<T> {
     pub(super) elements: Vec<T>,
     /// Where a strip's first place meets what.
     pub(super) offsets: Vec<usize>,
@@ -272,7 +272,7 @@ pub(super) struct Field<T> {
     made_for: Option<[usize; 4]>,
 }
 
-impl<T: Compute> Field<T> {
+impl<T: Compute> InputTile<T> {
     pub(super) fn new() -> Self {
         Self { elements: Vec::new(), offsets: Vec::new(), made_for: None }
     }

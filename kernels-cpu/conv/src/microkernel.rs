@@ -83,7 +83,7 @@ unsafe fn load<T: Term, S: Simd>(from: *const T) -> T::Vector<S> {
 }
 
 /// Sums over everything that results meet: for a row of weights, and from a place of the field on.
-pub(super) struct Sums<'a, T> {
+pub(super) struct OutputSums<'a, T> {
     /// For every [`ROWS`] rows: their numbers for what is met first, for what is met next, ...
     pub(super) weights: &'a [T],
     pub(super) rows: usize,
@@ -100,7 +100,7 @@ pub(super) struct Sums<'a, T> {
     pub(super) line: usize,
 }
 
-impl<T: Term> Sums<'_, T> {
+impl<T: Term> OutputSums<'_, T> {
     pub(super) fn compute(mut self) {
         let lines = self.rows.next_multiple_of(ROWS);
         let reached = self.offsets.iter().max().map_or(0, |&most| most + self.places.next_multiple_of(LANES));
@@ -170,7 +170,7 @@ impl<T: Term> Sums<'_, T> {
     }
 }
 
-impl<T: Term> WithSimd for &mut Sums<'_, T> {
+impl<T: Term> WithSimd for &mut OutputSums<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -212,7 +212,7 @@ impl<T: Term> WithSimd for &mut Sums<'_, T> {
 }
 
 /// What a weight has met: sums over places of elements of the small side times elements of the field.
-pub(super) struct Meetings<'a, T> {
+pub(super) struct WeightSums<'a, T> {
     /// From the first place on.
     pub(super) small: &'a [T],
     pub(super) filters: usize,
@@ -228,7 +228,7 @@ pub(super) struct Meetings<'a, T> {
     pub(super) field_steps: [usize; 2],
 }
 
-impl<T: Term> Meetings<'_, T> {
+impl<T: Term> WeightSums<'_, T> {
     /// Hands on the sum of every filter and offset.
     pub(super) fn compute(&self, add: impl FnMut(usize, usize, T)) {
         if [self.filters, self.offsets.len(), self.images, self.rows, self.columns].contains(&0) {
@@ -242,7 +242,7 @@ impl<T: Term> Meetings<'_, T> {
             self.rows,
             self.field.len()
         );
-        Arch::new().dispatch(Walk { meetings: self, lines: Vec::new(), add });
+        Arch::new().dispatch(Walk { weight_sums: self, lines: Vec::new(), add });
     }
 
     /// How many elements of an image are read on end, gaps between rows included.
@@ -307,7 +307,7 @@ impl<T: Term> Meetings<'_, T> {
 }
 
 struct Walk<'a, T, A> {
-    meetings: &'a Meetings<'a, T>,
+    weight_sums: &'a WeightSums<'a, T>,
     /// Rows of some filters as far apart as those of the field, with zeros between.
     lines: Vec<T>,
     add: A,
@@ -316,8 +316,9 @@ struct Walk<'a, T, A> {
 impl<T: Term, A: FnMut(usize, usize, T)> Walk<'_, T, A> {
     #[inline(always)]
     fn by<S: Simd, const F: usize, const K: usize>(&mut self, simd: S) {
-        let Meetings { small, filters, offsets, images, rows, columns, small_steps, field_steps, .. } = *self.meetings;
-        let line = self.meetings.line();
+        let WeightSums { small, filters, offsets, images, rows, columns, small_steps, field_steps, .. } =
+            *self.weight_sums;
+        let line = self.weight_sums.line();
         self.lines.resize(F * images * line, T::ZERO);
         for first in (0..filters).step_by(F) {
             // What is too much is computed again, and left.
@@ -333,11 +334,11 @@ impl<T: Term, A: FnMut(usize, usize, T)> Walk<'_, T, A> {
             for start in (0..offsets.len()).step_by(K) {
                 let met = std::array::from_fn(|k| offsets[(start + k).min(offsets.len() - 1)]);
                 // SAFETY: `compute` has checked where the offsets lead to, and there is a line for every image.
-                let totals = unsafe { self.meetings.block::<S, F, K>(simd, &self.lines, met) };
+                let totals = unsafe { self.weight_sums.block::<S, F, K>(simd, &self.lines, met) };
                 for (f, totals) in totals.iter().enumerate().take(filters - first) {
                     for (k, &total) in totals.iter().enumerate().take(offsets.len() - start) {
                         #[expect(clippy::eq_op, reason = "what is not a number is not itself")]
-                        let sum = if total == total { total } else { self.meetings.exact(first + f, met[k]) };
+                        let sum = if total == total { total } else { self.weight_sums.exact(first + f, met[k]) };
                         (self.add)(first + f, start + k, sum);
                     }
                 }
@@ -351,7 +352,7 @@ impl<T: Term, A: FnMut(usize, usize, T)> WithSimd for Walk<'_, T, A> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        if self.meetings.filters == 1 {
+        if self.weight_sums.filters == 1 {
             self.by::<S, 1, 9>(simd);
         } else if S::REGISTER_COUNT >= 32 {
             self.by::<S, FILTERS, 6>(simd);

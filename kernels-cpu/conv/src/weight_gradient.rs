@@ -1,33 +1,33 @@
 //! The gradients of weights: what a window meets, times what it gives.
 
-use super::geometry::Moves;
-use super::input_tile::{Field, Pass, Strip};
-use super::microkernel::{FILTERS, LANES, Meetings, ROWS, Sums, Term};
+use super::geometry::ConvGeometry;
+use super::input_tile::{InputTile, Pass, Strip};
+use super::microkernel::{FILTERS, LANES, OutputSums, ROWS, Term, WeightSums};
 use super::{GRAIN, NEAR};
 use engine::gemm::{Matrix, MatrixMut, gemm};
-use engine::thread_pool::{self, Lines, Shared};
+use engine::thread_pool::{self, DisjointSlices, Lines};
 
-impl Moves {
+impl ConvGeometry {
     /// The weight: the small side times what it meets of the large side, over the batch.
-    pub(super) fn correlate<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
+    pub(super) fn weight_gradient<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         weight.fill(T::ZERO);
         if large.is_empty() || small.is_empty() {
             return;
         }
         if self.is_pointwise() {
-            self.correlate_points(large, small, weight);
+            self.weight_gradient_points(large, small, weight);
         } else if self.filters >= ROWS
             && self.channels > 0
             && 4 * self.channels >= 3 * self.channels.next_multiple_of(LANES)
         {
-            self.correlate_many(large, small, weight);
+            self.weight_gradient_many(large, small, weight);
         } else {
-            self.correlate_few(large, small, weight);
+            self.weight_gradient_few(large, small, weight);
         }
     }
 
     /// Sums that lie side by side, for many filters and channels: of one place after the other.
-    fn correlate_many<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
+    fn weight_gradient_many<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         let pass = self.gathering();
         if pass.taps.is_empty() {
             return;
@@ -40,7 +40,7 @@ impl Moves {
                 for group in 0..self.groups {
                     let images = images.min(self.batch - first);
                     let part = Part { pass: &pass, strip: &strip, first, images, group };
-                    self.correlate_part(&part, large, &self.factors(&part, small), weight);
+                    self.weight_gradient_part(&part, large, &self.factors(&part, small), weight);
                 }
             }
         }
@@ -65,7 +65,7 @@ impl Moves {
     }
 
     /// What some images add to the weight.
-    fn correlate_part<T: Term>(&self, part: &Part<'_>, large: &[T], factors: &[T], weight: &mut [T]) {
+    fn weight_gradient_part<T: Term>(&self, part: &Part<'_>, large: &[T], factors: &[T], weight: &mut [T]) {
         /// Places of which the elements that are met stay in the first cache.
         const NEAREST: usize = 1 << 8;
         let Part { pass, strip, first, images, group } = *part;
@@ -76,10 +76,10 @@ impl Moves {
         let filters_each = self.filters.div_ceil(thread_pool::num_threads().div_ceil(blocks)).next_multiple_of(ROWS);
         let parts = self.filters.div_ceil(filters_each);
         let zeros = vec![T::ZERO; filters_each];
-        let out = Shared::new(weight);
+        let out = DisjointSlices::new(weight);
         let work = places.len().saturating_mul(LANES * taps * filters_each);
         thread_pool::over(0..blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
-            let (mut field, mut met, mut sums) = (Field::new(), Vec::new(), Vec::new());
+            let (mut field, mut met, mut sums) = (InputTile::new(), Vec::new(), Vec::new());
             for piece in pieces {
                 let from = piece / parts * LANES;
                 let channels = from..self.channels.min(from + LANES);
@@ -98,7 +98,7 @@ impl Moves {
                 for run in offsets.chunk_by(|(before, _), (offset, _)| **before + 1 == **offset) {
                     let line = run.len() * LANES;
                     sums.resize(filters.len().next_multiple_of(ROWS) * line, T::ZERO);
-                    let all = Sums {
+                    let all = OutputSums {
                         weights: &factors[filters.start * places.len()..],
                         rows: filters.len(),
                         start: &zeros,
@@ -133,7 +133,7 @@ impl Moves {
     }
 
     /// Sums whose terms lie side by side.
-    fn correlate_few<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
+    fn weight_gradient_few<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         /// Places that are worth adding up at once, and of which some filters' stay in the first cache.
         const PLACES: usize = 1 << 11;
         let pass = self.gathering();
@@ -150,10 +150,10 @@ impl Moves {
         let filters_each = self.filters.div_ceil(parts).next_multiple_of(FILTERS);
         let parts = self.filters.div_ceil(filters_each.max(1));
         let inner = self.channels * window;
-        let out = Shared::new(weight);
+        let out = DisjointSlices::new(weight);
         let work = (self.batch * self.places()).saturating_mul(channels_each * taps * filters_each);
         thread_pool::over(0..self.groups * blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
-            let mut field = Field::new();
+            let mut field = InputTile::new();
             for piece in pieces {
                 let (group, block, part) = (piece / parts / blocks, piece / parts % blocks, piece % parts);
                 let channels = block * channels_each..self.channels.min((block + 1) * channels_each);
@@ -168,7 +168,7 @@ impl Moves {
                         let (start, step) = pass.start(strip);
                         let from =
                             ((first * self.groups + group) * self.filters + filters.start) * self.places() + start;
-                        let meetings = Meetings {
+                        let weight_sums = WeightSums {
                             small: &small[from..],
                             filters: filters.len(),
                             field: &field.elements,
@@ -180,7 +180,7 @@ impl Moves {
                             field_steps: [strip.area, strip.pitch],
                         };
                         let row = (group * self.filters + filters.start) * inner + channels.start * window;
-                        meetings.compute(
+                        weight_sums.compute(
                             #[inline(always)]
                             |filter, offset, sum| {
                                 let number = pass.taps[offset % taps].number;
@@ -197,7 +197,7 @@ impl Moves {
     }
 
     /// The same where the window is one element: products of matrices.
-    fn correlate_points<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
+    fn weight_gradient_points<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         let (places, filters, channels) = (self.places(), self.filters, self.channels);
         for (group, weight) in weight.chunks_exact_mut((filters * channels).max(1)).enumerate() {
             for item in (0..self.batch).map(|image| image * self.groups + group) {

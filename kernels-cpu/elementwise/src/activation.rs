@@ -8,7 +8,7 @@ use engine::math::Real;
 
 elementwise! {
     relu [few] => cheap positive;
-    leaky_relu => cheap leaking;
+    leaky_relu => cheap leaky_relu;
     elu => |[x]| {
         if x <= 0.0 { Real::expm1(x * input_scale) * (alpha * scale) } else { x * scale }
     };

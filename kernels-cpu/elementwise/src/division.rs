@@ -13,7 +13,7 @@ elementwise! {
     div [keeps 1] => cheap over;
     floor_divide [keeps 1] [if divisible(this, other)?] => |[a, b]| a.floor_divided(b);
     remainder [if divisible(this, other)?] => |[a, b]| a.modulo(b);
-    fmod [if divisible(this, other)?] => |[a, b]| a.left_over(b);
+    fmod [if divisible(this, other)?] => |[a, b]| a.truncated_remainder(b);
 }
 
 const TRUE: Loops<'static, 2> = &loops!([f32 f64 Complex32 Complex64] keeps 1 |[a, b]| a.over(b));

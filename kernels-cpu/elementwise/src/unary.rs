@@ -31,24 +31,24 @@ fn abs_loops() -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DTyp
     }
 }
 
-trait Signed: Compute {
+trait Sign: Compute {
     fn direction(self) -> Self;
 }
 
 inlined! {
-    impl Signed for f32, f64, i64 {
+    impl Sign for f32, f64, i64 {
         fn direction(self) -> Self = Ordered::signum(self);
     }
 }
 
-impl Signed for Complex64 {
+impl Sign for Complex64 {
     fn direction(self) -> Self {
         let length = self.norm();
         if length == 0.0 { Self::new(0.0, 0.0) } else { self / length }
     }
 }
 
-impl Signed for Complex32 {
+impl Sign for Complex32 {
     fn direction(self) -> Self {
         narrowed_complex(widened(self).direction())
     }
@@ -107,16 +107,16 @@ fn parts(x: f64) -> (f64, f64) {
 }
 
 /// What stands in for what is not a number.
-trait Stand: Compute {
+trait NanReplacement: Compute {
     fn or(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self;
 }
 
 inlined! {
-    impl Stand for i64 {
+    impl NanReplacement for i64 {
         fn or(self, _nan: f64, _above: Option<f64>, _below: Option<f64>) -> Self = self;
     }
 
-    impl Stand for f32, f64 {
+    impl NanReplacement for f32, f64 {
         fn or(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self = if Fraction::is_nan(self) {
             Precision::near(nan)
         } else if self == Self::INFINITY {
@@ -128,7 +128,7 @@ inlined! {
         };
     }
 
-    impl Stand for Complex32, Complex64 {
+    impl NanReplacement for Complex32, Complex64 {
         fn or(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self =
             Self::new(self.re.or(nan, above, below), self.im.or(nan, above, below));
     }

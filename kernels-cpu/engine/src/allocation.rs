@@ -7,7 +7,7 @@ use dispatch_runtime::OutOfMemory;
 /// # Errors
 ///
 /// Returns [`OutOfMemory`] if there is none.
-pub fn room<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
+pub fn reserve<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut room = Vec::new();
     match room.try_reserve_exact(count) {
         Ok(()) => Ok(room),
@@ -19,9 +19,9 @@ pub fn room<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
 ///
 /// # Errors
 ///
-/// As [`room`].
+/// As [`reserve`].
 pub fn times<T: Clone>(value: T, count: usize) -> Result<Vec<T>, OutOfMemory> {
-    let mut values = room(count)?;
+    let mut values = reserve(count)?;
     values.resize(count, value);
     Ok(values)
 }

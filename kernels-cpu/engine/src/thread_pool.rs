@@ -22,7 +22,7 @@ use std::{
     thread,
 };
 
-pub use disjoint::{Lines, Shared};
+pub use disjoint::{DisjointSlices, Lines};
 
 /// How many pieces each thread gets at most: more than one, so that a thread that the system holds up can be helped.
 const PIECES: usize = 4;
@@ -141,12 +141,12 @@ pub fn each(count: usize, job: impl Fn(usize) + Sync) {
 
 #[inline(never)]
 fn spread(count: usize, job: &(dyn Fn(usize) + Sync)) {
-    let crew = match workers::CREW.try_lock() {
-        Ok(crew) => crew,
-        Err(TryLockError::Poisoned(crew)) => crew.into_inner(),
+    let workers = match workers::WORKERS.try_lock() {
+        Ok(workers) => workers,
+        Err(TryLockError::Poisoned(workers)) => workers.into_inner(),
         Err(TryLockError::WouldBlock) => return (0..count).for_each(job),
     };
-    workers::run(crew, num_threads().min(count), count, job);
+    workers::run(workers, num_threads().min(count), count, job);
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use dispatch_runtime::Geometry;
 use dispatch_runtime::prelude::*;
 
-use engine::allocation::{room, usized};
+use engine::allocation::{reserve, usized};
 use engine::fill::{fill, fill_in_order};
 
 #[op_impl(aten::eye_m, CPU)]
@@ -31,7 +31,7 @@ fn triu_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -
 
 /// The rows are those in which there are columns, if there are any at all.
 fn triangle(out: &mut Tensor, rows: Range<i64>, width: i64, columns: impl Fn(i64) -> Range<i64>) -> Result<()> {
-    let mut places = room::<i64>(usized(out.geometry().count()))?;
+    let mut places = reserve::<i64>(usized(out.geometry().count()))?;
     let rows = if width == 0 { 0..0 } else { rows };
     rows.clone().for_each(|row| places.extend(columns(row).map(|_| row)));
     rows.for_each(|row| places.extend(columns(row)));

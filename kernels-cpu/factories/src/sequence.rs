@@ -3,7 +3,7 @@
 use dispatch_runtime::Complex64;
 use dispatch_runtime::prelude::*;
 
-use engine::allocation::{room, usized};
+use engine::allocation::{reserve, usized};
 use engine::compute::Compute;
 use engine::fill::fill_in_order;
 
@@ -12,13 +12,13 @@ fn arange_start_step(_plan: &(), out: &mut Tensor, start: Scalar, step: Scalar) 
     let count = out.geometry().count();
     if out.dtype().is_floating() {
         let (start, step) = (f64::from_scalar(start), f64::from_scalar(step));
-        let mut numbers = room(usized(count))?;
+        let mut numbers = reserve(usized(count))?;
         #[expect(clippy::cast_precision_loss, reason = "counts are far below where floats skip numbers")]
         numbers.extend((0..count).map(|i| start + step * i as f64));
         return fill_in_order(out, &numbers);
     }
     let (start, step) = (i64::from_scalar(start), i64::from_scalar(step));
-    let mut numbers = room(usized(count))?;
+    let mut numbers = reserve(usized(count))?;
     numbers.extend((0..count).map(|i| start.wrapping_add(step.wrapping_mul(i))));
     fill_in_order(out, &numbers)
 }
@@ -38,7 +38,7 @@ fn spaced(out: &mut Tensor, start: Scalar, end: Scalar, base: Option<f64>) -> Re
     #[expect(clippy::cast_precision_loss, reason = "counts are far below where floats skip numbers")]
     let at = |i: i64| i as f64;
     let step = (end - start) / at((steps - 1).max(1));
-    let mut numbers = room::<Complex64>(usized(steps))?;
+    let mut numbers = reserve::<Complex64>(usized(steps))?;
     for i in 0..steps {
         numbers.push(power(if i < steps / 2 || steps == 1 {
             start + step * at(i)

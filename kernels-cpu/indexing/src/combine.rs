@@ -51,14 +51,14 @@ inlined! {
 }
 
 /// Which elements are made one.
-pub(super) enum Way<'a> {
+pub(super) enum CombineTarget<'a> {
     /// Those along a walk.
     Along(&'a [Axis]),
     /// Those beside an index, and those that it picks along a dimension.
     Index(usize, &'a Tensor),
 }
 
-impl Way<'_> {
+impl CombineTarget<'_> {
     fn combine<T: Compute>(&self, out: &mut Tensor, from: &Tensor, f: impl Fn(T, T) -> T + Sync) -> Result<()> {
         match self {
             Self::Along(axes) => combined(out, from, axes, f),
@@ -84,24 +84,24 @@ pub(super) fn reduced(
     out: &mut Tensor,
     this: &Tensor,
     from: &Tensor,
-    way: &Way<'_>,
+    target: &CombineTarget<'_>,
     how: Reduce,
     include: bool,
 ) -> Result<()> {
     let computed = computed_in(out.dtype());
     if out.dtype() != computed {
         let mut sum = Spec { dtype: computed, geometry: out.geometry().clone().at(0) }.on(out.device())?;
-        reduced(&mut sum, this, from, way, how, include)?;
+        reduced(&mut sum, this, from, target, how, include)?;
         return copy(out, &sum);
     }
     copy(out, this)?;
     computed!(aten::scatter_reduce, computed, T: [f32, f64, Complex32, Complex64, i64] =>
-        reduce::<T>(out, from, way, how, include))
+        reduce::<T>(out, from, target, how, include))
 }
 
 /// Writes the sums of the elements of `this` and those of `from`, which is [`ready`], along a walk.
 pub fn summed(out: &mut Tensor, this: &Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
-    reduced(out, this, from, &Way::Along(axes), Reduce::Sum, true)
+    reduced(out, this, from, &CombineTarget::Along(axes), Reduce::Sum, true)
 }
 
 /// The tensor itself if it is of a type that loops compute in, or else a copy that is.
@@ -110,7 +110,13 @@ pub fn ready(tensor: &Tensor) -> Result<Tensor> {
     if tensor.dtype() == computed { Ok(tensor.clone()) } else { packed(tensor, computed) }
 }
 
-fn reduce<T: Reducible>(out: &mut Tensor, from: &Tensor, way: &Way<'_>, how: Reduce, include: bool) -> Result<()> {
+fn reduce<T: Reducible>(
+    out: &mut Tensor,
+    from: &Tensor,
+    target: &CombineTarget<'_>,
+    how: Reduce,
+    include: bool,
+) -> Result<()> {
     if !include {
         let neutral = match how {
             Reduce::Sum | Reduce::Mean => T::ZERO,
@@ -118,18 +124,18 @@ fn reduce<T: Reducible>(out: &mut Tensor, from: &Tensor, way: &Way<'_>, how: Red
             Reduce::Greatest => T::LEAST,
             Reduce::Least => T::GREATEST,
         };
-        way.combine_one(out, neutral, |_, neutral| neutral)?;
+        target.combine_one(out, neutral, |_, neutral| neutral)?;
     }
     match how {
-        Reduce::Sum | Reduce::Mean => way.combine(out, from, T::plus)?,
-        Reduce::Product => way.combine(out, from, T::times)?,
-        Reduce::Greatest => way.combine(out, from, T::greater)?,
-        Reduce::Least => way.combine(out, from, T::lesser)?,
+        Reduce::Sum | Reduce::Mean => target.combine(out, from, T::plus)?,
+        Reduce::Product => target.combine(out, from, T::times)?,
+        Reduce::Greatest => target.combine(out, from, T::greater)?,
+        Reduce::Least => target.combine(out, from, T::lesser)?,
     }
     if how == Reduce::Mean {
         let mut counts = Spec { dtype: DType::I64, geometry: out.geometry().clone().at(0) }.on(out.device())?;
         fill(&mut counts, Scalar::Int(i64::from(include)))?;
-        way.combine_one(&mut counts, 1_i64, i64::wrapping_add)?;
+        target.combine_one(&mut counts, 1_i64, i64::wrapping_add)?;
         // Both are laid out alike, without gaps.
         let row = Geometry::contiguous(&[out.geometry().count()]);
         let mut out = out.restride(row.clone().at(out.geometry().offset()))?;

@@ -152,12 +152,12 @@ fn largest<'a, T: Fraction>(places: impl Iterator<Item = usize>, row: impl Fn(us
 }
 
 /// For each row, the places that show it, in order.
-struct Shown {
+struct PositionsByRow {
     starts: Vec<usize>,
     places: Vec<usize>,
 }
 
-impl Shown {
+impl PositionsByRow {
     fn by(rows: &[usize], count: usize) -> Result<Self> {
         let mut starts = times(0, count.saturating_add(1))?;
         rows.iter().for_each(|&row| starts[row + 1] += 1);
@@ -188,10 +188,10 @@ fn _embedding_bag_dense_backward(plan: &Bagging, out: &mut Tensor, _: ...) -> Re
         if width == 0 {
             return Ok(());
         }
-        let shown = Shown::by(&rows, count)?;
+        let shown = PositionsByRow::by(&rows, count)?;
         let (grad, shares) = (packed::<T>(grad)?, per_sample_weights.map(packed::<T>).transpose()?);
         if mode == Bagging::Most {
-            let winners = Shown::by(&list("maximum_indices", maximum_indices, num_weights)?, count)?;
+            let winners = PositionsByRow::by(&list("maximum_indices", maximum_indices, num_weights)?, count)?;
             return fill(out, |out: &mut [T]| {
                 Lines::new(out, width).each(GRAIN.div_ceil(width.max(1)), |row, line| {
                     line.fill(T::default());

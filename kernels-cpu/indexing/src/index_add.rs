@@ -4,7 +4,7 @@ use aten::{AddAt, Indexed, ReduceAt};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, Spec};
 
-use crate::combine::{Way, ready, reduced, summed};
+use crate::combine::{CombineTarget, ready, reduced, summed};
 use crate::index::{Lists, Negative, inside, positions};
 use crate::scatter::{list_of, one, rows};
 use engine::compute::Compute;
@@ -48,7 +48,7 @@ fn index_reduce(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
     let list = list_of(this, plan.dim, index, Negative::IsOutside)?;
     let source = ready(source)?;
     let axes = rows(&source, plan.dim, &list, out.strides());
-    reduced(out, this, &source, &Way::Along(&axes), plan.reduce, include_self)
+    reduced(out, this, &source, &CombineTarget::Along(&axes), plan.reduce, include_self)
 }
 
 #[op_impl(aten::index_fill_int_scalar, CPU)]

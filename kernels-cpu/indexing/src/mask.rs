@@ -9,13 +9,13 @@ use dispatch_runtime::{BadArgument, Bool, DType, Dims, Operand, Read, Result, Sp
 use crate::index::{picked, stretched};
 use engine::allocation::usized;
 use engine::data_movement::{self, Axis, Step, along, of_size, packed, viewed};
-use engine::thread_pool::{Lines, Shared, over};
+use engine::thread_pool::{DisjointSlices, Lines, over};
 
 /// The elements of a tensor that are not zero.
 ///
 /// Flags are looked at twice, to count and to pick, and must be the same both times: results are as many as were counted. So they are
 /// held from the first look to the last, or are a copy that nothing else reaches.
-pub(crate) struct Picked<'a> {
+pub(crate) struct MaskedPositions<'a> {
     flags: Flags<'a>,
     sizes: Dims,
     /// How many come before each block, and how many there are.
@@ -41,7 +41,7 @@ const BLOCK: usize = 1 << 12;
 /// How many blocks are worth a thread.
 const GRAIN: usize = 8;
 
-impl<'a> Picked<'a> {
+impl<'a> MaskedPositions<'a> {
     pub(crate) fn by(mask: &'a Tensor) -> Result<Self> {
         let flags = if mask.dtype() == DType::Bool && mask.geometry().is_contiguous() {
             Flags::Held(mask.read::<Bool>()?)
@@ -71,7 +71,7 @@ impl<'a> Picked<'a> {
 
     /// Writes what `fill` makes of their places, a block of neighbours at a time. The last dimension counts fastest.
     pub(crate) fn write<T: Send>(&self, out: &mut [T], fill: impl Fn(&[usize], &mut [T]) + Sync) -> Result<()> {
-        let out = Shared::new(&mut out[..self.count()]);
+        let out = DisjointSlices::new(&mut out[..self.count()]);
         self.flags.with(|flags| {
             over(0..self.starts.len() - 1, GRAIN, |blocks| {
                 let mut places = vec![0; BLOCK];
@@ -161,7 +161,7 @@ impl<'a> Picked<'a> {
 
 /// The positions of elements that are not zero, side by side for each dimension.
 fn nonzero_positions(this: &Tensor) -> Result<(Tensor, usize)> {
-    let (picked, rank) = (Picked::by(this)?, this.sizes().len());
+    let (picked, rank) = (MaskedPositions::by(this)?, this.sizes().len());
     let count = picked.count();
     let sizes = [i64::try_from(rank).unwrap_or(0), i64::try_from(count).unwrap_or(i64::MAX)];
     let mut columns = Spec::contiguous(DType::I64, &sizes).on(Device::CPU)?;
@@ -194,7 +194,7 @@ fn nonzero_static(_plan: &(), out: &mut Tensor, this: &Tensor, fill_value: i64) 
 
 /// Where in memory the mask is true, among the elements of `this`; both have the same sizes.
 fn masked_places(this: &Tensor, mask: &Tensor) -> Result<Vec<i64>> {
-    let picked = Picked::by(mask)?;
+    let picked = MaskedPositions::by(mask)?;
     if this.geometry().is_contiguous() {
         return picked.places();
     }
@@ -210,7 +210,7 @@ fn masked_places(this: &Tensor, mask: &Tensor) -> Result<Vec<i64>> {
 fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
     let (this, mask) = (stretched(this, plan)?, stretched(mask, plan)?);
     if this.geometry().is_contiguous() {
-        return Picked::by(&mask)?.elements(&this);
+        return MaskedPositions::by(&mask)?.elements(&this);
     }
     let places = masked_places(&this, &mask)?;
     let spec = Spec::contiguous(this.dtype(), &[i64::try_from(places.len()).unwrap_or(i64::MAX)]);

@@ -4,7 +4,7 @@ use aten::{Reduce, ReduceAt};
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
-use crate::combine::{Way, ready, reduced};
+use crate::combine::{CombineTarget, ready, reduced};
 use crate::gather::put;
 use crate::index::{Negative, inside, positions, sizes_or_one};
 use engine::data_movement::{Axis, Step, copy, viewed};
@@ -35,12 +35,12 @@ fn scattered(
 ) -> Result<()> {
     let from = ready(src)?;
     let Some(line) = line_of(index, at)? else {
-        return reduced(out, this, &from, &Way::Index(at, index), how, include);
+        return reduced(out, this, &from, &CombineTarget::Index(at, index), how, include);
     };
     let list = list_of(this, at, &line, Negative::IsOutside)?;
     let from = corner(&from, index.sizes(), from.strides())?;
     let axes = rows(&from, at, &list, out.strides());
-    reduced(out, this, &from, &Way::Along(&axes), how, include)
+    reduced(out, this, &from, &CombineTarget::Along(&axes), how, include)
 }
 
 /// What an index says along a dimension, if it says so at several places beside it and never otherwise.
@@ -64,7 +64,7 @@ fn scatter_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tens
 #[op_impl(aten::scatter_value_reduce, CPU)]
 fn scatter_value_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
     let number = ready(&one(value, this.dtype())?)?;
-    reduced(out, this, &repeated(&number, index)?, &Way::Index(plan.dim, index), plan.reduce, true)
+    reduced(out, this, &repeated(&number, index)?, &CombineTarget::Index(plan.dim, index), plan.reduce, true)
 }
 
 #[op_impl(aten::scatter_add, CPU)]

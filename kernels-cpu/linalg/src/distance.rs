@@ -64,7 +64,7 @@ impl<T: Fraction> Norm<T> {
     }
 
     /// Adds to the gradient of one end of a distance.
-    fn pull(self, to: &mut [T], [here, there]: [&[T]; 2], grad: T, distance: T) {
+    fn add_gradient(self, to: &mut [T], [here, there]: [&[T]; 2], grad: T, distance: T) {
         for ((to, &a), &b) in to.iter_mut().zip(here).zip(there) {
             *to = *to + grad * self.slope(a - b, distance);
         }
@@ -147,7 +147,7 @@ fn _cdist_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
                 line.fill(T::default());
                 let (row, columns) = pair.row(at);
                 for (column, pair) in (at * pair.breadth..).zip(columns) {
-                    norm.pull(line, [row, pair], grad[column], distances[column]);
+                    norm.add_gradient(line, [row, pair], grad[column], distances[column]);
                 }
             });
             Ok(())
@@ -190,7 +190,7 @@ fn _pdist_backward(_plan: &(), out: &mut Tensor, grad: &Tensor, this: &Tensor, p
                 for there in (0..rows).filter(|&there| there != here) {
                     let (low, high) = (here.min(there), here.max(there));
                     let pair = first(low, rows) + high - low - 1;
-                    norm.pull(line, [row(here), row(there)], grad[pair], distances[pair]);
+                    norm.add_gradient(line, [row(here), row(there)], grad[pair], distances[pair]);
                 }
             });
             Ok(())

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{Result, Tensor, op_impl, operands};
 
-use super::channel_gradients::{NEAR, Part, at_once, centered, sums};
+use super::channel_gradients::{NEAR, Part, centered, sums, sums_and_gradient};
 use super::{Shared, float, moments, normalize, pair, parameter, reciprocal_deviation, rounded};
 use engine::allocation::usized;
 use engine::compute::{Fraction, Precision};
@@ -181,7 +181,13 @@ fn centered_by_channel<T: Fraction + Into<f64>>(
         let area = dispatch_runtime::element_count(&both[1].sizes()[2..]);
         let mut taken = operands!(write out; read grad_out, input)?;
         if let Ok(([out], [Some(grad), Some(line)])) = taken.slices::<T>() {
-            return Ok(at_once([grad, line], out, [means.len(), usized(area)], |channel| means[channel], part));
+            return Ok(sums_and_gradient(
+                [grad, line],
+                out,
+                [means.len(), usized(area)],
+                |channel| means[channel],
+                part,
+            ));
         }
     }
     let sums = channel_sums(both, means)?;

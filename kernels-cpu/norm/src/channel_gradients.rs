@@ -73,7 +73,7 @@ impl<T: Fraction> Part<T> {
 }
 
 /// Both for channels whose planes lie one after the other, image by image: what some channels have is fetched once. Returns the sums.
-pub(super) fn at_once<T: Fraction + Into<f64>>(
+pub(super) fn sums_and_gradient<T: Fraction + Into<f64>>(
     both: [&[T]; 2],
     out: &mut [T],
     [channels, area]: [usize; 2],

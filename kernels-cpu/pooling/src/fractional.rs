@@ -6,7 +6,7 @@ use dispatch_runtime::{DType, Dims};
 
 use crate::Part;
 use crate::pool_nd::largest_of;
-use crate::windows::Boxes;
+use crate::windows::PoolWindows;
 use engine::contiguous::{computed, count, fill, packed};
 
 /// The largest elements of parts that begin elsewhere in each image: `starts` has a list for each dimension of each.
@@ -27,7 +27,7 @@ fn largest_from<T: Part>(
             let lines = out.chunks_exact_mut(places).zip(found.chunks_exact_mut(places));
             for ((plane, starts), (out, found)) in elements.chunks_exact(area).zip(starts.chunks_exact(rank)).zip(lines)
             {
-                largest_of(&Boxes::starting(starts, kernel, image), plane, out, found);
+                largest_of(&PoolWindows::starting(starts, kernel, image), plane, out, found);
             }
             Ok(())
         })

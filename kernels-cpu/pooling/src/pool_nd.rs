@@ -7,26 +7,26 @@ use aten::{RandomWindows, Window};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Problem};
 
-use crate::windows::Boxes;
+use crate::windows::PoolWindows;
 use crate::{GRAIN, Part};
 use engine::contiguous::{computed, count, fill, packed};
 use engine::thread_pool::{self, Lines};
 
 /// The parts that an operator's plan says, in the last so many dimensions.
 trait Parts {
-    fn boxes(&self, rank: usize, image: &[i64], results: &[i64]) -> Boxes;
+    fn windows(&self, rank: usize, image: &[i64], results: &[i64]) -> PoolWindows;
 }
 
 impl Parts for Window {
-    fn boxes(&self, _: usize, image: &[i64], results: &[i64]) -> Boxes {
-        Boxes::of_window(self, image, results)
+    fn windows(&self, _: usize, image: &[i64], results: &[i64]) -> PoolWindows {
+        PoolWindows::of_window(self, image, results)
     }
 }
 
 /// Parts that adapt.
 impl Parts for () {
-    fn boxes(&self, rank: usize, image: &[i64], results: &[i64]) -> Boxes {
-        Boxes::adaptive(rank, image, results)
+    fn windows(&self, rank: usize, image: &[i64], results: &[i64]) -> PoolWindows {
+        PoolWindows::adaptive(rank, image, results)
     }
 }
 
@@ -34,8 +34,8 @@ macro_rules! maxima {
     ($($rank:literal $plan:ty, $types:tt $name:ident;)*) => {$(
         #[op_impl(aten::$name, CPU)]
         fn $name(plan: &$plan, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-            let boxes = |results: &[i64]| plan.boxes($rank, this.sizes(), results);
-            computed!($name "self", this.dtype(); T in $types => { largest::<T>(boxes, this, out) })
+            let windows = |results: &[i64]| plan.windows($rank, this.sizes(), results);
+            computed!($name "self", this.dtype(); T in $types => { largest::<T>(windows, this, out) })
         }
     )*};
 }
@@ -52,7 +52,7 @@ macro_rules! gradients_of_maxima {
         #[op_impl(aten::$name, CPU)]
         fn $name(_plan: &$plan, out: &mut Tensor, _: ...) -> Result<()> {
             computed!($name "grad_output", this.dtype(); T in $types => {
-                back_to_largest::<T>($rank, grad_output, out, indices)
+                max_backward::<T>($rank, grad_output, out, indices)
             })
         }
     )*};
@@ -76,8 +76,8 @@ macro_rules! averages {
             this: &Tensor,
             $($padding: bool, $divisor: Option<i64>,)?
         ) -> Result<()> {
-            let boxes = |results: &[i64]| plan.boxes($rank, this.sizes(), results)$(.counting($padding, $divisor))?;
-            computed!($name "self", this.dtype(); T in $types => { average::<T>(boxes, this, out) })
+            let windows = |results: &[i64]| plan.windows($rank, this.sizes(), results)$(.counting($padding, $divisor))?;
+            computed!($name "self", this.dtype(); T in $types => { average::<T>(windows, this, out) })
         }
 
         #[op_impl(aten::$backward, CPU)]
@@ -88,9 +88,9 @@ macro_rules! averages {
             this: &Tensor,
             $($padding: bool, $divisor: Option<i64>,)?
         ) -> Result<()> {
-            let boxes = |results: &[i64]| plan.boxes($rank, this.sizes(), results)$(.counting($padding, $divisor))?;
+            let windows = |results: &[i64]| plan.windows($rank, this.sizes(), results)$(.counting($padding, $divisor))?;
             computed!($backward "grad_output", this.dtype(); T in $types => {
-                back_to_all::<T>(boxes, grad_output, out)
+                average_backward::<T>(windows, grad_output, out)
             })
         }
     )*};
@@ -104,7 +104,7 @@ averages! {
 }
 
 fn largest<T: Part>(
-    boxes: impl FnOnce(&[i64]) -> Boxes,
+    windows: impl FnOnce(&[i64]) -> PoolWindows,
     this: &Tensor,
     [out, indices]: [&mut Tensor; 2],
 ) -> Result<()> {
@@ -112,15 +112,15 @@ fn largest<T: Part>(
     let results = Dims::from_slice(out.sizes());
     fill(out, |out: &mut [T]| {
         fill(indices, |found: &mut [i64]| {
-            let boxes = boxes(&results);
-            let (area, places) = (boxes.area(), boxes.places());
+            let windows = windows(&results);
+            let (area, places) = (windows.area(), windows.places());
             let (out, found) = (Lines::new(out, places), Lines::new(found, places));
             thread_pool::over(0..out.len(), GRAIN.div_ceil(area.max(1)), |range| {
                 for plane in range {
                     let image = &elements[plane * area..][..area];
                     // SAFETY: every plane is in one piece.
                     let (out, found) = unsafe { (out.get(plane), found.get(plane)) };
-                    largest_of(&boxes, image, out, found);
+                    largest_of(&windows, image, out, found);
                 }
             });
             Ok(())
@@ -129,8 +129,8 @@ fn largest<T: Part>(
 }
 
 /// The largest element of each part of an image, and where it is.
-pub(super) fn largest_of<T: Part>(boxes: &Boxes, image: &[T], out: &mut [T], found: &mut [i64]) {
-    boxes.each(|place, part| {
+pub(super) fn largest_of<T: Part>(windows: &PoolWindows, image: &[T], out: &mut [T], found: &mut [i64]) {
+    windows.each(|place, part| {
         let mut best = part.first().min(image.len() - 1);
         let mut largest = if part.is_empty() { T::LOWEST } else { image[best] };
         part.each(|at| {
@@ -146,7 +146,7 @@ pub(super) fn largest_of<T: Part>(boxes: &Boxes, image: &[T], out: &mut [T], fou
     });
 }
 
-fn back_to_largest<T: Part>(rank: usize, grad_output: &Tensor, out: &mut Tensor, indices: &Tensor) -> Result<()> {
+fn max_backward<T: Part>(rank: usize, grad_output: &Tensor, out: &mut Tensor, indices: &Tensor) -> Result<()> {
     let (grad, indices) = (packed::<T>(grad_output)?, packed::<i64>(indices)?);
     let length = |sizes: &[i64]| count(&sizes[sizes.len() - rank..]);
     let (area, places) = (length(out.sizes()), length(grad_output.sizes()));
@@ -171,15 +171,15 @@ fn back_to_largest<T: Part>(rank: usize, grad_output: &Tensor, out: &mut Tensor,
     })
 }
 
-fn average<T: Part>(boxes: impl FnOnce(&[i64]) -> Boxes, this: &Tensor, out: &mut Tensor) -> Result<()> {
+fn average<T: Part>(windows: impl FnOnce(&[i64]) -> PoolWindows, this: &Tensor, out: &mut Tensor) -> Result<()> {
     let elements = packed::<T>(this)?;
     let results = Dims::from_slice(out.sizes());
     fill(out, |out: &mut [T]| {
-        let boxes = boxes(&results);
-        let (area, places) = (boxes.area(), boxes.places());
+        let windows = windows(&results);
+        let (area, places) = (windows.area(), windows.places());
         Lines::new(out, places).each(GRAIN.div_ceil(area.max(1)), |plane, out| {
             let image = &elements[plane * area..][..area];
-            boxes.each(|place, part| {
+            windows.each(|place, part| {
                 let mut sum = T::ZERO;
                 part.each(|at| sum = sum.plus(image[at]));
                 out[place] = if part.is_empty() { sum } else { sum.over(part.counts) };
@@ -189,7 +189,11 @@ fn average<T: Part>(boxes: impl FnOnce(&[i64]) -> Boxes, this: &Tensor, out: &mu
     })
 }
 
-fn back_to_all<T: Part>(boxes: impl FnOnce(&[i64]) -> Boxes, grad_output: &Tensor, out: &mut Tensor) -> Result<()> {
+fn average_backward<T: Part>(
+    windows: impl FnOnce(&[i64]) -> PoolWindows,
+    grad_output: &Tensor,
+    out: &mut Tensor,
+) -> Result<()> {
     let grad = packed::<T>(grad_output)?;
     fill(out, |out: &mut [T]| {
         out.fill(T::ZERO);
@@ -197,11 +201,11 @@ fn back_to_all<T: Part>(boxes: impl FnOnce(&[i64]) -> Boxes, grad_output: &Tenso
         if grad.is_empty() {
             return Ok(());
         }
-        let boxes = boxes(grad_output.sizes());
-        let (area, places) = (boxes.area(), boxes.places());
+        let windows = windows(grad_output.sizes());
+        let (area, places) = (windows.area(), windows.places());
         Lines::new(out, area).each(GRAIN.div_ceil(area.max(1)), |plane, image| {
             let grad = &grad[plane * places..][..places];
-            boxes.each(|place, part| {
+            windows.each(|place, part| {
                 if !part.is_empty() {
                     let share = grad[place].over(part.counts);
                     part.each(|at| image[at] = image[at].plus(share));

@@ -13,7 +13,7 @@ struct Span {
 }
 
 /// The parts of an image, a list of spans for each of three dimensions.
-pub(super) struct Boxes {
+pub(super) struct PoolWindows {
     spans: [Vec<Span>; 3],
     image: [usize; 3],
     step: [usize; 3],
@@ -23,24 +23,24 @@ pub(super) struct Boxes {
 /// One part of an image.
 pub(super) struct Part<'a> {
     spans: [Span; 3],
-    boxes: &'a Boxes,
+    windows: &'a PoolWindows,
     /// What an average over it is divided by.
     pub(super) counts: i64,
 }
 
 const WHOLE: Span = Span { start: 0, end: 1, counts: 1 };
 
-impl Boxes {
+impl PoolWindows {
     /// Parts in the last `rank` dimensions: for each of these its spans, the size of the image and the step between elements.
     fn of(rank: usize, dim: impl Fn(usize) -> (Vec<Span>, i64, i64)) -> Self {
-        let mut boxes =
+        let mut windows =
             Self { spans: [vec![WHOLE], vec![WHOLE], vec![WHOLE]], image: [1; 3], step: [1; 3], divisor: None };
         for at in 0..rank {
             let (spans, image, step) = dim(at);
             let place = 3 - rank + at;
-            (boxes.spans[place], boxes.image[place], boxes.step[place]) = (spans, usized(image), usized(step));
+            (windows.spans[place], windows.image[place], windows.step[place]) = (spans, usized(image), usized(step));
         }
-        boxes
+        windows
     }
 
     /// What is under a window at each of its places.
@@ -118,7 +118,7 @@ impl Boxes {
                     let counts = self
                         .divisor
                         .unwrap_or_else(|| deep.counts.saturating_mul(down.counts).saturating_mul(across.counts));
-                    visit(place, &Part { spans: [deep, down, across], boxes: self, counts });
+                    visit(place, &Part { spans: [deep, down, across], windows: self, counts });
                     place += 1;
                 }
             }
@@ -130,7 +130,7 @@ impl Part<'_> {
     /// The first element of the image that is in it.
     #[inline]
     pub(super) fn first(&self) -> usize {
-        let [_, height, width] = self.boxes.image;
+        let [_, height, width] = self.windows.image;
         let [deep, down, across] = self.spans;
         (deep.start * height + down.start) * width + across.start
     }
@@ -144,9 +144,9 @@ impl Part<'_> {
     /// Visits its elements.
     #[inline]
     pub(super) fn each(&self, mut visit: impl FnMut(usize)) {
-        let [_, height, width] = self.boxes.image;
+        let [_, height, width] = self.windows.image;
         let [deep, down, across] = self.spans;
-        let [deep_step, down_step, across_step] = self.boxes.step;
+        let [deep_step, down_step, across_step] = self.windows.step;
         let mut plane = deep.start;
         while plane < deep.end {
             let mut row = down.start;

@@ -8,7 +8,7 @@ use engine::inlined::inlined;
 use engine::math::{Real, vectorised};
 
 /// Numbers that words become.
-pub(super) trait Drawn: Fraction {
+pub(super) trait FromRandomBits: Fraction {
     /// How many rows a group gives.
     const ROWS: usize;
 
@@ -20,7 +20,7 @@ pub(super) trait Drawn: Fraction {
 }
 
 inlined! {
-    impl Drawn for f32 {
+    impl FromRandomBits for f32 {
         const ROWS: usize = 4;
         // As signed numbers, which processors convert at once.
         #[expect(clippy::cast_precision_loss, reason = "no more bits than fit")]
@@ -33,7 +33,7 @@ inlined! {
         };
     }
 
-    impl Drawn for f64 {
+    impl FromRandomBits for f64 {
         const ROWS: usize = 2;
         fn unit(words: &Words, row: usize, at: usize, _bits: u32) -> Self = {
             let word = u64::from(words[2 * row + 1][at]) << 32 | u64::from(words[2 * row][at]);
@@ -51,7 +51,7 @@ fn power_of_half(exponent: u32) -> f32 {
 
 /// Rows of what `number` makes of a row and a position in it.
 #[inline(always)]
-fn rows<T: Drawn, const N: usize>(number: impl Fn(usize, usize) -> T) -> [[T; GROUP]; N] {
+fn rows<T: FromRandomBits, const N: usize>(number: impl Fn(usize, usize) -> T) -> [[T; GROUP]; N] {
     let mut rows = [[T::near(0.0); GROUP]; N];
     vectorised!({
         for (row, numbers) in rows.iter_mut().enumerate() {
@@ -69,12 +69,12 @@ macro_rules! by_precision {
         match $dtype {
             DType::F64 | DType::C128 => {
                 type $T = f64;
-                const $N: usize = <f64 as Drawn>::ROWS;
+                const $N: usize = <f64 as FromRandomBits>::ROWS;
                 $body
             }
             _ => {
                 type $T = f32;
-                const $N: usize = <f32 as Drawn>::ROWS;
+                const $N: usize = <f32 as FromRandomBits>::ROWS;
                 $body
             }
         }
@@ -94,7 +94,7 @@ fn log_normal(_plan: &(), out: &mut Tensor, mean: f64, std: f64, generator: Opti
 }
 
 /// By the method of Box and Muller: the words of a block make a radius and an angle, and those make two numbers.
-fn normal<T: Drawn, const N: usize>(
+fn normal<T: FromRandomBits, const N: usize>(
     this: &mut Tensor,
     generator: Option<&Generator>,
     mean: f64,
@@ -148,7 +148,7 @@ fn exponential(_plan: &(), out: &mut Tensor, lambd: f64, generator: Option<&Gene
     by_precision!(out.dtype(), T N => exponential_of::<T, N>(out, generator, lambd))
 }
 
-pub(super) fn exponential_of<T: Drawn, const N: usize>(
+pub(super) fn exponential_of<T: FromRandomBits, const N: usize>(
     this: &mut Tensor,
     generator: Option<&Generator>,
     lambd: f64,
@@ -185,7 +185,7 @@ fn geometric(_plan: &(), out: &mut Tensor, p: f64, generator: Option<&Generator>
     filled::<f64, 2>(out, generator, |words, _| {
         rows(
             #[inline(always)]
-            |row, at| (Real::log(<f64 as Drawn>::open(words, row, at)) * scale).ceil().max(1.0),
+            |row, at| (Real::log(<f64 as FromRandomBits>::open(words, row, at)) * scale).ceil().max(1.0),
         )
     })
 }

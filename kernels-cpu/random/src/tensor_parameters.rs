@@ -39,8 +39,8 @@ fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option
 }
 
 elementwise! {
-    _standard_gamma_grad => |[shape, x]| by_two(shape, x, gamma::follows);
-    _dirichlet_grad => |[x, alpha, total]| by_three(x, alpha, total, beta::follows);
+    _standard_gamma_grad => |[shape, x]| by_two(shape, x, gamma::implicit_gradient);
+    _dirichlet_grad => |[x, alpha, total]| by_three(x, alpha, total, beta::implicit_gradient);
 }
 
 /// The numbers that shape each element.

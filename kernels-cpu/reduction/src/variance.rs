@@ -9,7 +9,7 @@ use engine::math::vectorised;
 use engine::reduce::{computed, kept, lines};
 
 /// A number whose distance from a mean is measured in double precision.
-pub(crate) trait Spread: Element {
+pub(crate) trait Deviation: Element {
     /// What variances are rounded to.
     type Real: Precision + Element;
 
@@ -21,20 +21,20 @@ pub(crate) trait Spread: Element {
 }
 
 inlined! {
-    impl Spread for f32, f64 {
+    impl Deviation for f32, f64 {
         type Real = Self;
         #[allow(clippy::useless_conversion, reason = "one of the types is as wide")]
         fn parts(self) -> [f64; 2] = [self.into(), 0.0];
         fn of(parts: [f64; 2]) -> Self = Self::near(parts[0]);
     }
 
-    impl Spread for Complex32 {
+    impl Deviation for Complex32 {
         type Real = f32;
         fn parts(self) -> [f64; 2] = [self.re.into(), self.im.into()];
         fn of(parts: [f64; 2]) -> Self = Self::new(f32::near(parts[0]), f32::near(parts[1]));
     }
 
-    impl Spread for Complex64 {
+    impl Deviation for Complex64 {
         type Real = f64;
         fn parts(self) -> [f64; 2] = [self.re, self.im];
         fn of(parts: [f64; 2]) -> Self = Self::new(parts[0], parts[1]);
@@ -42,7 +42,7 @@ inlined! {
 }
 
 /// The mean of a line, and the sum of the squared distances from it.
-pub(crate) fn spread<T: Spread>(line: &[T]) -> ([f64; 2], f64) {
+pub(crate) fn spread<T: Deviation>(line: &[T]) -> ([f64; 2], f64) {
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
     let count = line.len() as f64;
     let mean = each(line, [0.0; 2], |[re, im]| [re, im]).map(|sum| sum / count);
@@ -52,7 +52,7 @@ pub(crate) fn spread<T: Spread>(line: &[T]) -> ([f64; 2], f64) {
 
 /// Adds up what `f` makes of the distances from a point, in lanes.
 #[inline(always)]
-fn each<T: Spread>(line: &[T], from: [f64; 2], f: impl Fn([f64; 2]) -> [f64; 2]) -> [f64; 2] {
+fn each<T: Deviation>(line: &[T], from: [f64; 2], f: impl Fn([f64; 2]) -> [f64; 2]) -> [f64; 2] {
     vectorised!({
         let mut lanes = [[0.0; 2]; 16];
         for values in line.chunks(16) {
@@ -70,12 +70,12 @@ fn variances<O: Operation>(plan: &Moments, [var, mean]: [&mut Tensor; 2], this: 
     let (mut var, mut mean) = (kept(var, this, &plan.gone)?, kept(mean, this, &plan.gone)?);
     let operands = operands!(write var, mean; read this)?;
     computed!(O, this.dtype(), T: [f32, f64, Complex32, Complex64] => {
-        lines(&plan.gone, &operands, |_, [line]: [&[T]; 1], [var]: [&mut [<T as Spread>::Real]; 1], [mean]: [&mut [T]; 1]| {
+        lines(&plan.gone, &operands, |_, [line]: [&[T]; 1], [var]: [&mut [<T as Deviation>::Real]; 1], [mean]: [&mut [T]; 1]| {
             let (center, squares) = spread(line);
             #[expect(clippy::cast_precision_loss, reason = "a variance is rounded")]
             let value = squares / (line.len() as f64 - plan.correction).max(0.0);
             let value = if line.is_empty() { f64::NAN } else { value };
-            var[0] = <T as Spread>::Real::near(if root { value.sqrt() } else { value });
+            var[0] = <T as Deviation>::Real::near(if root { value.sqrt() } else { value });
             mean[0] = T::of(center);
         });
         Ok(())

@@ -10,7 +10,7 @@ use engine::data_movement::GRAIN;
 use engine::inlined::inlined;
 use engine::math::vectorised;
 use engine::reduce::min_max::Ordered;
-use engine::thread_pool::{Lines, Shared, each, threads_here};
+use engine::thread_pool::{DisjointSlices, Lines, each, threads_here};
 
 /// An element that is ordered by a number.
 pub(crate) trait Ranked: Ordered {
@@ -62,16 +62,16 @@ inlined! {
 
 /// Which elements come first.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum First {
-    Smallest,
-    Largest,
+pub(crate) enum Direction {
+    Ascending,
+    Descending,
 }
 
-impl First {
+impl Direction {
     /// The rank of an element, or, which is the same, the element's rank of a rank.
     #[inline(always)]
     fn turned<T: Ranked>(self, rank: u64) -> u64 {
-        if self == Self::Largest { rank ^ (u64::MAX >> (64 - T::BITS)) } else { rank }
+        if self == Self::Descending { rank ^ (u64::MAX >> (64 - T::BITS)) } else { rank }
     }
 }
 
@@ -117,7 +117,7 @@ entries! { i64: |places| Some(places); u128: |_places| None; }
 
 /// How the elements of a line become entries.
 pub(crate) struct Order<T, E> {
-    first: First,
+    first: Direction,
     /// What all ranks are less.
     base: u64,
     /// How many bits a place has.
@@ -127,7 +127,7 @@ pub(crate) struct Order<T, E> {
 
 impl<T: Ranked> Order<T, i64> {
     /// If ranks differ, and places are, by so little that both fit.
-    pub(crate) fn narrow(line: &[T], first: First) -> Option<Self> {
+    pub(crate) fn narrow(line: &[T], first: Direction) -> Option<Self> {
         let shift = usize::BITS - line.len().leading_zeros();
         let (mut least, mut greatest) = (0, u64::MAX >> (64 - T::BITS));
         if T::BITS == 64 {
@@ -141,13 +141,13 @@ impl<T: Ranked> Order<T, i64> {
 }
 
 impl<T: Ranked> Order<T, u128> {
-    pub(crate) fn wide(first: First) -> Self {
+    pub(crate) fn wide(first: Direction) -> Self {
         Self { first, base: 0, shift: 64, of: PhantomData }
     }
 }
 
 /// Runs a body with the narrowest order that a line has.
-macro_rules! ordered {
+macro_rules! with_order {
     ($line:expr, $first:expr, $order:ident => $body:expr) => {
         if let Some($order) = $crate::sort_select::Order::<_, i64>::narrow($line, $first) {
             $body
@@ -157,7 +157,7 @@ macro_rules! ordered {
         }
     };
 }
-pub(crate) use ordered;
+pub(crate) use with_order;
 
 /// With fewer candidates there is nothing to be gained.
 const FEW: usize = 1024;
@@ -198,7 +198,7 @@ impl<T: Ranked, E: Entry> Order<T, E> {
     }
 
     /// The first `count` elements of a line, of which there are as many, in order.
-    pub(crate) fn foremost(&self, line: &[T], count: usize) -> Vec<E> {
+    pub(crate) fn select(&self, line: &[T], count: usize) -> Vec<E> {
         if count == 0 {
             return Vec::new();
         }
@@ -270,7 +270,7 @@ impl<T: Ranked, E: Entry> Order<T, E> {
         let (mut from, mut to) = (&mut *entries, &mut spare[..]);
         let mut away = false;
         for digit in (0..8).filter(|digit| different >> (8 * digit) & 0xff != 0) {
-            self.deal(from, to, digit);
+            self.radix_pass(from, to, digit);
             (from, to, away) = (to, from, !away);
         }
         if away {
@@ -279,7 +279,7 @@ impl<T: Ranked, E: Entry> Order<T, E> {
     }
 
     /// Puts entries in the order of one byte of their ranks, and otherwise leaves them in theirs.
-    fn deal(&self, from: &[E], to: &mut [E], digit: u32) {
+    fn radix_pass(&self, from: &[E], to: &mut [E], digit: u32) {
         let byte = |entry: E| (entry.above(self.shift) >> (8 * digit) & 0xff) as usize;
         let step = from.len().div_ceil(threads_here().min(from.len() / GRAIN).max(1));
         let pieces: Vec<&[E]> = from.chunks(step).collect();
@@ -295,7 +295,7 @@ impl<T: Ranked, E: Entry> Order<T, E> {
                 before += std::mem::replace(&mut starts[value], before);
             }
         }
-        let to = Shared::new(&mut to[..from.len()]);
+        let to = DisjointSlices::new(&mut to[..from.len()]);
         each(pieces.len(), |i| {
             let mut next = starts[i];
             for &entry in pieces[i] {

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
 
-use crate::sort_select::{Entry, First, Order, Ranked, ordered};
+use crate::sort_select::{Direction, Entry, Order, Ranked, with_order};
 use engine::allocation::usized;
 use engine::reduce::{computed, kept, lines, marked};
 
@@ -10,7 +10,7 @@ use engine::reduce::{computed, kept, lines, marked};
 #[derive(Clone, Copy)]
 enum Choice {
     /// As many as there is room for, in order.
-    InOrder(First),
+    InOrder(Direction),
     /// The element that so many come before.
     Nth(usize),
     /// The median: the first that is not a number, if there is one and they count.
@@ -20,8 +20,8 @@ enum Choice {
 }
 
 impl Choice {
-    fn first(self) -> First {
-        if let Self::InOrder(first) = self { first } else { First::Smallest }
+    fn first(self) -> Direction {
+        if let Self::InOrder(first) = self { first } else { Direction::Ascending }
     }
 
     /// Gives elements of a line, and their places.
@@ -30,7 +30,7 @@ impl Choice {
         let place = match self {
             Self::InOrder(_) if values.len() == line.len() => return order.sorted(line, values, places),
             Self::InOrder(_) => {
-                for (i, entry) in order.foremost(line, values.len()).into_iter().enumerate() {
+                for (i, entry) in order.select(line, values.len()).into_iter().enumerate() {
                     give(line, order.place(entry), &mut values[i..], &mut places[i..]);
                 }
                 return;
@@ -74,7 +74,7 @@ fn choose<O: Operation>(
     let operands = operands!(write values, indices; read this)?;
     computed!(O, this.dtype(), T: [f32, f64, i64] => {
         lines(dims, &operands, |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
-            ordered!(line, choice.first(), order => choice.choose(&order, line, values, indices));
+            with_order!(line, choice.first(), order => choice.choose(&order, line, values, indices));
         });
         Ok(())
     })
@@ -88,7 +88,7 @@ fn one<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, choice: C
 }
 
 fn sorted<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, descending: bool) -> Result<()> {
-    let first = if descending { First::Largest } else { First::Smallest };
+    let first = if descending { Direction::Descending } else { Direction::Ascending };
     choose::<O>(out, this, &marked(this.sizes().len(), dim), Choice::InOrder(first))
 }
 

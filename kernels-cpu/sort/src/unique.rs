@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use aten::Slices;
 use dispatch_runtime::{Operation, Result, Tensor, op_impl};
 
-use crate::sort_select::{First, Ranked, ordered};
+use crate::sort_select::{Direction, Ranked, with_order};
 use engine::allocation::usized;
 use engine::contiguous::elements;
 use engine::reduce::computed;
@@ -15,18 +15,18 @@ type Three = (Tensor, Tensor, Tensor);
 
 /// Which rows are the first of their kind, which kind each row is of if that is asked for, and how many rows each kind has.
 #[derive(Default)]
-struct Kinds {
+struct DistinctRows {
     firsts: Vec<i64>,
     inverse: Vec<i64>,
     counts: Vec<i64>,
 }
 
-impl Kinds {
+impl DistinctRows {
     /// Of `count` rows of `width` elements.
     fn of<T: Ranked>(elements: &[T], count: usize, width: usize, along: Along) -> Self {
         let mut kinds = Self { inverse: vec![0; if along.inverse { count } else { 0 }], ..Self::default() };
         if along.sorted && width == 1 {
-            ordered!(elements, First::Smallest, order => {
+            with_order!(elements, Direction::Ascending, order => {
                 let mut entries = order.entries(elements);
                 order.sort(&mut entries);
                 let mut last = None;
@@ -87,8 +87,8 @@ fn distinct<O: Operation>(this: &Tensor, along: Along, counts: bool) -> Result<T
     let rows = aten::movedim_int(&source, dim, 0)?;
     let size = rows.sizes()[0];
     let (count, total) = (usized(size), usized(rows.geometry().count()));
-    let kinds: Kinds = computed!(O, this.dtype(), T: [f32, f64, i64] => {
-        Ok(Kinds::of(&elements::<T>(&rows)?, count, total / count.max(1), along))
+    let kinds: DistinctRows = computed!(O, this.dtype(), T: [f32, f64, i64] => {
+        Ok(DistinctRows::of(&elements::<T>(&rows)?, count, total / count.max(1), along))
     })?;
     let found = [i64::try_from(kinds.firsts.len()).unwrap_or(i64::MAX)];
     let firsts = Tensor::from_vec(kinds.firsts, &found)?;

@@ -4,7 +4,7 @@ use aten::Roll;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Spec};
 
-use engine::allocation::{room, usized};
+use engine::allocation::{reserve, usized};
 use engine::data_movement::{Axis, Step, along, packed};
 
 #[op_impl(aten::repeat, CPU)]
@@ -65,7 +65,7 @@ fn moved(out: &mut Tensor, this: &Tensor, from: impl Fn(usize, i64, i64) -> Resu
 
 /// The places of all positions of a dimension.
 fn table(size: i64, place: impl Fn(i64) -> i64) -> Result<Step> {
-    let mut places = room(usized(size))?;
+    let mut places = reserve(usized(size))?;
     places.extend((0..size).map(place));
     Ok(Step::Table(places))
 }

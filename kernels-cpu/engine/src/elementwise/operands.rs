@@ -161,7 +161,7 @@ impl<const N: usize> Walk<'_, N> {
             (operand.geometry(), operand.dtype().size())
         });
         let nest = LoopNest::new(sizes, geometries);
-        if let Some(turned) = tiles::turned(&nest, inputs) {
+        if let Some(turned) = tiles::transposed_inputs(&nest, inputs) {
             let (groups, elements) = tiles::groups(&nest);
             thread_pool::over(0..groups, GRAIN.div_ceil(elements), |part| {
                 // SAFETY: the nest is that of the operands, whose lanes these are, and threads have groups of their own.

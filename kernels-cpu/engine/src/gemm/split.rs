@@ -78,14 +78,14 @@ pub(super) fn product<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, bet
     let by_rows = c.row_stride.unsigned_abs() > c.column_stride.unsigned_abs();
     let (a, b, c) = if by_rows { (b.transposed(), a.transposed(), c.transposed()) } else { (a, b, c) };
     if turning(a) / 2 > turning(b.transposed()).saturating_add(c.rows.saturating_mul(c.columns).saturating_mul(2)) {
-        turned(alpha, a, b, beta, &c);
+        transposed_result(alpha, a, b, beta, &c);
     } else {
         upright(alpha, a, b, beta, &c);
     }
 }
 
 /// Turns the result around, where that is less than to turn the left operand around.
-fn turned<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
+fn transposed_result<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
     const TILE: usize = 16;
     let (rows, columns) = (c.rows, c.columns);
     let mut sums = vec![T::ZERO; rows * columns];

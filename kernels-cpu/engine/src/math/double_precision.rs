@@ -4,7 +4,7 @@ use super::float::Float;
 use crate::compute::Precision;
 use crate::inlined::inlined;
 
-pub(super) trait Rare: Float {
+pub(super) trait DoublePrecision: Float {
     fn lgamma(self) -> Self;
     fn digamma(self) -> Self;
     fn polygamma(self, order: Self) -> Self;
@@ -12,15 +12,15 @@ pub(super) trait Rare: Float {
 }
 
 inlined! {
-    impl Rare for f32 {
+    impl DoublePrecision for f32 {
         fn lgamma(self) -> Self = Self::near(libm::lgamma(f64::from(self)));
-        fn digamma(self) -> Self = Self::near(Rare::digamma(f64::from(self)));
-        fn polygamma(self, order: Self) -> Self = Self::near(Rare::polygamma(f64::from(self), f64::from(order)));
-        fn erfinv(self) -> Self = Self::near(Rare::erfinv(f64::from(self)));
+        fn digamma(self) -> Self = Self::near(DoublePrecision::digamma(f64::from(self)));
+        fn polygamma(self, order: Self) -> Self = Self::near(DoublePrecision::polygamma(f64::from(self), f64::from(order)));
+        fn erfinv(self) -> Self = Self::near(DoublePrecision::erfinv(f64::from(self)));
     }
 }
 
-impl Rare for f64 {
+impl DoublePrecision for f64 {
     /// The standard library's is unstable.
     fn lgamma(self) -> Self {
         libm::lgamma(self)
@@ -34,7 +34,11 @@ impl Rare for f64 {
         if self < 0.0 {
             let fraction = self % 1.0;
             let turn = std::f64::consts::PI / (std::f64::consts::PI * fraction).tan();
-            return if fraction == 0.0 || self.is_infinite() { Self::NAN } else { Rare::digamma(1.0 - self) - turn };
+            return if fraction == 0.0 || self.is_infinite() {
+                Self::NAN
+            } else {
+                DoublePrecision::digamma(1.0 - self) - turn
+            };
         }
         let (mut x, mut climbed) = (self, 0.0);
         while x < 12.0 {
@@ -49,7 +53,7 @@ impl Rare for f64 {
     /// `(-1)^(n+1) n! zeta(n + 1, x)`
     fn polygamma(self, order: Self) -> Self {
         if order == 0.0 {
-            return Rare::digamma(self);
+            return DoublePrecision::digamma(self);
         }
         // PyTorch knows the limits of this one, and takes all others for sums like any.
         if order == 1.0 && self.is_infinite() {

@@ -3,7 +3,7 @@
 use super::float::{Float, poly};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
-pub(super) trait Arc: Float {
+pub(super) trait InverseTrigonometric: Float {
     fn asin(self) -> Self;
     fn acos(self) -> Self;
     fn atan(self) -> Self;
@@ -11,8 +11,8 @@ pub(super) trait Arc: Float {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the wider functions are rounded")]
-impl Arc for f32 {
-    /// From a half on, by way of `asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2))`; [`acos`](Arc::acos) alike.
+impl InverseTrigonometric for f32 {
+    /// From a half on, by way of `asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2))`; [`acos`](InverseTrigonometric::acos) alike.
     #[inline(always)]
     fn asin(self) -> Self {
         let a = self.abs();
@@ -31,17 +31,17 @@ impl Arc for f32 {
 
     #[inline(always)]
     fn atan(self) -> Self {
-        Arc::atan(f64::from(self)) as Self
+        InverseTrigonometric::atan(f64::from(self)) as Self
     }
 
     #[inline(always)]
     fn atan2(self, x: Self) -> Self {
-        Arc::atan2(f64::from(self), f64::from(x)) as Self
+        InverseTrigonometric::atan2(f64::from(self), f64::from(x)) as Self
     }
 }
 
-impl Arc for f64 {
-    /// From a half on, by way of `asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2))`; [`acos`](Arc::acos) alike.
+impl InverseTrigonometric for f64 {
+    /// From a half on, by way of `asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2))`; [`acos`](InverseTrigonometric::acos) alike.
     #[inline(always)]
     fn asin(self) -> Self {
         let a = self.abs();

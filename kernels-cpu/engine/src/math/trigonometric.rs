@@ -15,28 +15,28 @@ pub(super) const NEAR: f64 = 1_048_576.0;
 const QUARTER: [f64; 4] =
     [1.570_796_326_734_125_6, 6.077_100_506_303_966e-11, 2.022_266_248_711_166_5e-21, 8.478_427_660_368_9e-32];
 
-pub(super) trait Circular: Float {
+pub(super) trait Trigonometric: Float {
     fn sin_near(self) -> Self;
     fn cos_near(self) -> Self;
     fn tan_near(self) -> Self;
 }
 
 /// The functions of any argument.
-pub(super) trait Anywhere: Circular {
+pub(super) trait TrigonometricAnyRange: Trigonometric {
     fn sin(self) -> Self;
     fn cos(self) -> Self;
     fn tan(self) -> Self;
 }
 
 inlined! {
-    impl Anywhere for f32, f64 {
+    impl TrigonometricAnyRange for f32, f64 {
         fn sin(self) -> Self = if self.magnitude() < Self::near(NEAR) { self.sin_near() } else { Self::sin(self) };
         fn cos(self) -> Self = if self.magnitude() < Self::near(NEAR) { self.cos_near() } else { Self::cos(self) };
         fn tan(self) -> Self = if self.magnitude() < Self::near(NEAR) { self.tan_near() } else { Self::tan(self) };
     }
 }
 
-impl Circular for f32 {
+impl Trigonometric for f32 {
     #[inline(always)]
     fn sin_near(self) -> Self {
         let (n, r) = reduce_single(self);
@@ -58,7 +58,7 @@ impl Circular for f32 {
     }
 }
 
-impl Circular for f64 {
+impl Trigonometric for f64 {
     #[inline(always)]
     fn sin_near(self) -> Self {
         let (n, r, low) = reduce(self);

@@ -54,15 +54,15 @@ impl<'a, T> Lines<'a, T> {
 }
 
 /// Elements of which each piece writes others.
-pub struct Shared<'a, T> {
+pub struct DisjointSlices<'a, T> {
     start: *mut T,
     lent: PhantomData<&'a mut [T]>,
 }
 
 // SAFETY: as for lines, of elements.
-unsafe impl<T: Send> Sync for Shared<'_, T> {}
+unsafe impl<T: Send> Sync for DisjointSlices<'_, T> {}
 
-impl<'a, T> Shared<'a, T> {
+impl<'a, T> DisjointSlices<'a, T> {
     /// All elements of a slice.
     pub fn new(elements: &'a mut [T]) -> Self {
         Self { start: elements.as_mut_ptr(), lent: PhantomData }

@@ -25,9 +25,9 @@ use std::{
 const SPIN: Duration = Duration::from_micros(50);
 
 /// Who holds the lock has the workers.
-pub(super) static CREW: Mutex<Crew> = Mutex::new(Crew { workers: Vec::new(), shares: Vec::new() });
+pub(super) static WORKERS: Mutex<Workers> = Mutex::new(Workers { workers: Vec::new(), shares: Vec::new() });
 
-pub(super) struct Crew {
+pub(super) struct Workers {
     workers: Vec<Worker>,
     shares: Vec<Next>,
 }
@@ -48,11 +48,11 @@ const EMPTY: *mut Region<'static> = ptr::null_mut();
 const TAKEN: *mut Region<'static> = ptr::without_provenance_mut(1);
 
 /// Runs all pieces of a region on `threads` threads, or as many as the system gives us, the caller's included.
-pub(super) fn run(mut guard: MutexGuard<'_, Crew>, threads: usize, count: usize, job: &(dyn Fn(usize) + Sync)) {
+pub(super) fn run(mut guard: MutexGuard<'_, Workers>, threads: usize, count: usize, job: &(dyn Fn(usize) + Sync)) {
     guard.grow(threads - 1);
-    let crew = &*guard;
-    let workers = &crew.workers[..crew.workers.len().min(threads - 1)];
-    let region = Region::new(job, count, &crew.shares[..=workers.len()]);
+    let all = &*guard;
+    let workers = &all.workers[..all.workers.len().min(threads - 1)];
+    let region = Region::new(job, count, &all.shares[..=workers.len()]);
 
     let offer = ptr::from_ref(&region).cast::<Region<'static>>().cast_mut();
     for worker in workers {
@@ -68,7 +68,7 @@ pub(super) fn run(mut guard: MutexGuard<'_, Crew>, threads: usize, count: usize,
     for worker in workers {
         let withdrawn = worker.slot.offer.compare_exchange(offer, EMPTY, Acquire, Acquire);
         if withdrawn.is_err_and(|now| now == TAKEN) {
-            LEAVING.wait_for(&worker.slot);
+            COMPLETION.wait_for(&worker.slot);
         }
     }
 
@@ -79,7 +79,7 @@ pub(super) fn run(mut guard: MutexGuard<'_, Crew>, threads: usize, count: usize,
     }
 }
 
-impl Crew {
+impl Workers {
     fn grow(&mut self, workers: usize) {
         while self.workers.len() < workers {
             let slot = Arc::new(Slot { offer: AtomicPtr::new(EMPTY), asleep: AtomicBool::new(false) });
@@ -105,7 +105,7 @@ impl Slot {
                 // at the same address that replaced the one seen by `watch` is as good as that one.
                 unsafe { (*offer).work(share) };
                 self.offer.store(EMPTY, SeqCst);
-                LEAVING.notify();
+                COMPLETION.notify();
             }
         }
     }
@@ -133,15 +133,16 @@ impl Slot {
 
 /// Where the caller sleeps until its workers are done. It outlives every region: a worker that says it is done must
 /// not touch what the caller may free on hearing so.
-struct Leaving {
+struct Completion {
     sleeper: AtomicBool,
     lock: Mutex<()>,
     left: Condvar,
 }
 
-static LEAVING: Leaving = Leaving { sleeper: AtomicBool::new(false), lock: Mutex::new(()), left: Condvar::new() };
+static COMPLETION: Completion =
+    Completion { sleeper: AtomicBool::new(false), lock: Mutex::new(()), left: Condvar::new() };
 
-impl Leaving {
+impl Completion {
     fn wait_for(&self, slot: &Slot) {
         let done = || (slot.offer.load(SeqCst) == EMPTY).then_some(());
         if spin(done).is_some() {

@@ -7,7 +7,7 @@ use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
 use super::GRAIN;
-use super::taps::{Taps, Way};
+use super::taps::{Taps, UpsampleMode};
 use engine::contiguous::{fill, packed};
 use engine::thread_pool::{self, Lines};
 
@@ -15,7 +15,7 @@ use engine::thread_pool::{self, Lines};
 pub(super) fn resize(
     this: &Tensor,
     out: &mut Tensor,
-    (way, align_corners): (Way, bool),
+    (way, align_corners): (UpsampleMode, bool),
     scales: &[Option<f64>; 2],
 ) -> Result<()> {
     let (elements, from, to) = (packed::<i32>(this)?, this.sizes(), Dims::from_slice(out.sizes()));

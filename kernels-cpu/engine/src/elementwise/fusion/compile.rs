@@ -79,7 +79,7 @@ fn is_held(dtype: DType) -> bool {
 }
 
 /// Nearly all sums are of one times a tensor, which is that tensor to the bit.
-fn simplest((cheap, numbers): (Cheap, Vec<Scalar>)) -> (Cheap, Vec<Scalar>) {
+fn without_unit_factor((cheap, numbers): (Cheap, Vec<Scalar>)) -> (Cheap, Vec<Scalar>) {
     let of_one = numbers.first().is_some_and(|factor| factor.to_f64() == Some(1.0));
     match cheap {
         Cheap::plus_times if of_one => (Cheap::plus, Vec::new()),
@@ -128,7 +128,8 @@ impl Compiler<'_> {
         if dtype != step.result.dtype() || tensors.len() != ways.len() || ways.len() > INPUTS {
             return None;
         }
-        let cheap = row.cheap.take().filter(|_| is_held(dtype) && row.results == computed_in(dtype)).map(simplest);
+        let cheap =
+            row.cheap.take().filter(|_| is_held(dtype) && row.results == computed_in(dtype)).map(without_unit_factor);
         let place = cheap.as_ref().and_then(|(cheap, _)| self.goes_on(at, *cheap, dtype, &tensors));
         if place.is_none() {
             self.close()?;

@@ -96,7 +96,7 @@ cheap! {
     smaller<Ordered>[a, b] at 0 1 => a.smaller(b);
     between<Ordered>[x, low, high] at 0 => x.larger(low).smaller(high);
     positive<Ordered>[x] at 0 => x.positive();
-    leaking<Fraction>[x, slope] at 0 => x.leaking(slope);
+    leaky_relu<Fraction>[x, slope] at 0 => x.leaky_relu(slope);
     beyond<Ordered>[x, threshold, value] at 0 => x.beyond(threshold, value);
 }
 
@@ -195,7 +195,7 @@ trait Vector: Copy {
     fn larger(self, other: Self) -> Self;
     fn smaller(self, other: Self) -> Self;
     fn positive(self) -> Self;
-    fn leaking(self, slope: Self) -> Self;
+    fn leaky_relu(self, slope: Self) -> Self;
     fn beyond(self, threshold: Self, value: Self) -> Self;
 }
 
@@ -239,7 +239,7 @@ macro_rules! vectors {
                     self.with(simd.$select(simd.$equal(a, a), number, a))
                 };
                 fn positive(self) -> Self = self.larger(self.with(self.simd.$splat(0.0)));
-                fn leaking(self, slope: Self) -> Self = {
+                fn leaky_relu(self, slope: Self) -> Self = {
                     let is_positive = self.simd.$greater(self.vector, self.simd.$splat(0.0));
                     self.with(self.simd.$select(is_positive, self.vector, self.times(slope).vector))
                 };

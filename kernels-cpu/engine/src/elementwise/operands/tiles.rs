@@ -18,7 +18,10 @@ const COLUMNS: usize = BLOCK / ROWS;
 const LINE: usize = 64;
 
 /// Which inputs lie across the result, if any do.
-pub(super) fn turned<const N: usize, const M: usize>(nest: &LoopNest<M>, inputs: &[Lane; N]) -> Option<[bool; N]> {
+pub(super) fn transposed_inputs<const N: usize, const M: usize>(
+    nest: &LoopNest<M>,
+    inputs: &[Lane; N],
+) -> Option<[bool; N]> {
     let ((length, steps), (height, across)) = (nest.row(), nest.across()?);
     if length < COLUMNS || height < ROWS {
         return None;
