@@ -77,7 +77,7 @@ impl<T: Number> Task<'_, T> {
         let [items, heads, rows, width] = self.products.query.sizes();
         let [_, groups, keys, _] = self.products.key.sizes();
         let per_group = heads / groups.max(1);
-        thread_pool::each(items * groups, |piece| {
+        thread_pool::parallel_each(items * groups, |piece| {
             let (item, group) = (piece / groups, piece % groups);
             let zeros = |count: usize| vec![T::ZERO; count];
             let mut scratch = Scratch {

@@ -171,7 +171,7 @@ impl<T: Number> Task<'_, T> {
         let [items, heads, rows, width] = self.products.query.sizes();
         let blocks = rows.div_ceil(QUERIES);
         let work = QUERIES.saturating_mul(self.products.key.sizes()[2]).saturating_mul(2 * width);
-        thread_pool::over(0..items * heads * blocks, GRAIN.div_ceil(work.max(1)), |pieces| {
+        thread_pool::parallel_for(0..items * heads * blocks, GRAIN.div_ceil(work.max(1)), |pieces| {
             let mut running = Running {
                 block: self.products.block(),
                 values: Vec::new(),

@@ -157,7 +157,7 @@ impl Product {
         let chunks = rows.div_ceil(chunk);
         let out = DisjointSlices::new(result);
         let work = strips.first().map_or(1, Strip::places).saturating_mul(inner.max(1)).saturating_mul(chunk.min(rows));
-        thread_pool::over(0..chunks * items * strips.len(), GRAIN.div_ceil(work.max(1)), |pieces| {
+        thread_pool::parallel_for(0..chunks * items * strips.len(), GRAIN.div_ceil(work.max(1)), |pieces| {
             let (mut field, mut sums) = (InputTile::new(), Vec::new());
             for piece in pieces {
                 let (item, strip) = (piece / strips.len() % items, &strips[piece % strips.len()]);

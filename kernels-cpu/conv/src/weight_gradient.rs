@@ -78,7 +78,7 @@ impl ConvGeometry {
         let zeros = vec![T::ZERO; filters_each];
         let out = DisjointSlices::new(weight);
         let work = places.len().saturating_mul(LANES * taps * filters_each);
-        thread_pool::over(0..blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
+        thread_pool::parallel_for(0..blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
             let (mut field, mut met, mut sums) = (InputTile::new(), Vec::new(), Vec::new());
             for piece in pieces {
                 let from = piece / parts * LANES;
@@ -152,7 +152,7 @@ impl ConvGeometry {
         let inner = self.channels * window;
         let out = DisjointSlices::new(weight);
         let work = (self.batch * self.places()).saturating_mul(channels_each * taps * filters_each);
-        thread_pool::over(0..self.groups * blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
+        thread_pool::parallel_for(0..self.groups * blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
             let mut field = InputTile::new();
             for piece in pieces {
                 let (group, block, part) = (piece / parts / blocks, piece / parts % blocks, piece % parts);

@@ -6,7 +6,7 @@ use dispatch_runtime::{Element, operands};
 
 use crate::convert::conversion;
 use crate::data_movement::{GRAIN, Start};
-use crate::thread_pool::over;
+use crate::thread_pool::parallel_for;
 
 /// Fills a tensor whose elements lie side by side.
 pub fn fill(out: &mut Tensor, value: Scalar) -> Result<()> {
@@ -25,7 +25,7 @@ fn fill_with<T: Element>(out: &mut Tensor, value: &[T; 1]) -> Result<()> {
     let (start, size) = (Start(to.start()), to.dtype().size());
     let (convert, step) = (conversion(T::DTYPE, to.dtype()), size.cast_signed());
     let count = usize::try_from(to.geometry().count()).unwrap_or(0);
-    over(0..count, GRAIN, |piece| {
+    parallel_for(0..count, GRAIN, |piece| {
         let at = start.at(step * piece.start.cast_signed());
         // SAFETY: the elements lie side by side and the operand holds them; a piece's are its own.
         unsafe { convert(value.as_ptr().cast(), 0, at, step, piece.len()) };

@@ -84,7 +84,7 @@ pub fn batched<T: Entry>(alpha: T::Sum, a: Batch<'_, T>, b: Batch<'_, T>, beta: 
     let each = agree(a.get(0).sizes(), b.get(0).sizes(), c.sizes());
     // Where there are fewer products than threads, the threads work inside of each one.
     let grain = if count < thread_pool::threads_here() { count } else { GRAIN.div_ceil(each.max(1)) };
-    thread_pool::over(0..count, grain, |piece| {
+    thread_pool::parallel_for(0..count, grain, |piece| {
         for index in piece {
             // SAFETY: every product is in one piece, and so is every entry of `c` in one product.
             let c = unsafe { c.get(index) };

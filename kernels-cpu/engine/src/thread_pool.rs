@@ -1,6 +1,6 @@
 //! The threads of this backend.
 //!
-//! A kernel hands a region of work to [`over`] or [`each`]; it is cut into pieces, and the calling thread and this
+//! A kernel hands a region of work to [`parallel_for`] or [`parallel_each`]; it is cut into pieces, and the calling thread and this
 //! backend's own workers run them. The caller leaves when all is done, and until then it runs pieces of its own region
 //! and nothing else: it never picks up another's job while it waits. A user's job therefore never runs under the
 //! guards of a kernel that happens to wait, which is what a shared work-stealing pool would do.
@@ -90,13 +90,13 @@ pub fn set_num_threads(threads: usize) {
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// let sum = AtomicUsize::new(0);
-/// kernels_cpu::thread_pool::over(0..1000, 100, |piece| {
+/// kernels_cpu::thread_pool::parallel_for(0..1000, 100, |piece| {
 ///     sum.fetch_add(piece.sum(), Relaxed);
 /// });
 /// assert_eq!(sum.into_inner(), 499_500);
 /// ```
 #[inline]
-pub fn over(range: Range<usize>, grain: usize, job: impl Fn(Range<usize>) + Sync) {
+pub fn parallel_for(range: Range<usize>, grain: usize, job: impl Fn(Range<usize>) + Sync) {
     let length = range.len();
     if length <= grain || threads_here() == 1 {
         if length > 0 {
@@ -114,24 +114,24 @@ fn pieces(range: Range<usize>, grain: usize, job: &(dyn Fn(Range<usize>) + Sync)
     if step >= LONG {
         step = step.next_multiple_of(ALIGNED);
     }
-    each(length.div_ceil(step), |piece| {
+    parallel_each(length.div_ceil(step), |piece| {
         let start = range.start + piece * step;
         job(start..range.end.min(start.saturating_add(step)));
     });
 }
 
-/// Runs `job` once for every number below `count`, each worth a thread. What [`over`] says of panics holds here.
+/// Runs `job` once for every number below `count`, each worth a thread. What [`parallel_for`] says of panics holds here.
 ///
 /// ```
 /// use std::sync::Mutex;
 /// let seen = Mutex::new(Vec::new());
-/// kernels_cpu::thread_pool::each(3, |index| seen.lock().unwrap().push(index));
+/// kernels_cpu::thread_pool::parallel_each(3, |index| seen.lock().unwrap().push(index));
 /// let mut seen = seen.into_inner().unwrap();
 /// seen.sort();
 /// assert_eq!(seen, [0, 1, 2]);
 /// ```
 #[inline]
-pub fn each(count: usize, job: impl Fn(usize) + Sync) {
+pub fn parallel_each(count: usize, job: impl Fn(usize) + Sync) {
     if count > 1 && threads_here() > 1 {
         spread(count, &job);
     } else {

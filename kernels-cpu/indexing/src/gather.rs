@@ -13,7 +13,7 @@ use dispatch_runtime::{BadArgument, Dims, Element, Geometry, Operand, Problem, o
 use engine::allocation::usized;
 use engine::data_movement::{ENOUGH, GRAIN, LINE, Start, of_size, packed};
 use engine::elementwise::loop_nest::LoopNest;
-use engine::thread_pool::{over, threads_here};
+use engine::thread_pool::{parallel_for, threads_here};
 
 /// Fills `out`, which has the sizes of the index, with the elements of `this` at positions of dimension `at`.
 ///
@@ -144,7 +144,7 @@ impl<'a> Walk<'a> {
         let line = if self.picked.geometry().strides()[cut] == 1 { LINE } else { 1 };
         let least = if apart { line } else { line.max(size.div_ceil(threads_here())) };
         let inside = AtomicBool::new(true);
-        over(0..size, (GRAIN / (count / size).max(1)).max(least), |piece| {
+        parallel_for(0..size, (GRAIN / (count / size).max(1)).max(least), |piece| {
             // SAFETY: as the caller says.
             if !unsafe { self.part::<W>(cut, piece, &f) } {
                 inside.store(false, Ordering::Relaxed);

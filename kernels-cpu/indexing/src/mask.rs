@@ -9,7 +9,7 @@ use dispatch_runtime::{BadArgument, Bool, DType, Dims, Operand, Read, Result, Sp
 use crate::index::{picked, stretched};
 use engine::allocation::usized;
 use engine::data_movement::{self, Axis, Step, along, of_size, packed, viewed};
-use engine::thread_pool::{DisjointSlices, Lines, over};
+use engine::thread_pool::{DisjointSlices, Lines, parallel_for};
 
 /// The elements of a tensor that are not zero.
 ///
@@ -73,7 +73,7 @@ impl<'a> MaskedPositions<'a> {
     pub(crate) fn write<T: Send>(&self, out: &mut [T], fill: impl Fn(&[usize], &mut [T]) + Sync) -> Result<()> {
         let out = DisjointSlices::new(&mut out[..self.count()]);
         self.flags.with(|flags| {
-            over(0..self.starts.len() - 1, GRAIN, |blocks| {
+            parallel_for(0..self.starts.len() - 1, GRAIN, |blocks| {
                 let mut places = vec![0; BLOCK];
                 for block in blocks {
                     let flags = &flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)];

@@ -115,7 +115,7 @@ fn largest<T: Part>(
             let windows = windows(&results);
             let (area, places) = (windows.area(), windows.places());
             let (out, found) = (Lines::new(out, places), Lines::new(found, places));
-            thread_pool::over(0..out.len(), GRAIN.div_ceil(area.max(1)), |range| {
+            thread_pool::parallel_for(0..out.len(), GRAIN.div_ceil(area.max(1)), |range| {
                 for plane in range {
                     let image = &elements[plane * area..][..area];
                     // SAFETY: every plane is in one piece.

@@ -19,7 +19,7 @@ use engine::convert::conversion;
 use engine::data_movement::Start;
 use engine::elementwise::transfer;
 use engine::math::vectorised;
-use engine::thread_pool::over;
+use engine::thread_pool::parallel_for;
 
 const GROUP: usize = Generator::GROUP;
 
@@ -71,7 +71,7 @@ fn filled_in_order<T: Element, const N: usize>(
     let groups = count.div_ceil(N * GROUP);
     let (seed, first) = generator.reserve((groups * GROUP) as u64);
     let (convert, size, start) = (conversion(T::DTYPE, dtype), dtype.size(), Start(to.start()));
-    over(0..groups, GRAIN, |piece| {
+    parallel_for(0..groups, GRAIN, |piece| {
         for group in piece {
             let at = group * N * GROUP;
             let rows = make(&words(seed, first.wrapping_add((group * GROUP) as u64)), at);

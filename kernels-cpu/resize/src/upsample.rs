@@ -104,7 +104,7 @@ fn resize<T: Compute>(
         let (area, width) = (deep.from * down.from * across.from, across.from);
         let rows = deep.to * down.to;
         let lines = Lines::new(out, across.to);
-        thread_pool::over(0..lines.len(), GRAIN.div_ceil(across.to), |range| {
+        thread_pool::parallel_for(0..lines.len(), GRAIN.div_ceil(across.to), |range| {
             let mut blend = vec![T::ZERO; width];
             for line in range {
                 let image = &elements[line / rows * area..][..area];
@@ -145,7 +145,7 @@ fn back<T: Compute>(
         let (area, width) = (deep.from * down.from * across.from, across.from);
         let rows = deep.to * down.to;
         let images = Lines::new(out, area);
-        thread_pool::over(0..images.len(), GRAIN.div_ceil(area), |range| {
+        thread_pool::parallel_for(0..images.len(), GRAIN.div_ceil(area), |range| {
             let mut blend = vec![T::ZERO; width];
             for index in range {
                 // SAFETY: every image is in one piece.

@@ -10,7 +10,7 @@ use engine::data_movement::GRAIN;
 use engine::inlined::inlined;
 use engine::math::vectorised;
 use engine::reduce::min_max::Ordered;
-use engine::thread_pool::{DisjointSlices, Lines, each, threads_here};
+use engine::thread_pool::{DisjointSlices, Lines, parallel_each, threads_here};
 
 /// An element that is ordered by a number.
 pub(crate) trait Ranked: Ordered {
@@ -296,7 +296,7 @@ impl<T: Ranked, E: Entry> Order<T, E> {
             }
         }
         let to = DisjointSlices::new(&mut to[..from.len()]);
-        each(pieces.len(), |i| {
+        parallel_each(pieces.len(), |i| {
             let mut next = starts[i];
             for &entry in pieces[i] {
                 let place = &mut next[byte(entry)];

@@ -9,7 +9,7 @@ use dispatch_runtime::{Geometry, operands};
 use engine::allocation::usized;
 use engine::data_movement::{GRAIN, Start, copy};
 use engine::elementwise::loop_nest::LoopNest;
-use engine::thread_pool::over;
+use engine::thread_pool::parallel_for;
 
 #[op_impl(aten::tril, CPU)]
 fn tril(_plan: &(), out: &mut Tensor, this: &Tensor, diagonal: i64) -> Result<()> {
@@ -40,7 +40,7 @@ fn triangle(out: &mut Tensor, this: &Tensor, zeros: impl Fn(i64, i64) -> Range<i
     nest.rows(0, nest.count(), |[offset], count| {
         for matrix in 0..count {
             let offset = offset + step * matrix.cast_signed();
-            over(0..rows, (GRAIN / usized(cols)).max(1), |rows| {
+            parallel_for(0..rows, (GRAIN / usized(cols)).max(1), |rows| {
                 for row in rows {
                     let row = i64::try_from(row).unwrap_or(0);
                     let (zeros, first) = (zeros(row, cols), row * strides[rank - 2]);

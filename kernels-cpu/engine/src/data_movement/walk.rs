@@ -7,7 +7,7 @@ use std::ops::Range;
 use dispatch_runtime::{BadArgument, Operand, Operands, Result};
 
 use super::{AHEAD, Axis, ENOUGH, GRAIN, LINE, Step};
-use crate::thread_pool::{over, threads_here};
+use crate::thread_pool::{parallel_for, threads_here};
 
 /// Dimensions, from the outermost inwards.
 pub(super) struct Walk {
@@ -90,7 +90,7 @@ impl Walk {
             return self.rows(&sizes, 0..self.count, visit);
         }
         if !self.axes.iter().any(|axis| is_table(&axis.to)) {
-            return over(0..self.count, GRAIN, |piece| self.rows(&sizes, piece, visit));
+            return parallel_for(0..self.count, GRAIN, |piece| self.rows(&sizes, piece, visit));
         }
         let strided = (0..sizes.len()).filter(|&dim| !self.axes[dim].jumps());
         let Some(cut) = strided.max_by_key(|&dim| (self.axes[dim].size.min(ENOUGH), Reverse(dim))) else {
@@ -98,7 +98,7 @@ impl Walk {
         };
         let (least, others) = (if cut + 1 == sizes.len() { LINE } else { 1 }, self.count / sizes[cut]);
         let grain = sizes[cut].div_ceil(threads_here()).max(GRAIN / others).max(least);
-        over(0..sizes[cut], grain, |piece| {
+        parallel_for(0..sizes[cut], grain, |piece| {
             let mut sizes = sizes.clone();
             sizes[cut] = piece.len();
             let (to, from) = (self.axes[cut].to.place(piece.start), self.axes[cut].from.place(piece.start));

@@ -133,7 +133,7 @@ impl dispatch_runtime::Pass for Pass {
             results: written.iter().map(|operands: &Operands<'_, 1, 0>| operands.written()[0].start()).collect(),
         };
         let nests: Vec<LoopNest<2>> = self.spread.iter().map(|spread| self.nest(spread)).collect();
-        thread_pool::over(0..self.results_count(), GRAIN, |part| {
+        thread_pool::parallel_for(0..self.results_count(), GRAIN, |part| {
             let mut tiles = Tiles::new(self.bytes);
             // SAFETY: inputs are as they were said to be, results are as many and as large, no other thread has this part of them, and
             // the tiles are those of this pass.

@@ -163,14 +163,14 @@ impl<const N: usize> Walk<'_, N> {
         let nest = LoopNest::new(sizes, geometries);
         if let Some(turned) = tiles::transposed_inputs(&nest, inputs) {
             let (groups, elements) = tiles::groups(&nest);
-            thread_pool::over(0..groups, GRAIN.div_ceil(elements), |part| {
+            thread_pool::parallel_for(0..groups, GRAIN.div_ceil(elements), |part| {
                 // SAFETY: the nest is that of the operands, whose lanes these are, and threads have groups of their own.
                 unsafe { Walker::new(out, inputs, row).tiled(&nest, turned, part) };
             });
             return;
         }
         let count = nest.count();
-        thread_pool::over(0..count, GRAIN, |part| {
+        thread_pool::parallel_for(0..count, GRAIN, |part| {
             let mut walker = Walker::new(out, inputs, row);
             let (length, steps) = nest.row();
             // SAFETY: as above, of elements.

@@ -29,7 +29,7 @@ pub fn transfer(operands: &Operands<'_, 1, 1>) {
         return unsafe { tiles.copy(to.start(), from.start()) };
     }
     let (to, from) = (Start(to.start()), Start(from.start()));
-    thread_pool::over(0..nest.count(), GRAIN, |part| {
+    thread_pool::parallel_for(0..nest.count(), GRAIN, |part| {
         let (_, [to_step, from_step]) = nest.row();
         nest.rows(part.start, part.end, |[to_offset, from_offset], count| {
             let (to, from) = (to.at(to_offset), from.at(from_offset));

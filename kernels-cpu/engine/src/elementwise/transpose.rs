@@ -7,7 +7,7 @@
 
 use super::{LoopNest, prefetch};
 use crate::data_movement::Start;
-use crate::thread_pool::over;
+use crate::thread_pool::parallel_for;
 
 /// Bytes that a tile reads or writes at once.
 const LINE: usize = 128;
@@ -76,7 +76,7 @@ impl Tiles {
             let from = from.at(from_offset + column * self.across.1 + row * SIZE.cast_signed());
             Spot { to, from, columns, rows }
         };
-        over(0..count, (GRAIN / (side * side)).max(1), |piece| {
+        parallel_for(0..count, (GRAIN / (side * side)).max(1), |piece| {
             let mut tile = vec![[0_u8; SIZE]; side * side];
             let mut here = spot(piece.start);
             for number in piece {

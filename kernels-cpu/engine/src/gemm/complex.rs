@@ -28,7 +28,7 @@ pub(super) fn product<T: Real>(
     add(&mut real, T::ZERO.minus(T::ONE), [1, 1], false);
     add(&mut imaginary, T::ONE, [0, 1], true);
     add(&mut imaginary, T::ONE, [1, 0], false);
-    thread_pool::over(0..rows, GRAIN.div_ceil(columns), |piece| {
+    thread_pool::parallel_for(0..rows, GRAIN.div_ceil(columns), |piece| {
         for row in piece {
             for column in 0..columns {
                 let at = row * columns + column;

@@ -91,7 +91,7 @@ fn transposed_result<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta
     let mut sums = vec![T::ZERO; rows * columns];
     let into = MatrixMut::new(&mut sums, [columns, rows], [1, columns]).expect("as many sums as entries");
     upright(alpha, b.transposed(), a.transposed(), T::ZERO, &into);
-    thread_pool::over(0..columns, (GRAIN / 4).div_ceil(rows.max(1)).next_multiple_of(TILE), |piece| {
+    thread_pool::parallel_for(0..columns, (GRAIN / 4).div_ceil(rows.max(1)).next_multiple_of(TILE), |piece| {
         for first in piece.clone().step_by(TILE) {
             let width = TILE.min(piece.end - first);
             for (block, lines) in sums.chunks(TILE * columns).enumerate() {
@@ -143,7 +143,7 @@ fn upright<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &M
     let step = length.div_ceil(pieces).max(least.min(length.div_ceil(threads))).next_multiple_of(STEP.min(least));
     let step = if pieces == 1 { length } else { step };
     pack(a);
-    thread_pool::each(length.div_ceil(step), |piece| {
+    thread_pool::parallel_each(length.div_ceil(step), |piece| {
         let start = piece * step;
         let length = step.min(length - start);
         let (row, column, sizes) = if by_rows { (start, 0, [length, c.columns]) } else { (0, start, [c.rows, length]) };

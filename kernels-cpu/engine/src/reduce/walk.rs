@@ -152,7 +152,7 @@ impl Walk<'_> {
         let parts = (count.saturating_mul(self.width) / GRAIN).min(size).min(threads * 2);
         if units >= threads || parts < 2 {
             let grain = (GRAIN / count.max(1).saturating_mul(self.width)).max(1);
-            return thread_pool::over(0..units, grain, |units| {
+            return thread_pool::parallel_for(0..units, grain, |units| {
                 let mut room = Room::new(self);
                 for unit in units {
                     self.unit(unit, (longest, 0..size), &mut room);

@@ -32,7 +32,7 @@ impl<'a, T> Lines<'a, T> {
     where
         T: Send,
     {
-        super::over(0..self.count, grain, |range| {
+        super::parallel_for(0..self.count, grain, |range| {
             for line in range {
                 // SAFETY: every line is in one piece.
                 job(line, unsafe { self.get(line) });

@@ -39,7 +39,7 @@ proptest! {
     fn pieces_are_the_range(start in 0..100_usize, length in 0..20_000_usize, grain in 0..3000_usize, threads in 0..6_usize) {
         set_num_threads(threads);
         let hits = hits(length);
-        over(start..start + length, grain, |piece| {
+        parallel_for(start..start + length, grain, |piece| {
             assert!(!piece.is_empty());
             piece.for_each(|index| { hits[index - start].fetch_add(1, Relaxed); });
         });
@@ -50,7 +50,7 @@ proptest! {
     fn every_number_is_run_once(count in 0..200_usize, threads in 0..6_usize) {
         set_num_threads(threads);
         let hits = hits(count);
-        each(count, |index| { hits[index].fetch_add(1, Relaxed); });
+        parallel_each(count, |index| { hits[index].fetch_add(1, Relaxed); });
         prop_assert!(each_once(&hits));
     }
 }
@@ -59,7 +59,7 @@ proptest! {
 fn up_to_the_grain_it_is_one_call_on_the_caller() {
     let caller = thread::current().id();
     let calls = AtomicUsize::new(0);
-    over(5..105, 100, |piece| {
+    parallel_for(5..105, 100, |piece| {
         assert_eq!((piece, thread::current().id()), (5..105, caller));
         calls.fetch_add(1, Relaxed);
     });
@@ -69,7 +69,7 @@ fn up_to_the_grain_it_is_one_call_on_the_caller() {
 #[test]
 fn an_end_near_the_largest_number_does_not_overflow() {
     let seen = AtomicUsize::new(0);
-    over(usize::MAX - 5000..usize::MAX, 1, |piece| {
+    parallel_for(usize::MAX - 5000..usize::MAX, 1, |piece| {
         seen.fetch_add(piece.len(), Relaxed);
     });
     assert_eq!(seen.into_inner(), 5000);
@@ -79,7 +79,7 @@ fn an_end_near_the_largest_number_does_not_overflow() {
 fn workers_do_take_part() {
     assert!(eventually(|| {
         let threads = Mutex::new(HashSet::new());
-        each(64, |_| {
+        parallel_each(64, |_| {
             threads.lock().unwrap().insert(thread::current().id());
             thread::sleep(Duration::from_micros(200));
         });
@@ -92,10 +92,10 @@ fn a_region_inside_a_region_stays_on_its_thread() {
     assert!(eventually(|| {
         let (nested_away, workers) = (AtomicBool::new(false), AtomicBool::new(false));
         let caller = thread::current().id();
-        each(16, |_| {
+        parallel_each(16, |_| {
             let outer = thread::current().id();
             workers.fetch_or(outer != caller, Relaxed);
-            each(8, |_| {
+            parallel_each(8, |_| {
                 nested_away.fetch_or(thread::current().id() != outer, Relaxed);
                 thread::sleep(Duration::from_micros(50));
             });
@@ -112,7 +112,7 @@ fn a_second_caller_waits_for_nobody() {
         let outside = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| {
-                each(3, |index| {
+                parallel_each(3, |index| {
                     if index == 0 {
                         inside.wait();
                         // The first region cannot end before the second has.
@@ -123,7 +123,7 @@ fn a_second_caller_waits_for_nobody() {
                 });
             });
             inside.wait();
-            each(100, |_| ());
+            parallel_each(100, |_| ());
             outside.store(true, SeqCst);
         });
         true
@@ -137,7 +137,7 @@ fn a_panic_reaches_its_caller_and_the_pool_lives_on() {
             set_num_threads(threads);
             let data = hits(20);
             let caught = catch_unwind(AssertUnwindSafe(|| {
-                each(20, |index| {
+                parallel_each(20, |index| {
                     data[index].fetch_add(1, Relaxed);
                     assert_ne!(index, bad, "piece {index}");
                     assert!(index <= bad, "one more");
@@ -147,7 +147,7 @@ fn a_panic_reaches_its_caller_and_the_pool_lives_on() {
             // Freed at once: a worker that still held the region would touch it.
             drop(data);
             let after = hits(50);
-            each(50, |index| {
+            parallel_each(50, |index| {
                 after[index].fetch_add(1, Relaxed);
             });
             assert!(each_once(&after));
@@ -157,7 +157,7 @@ fn a_panic_reaches_its_caller_and_the_pool_lives_on() {
 
 #[test]
 fn the_payload_is_the_one_that_was_thrown() {
-    let caught = catch_unwind(|| each(8, |index| std::panic::panic_any(index))).unwrap_err();
+    let caught = catch_unwind(|| parallel_each(8, |index| std::panic::panic_any(index))).unwrap_err();
     assert!(*caught.downcast_ref::<usize>().unwrap() < 8);
 }
 
@@ -179,7 +179,7 @@ fn many_callers_while_the_number_of_threads_changes() {
                     for round in 0..500 {
                         // On this thread's stack, gone right after: what a late worker would corrupt.
                         let local = [const { AtomicUsize::new(0) }; 32];
-                        each(32, |index| {
+                        parallel_each(32, |index| {
                             local[index].fetch_add(caller * 1000 + round + index, Relaxed);
                         });
                         assert!(
@@ -202,7 +202,7 @@ fn sleeping_workers_wake_up() {
         set_num_threads(3);
         thread::sleep(Duration::from_millis(1));
         let hits = hits(9);
-        each(9, |index| {
+        parallel_each(9, |index| {
             hits[index].fetch_add(1, Relaxed);
             thread::sleep(Duration::from_micros(100));
         });
@@ -215,6 +215,6 @@ fn workers_have_no_thread_state_of_the_caller() {
     thread_local!(static GUARD: Cell<bool> = const { Cell::new(false) });
     GUARD.set(true);
     let caller = thread::current().id();
-    each(64, |_| assert_eq!(GUARD.get(), thread::current().id() == caller));
+    parallel_each(64, |_| assert_eq!(GUARD.get(), thread::current().id() == caller));
     GUARD.set(false);
 }

@@ -27,7 +27,7 @@ pub(super) fn resize(
         let (down, across) = (whole(0)?, whole(1)?);
         let (area, wide) = (down.from * across.from, across.from);
         let images = Lines::new(out, down.to() * across.to());
-        thread_pool::over(0..images.len(), GRAIN.div_ceil(down.to() * across.to()), |range| {
+        thread_pool::parallel_for(0..images.len(), GRAIN.div_ceil(down.to() * across.to()), |range| {
             let mut blend = vec![0; down.from * across.to()];
             for index in range {
                 let rows = elements[index * area..][..area].chunks_exact(wide);

@@ -17,7 +17,7 @@ pub(super) unsafe fn walk_alike<const N: usize>(
     starts: &Starts<N>,
     row: &dyn Loop,
 ) {
-    thread_pool::over(0..count, GRAIN, |part| {
+    thread_pool::parallel_for(0..count, GRAIN, |part| {
         let out = starts.out.wrapping_add(part.start * out_size);
         let inputs = starts.inputs.map(|input| input.wrapping_add(part.start * in_size));
         // SAFETY: as the caller says, and threads have parts of their own.
@@ -33,7 +33,7 @@ pub(super) unsafe fn walk_alike<const N: usize>(
 /// results begin where these do.
 #[inline(never)]
 pub(super) unsafe fn walk_in_place<const N: usize>(count: usize, size: usize, starts: &Starts<N>, row: &dyn Loop) {
-    thread_pool::over(0..count, GRAIN, |part| {
+    thread_pool::parallel_for(0..count, GRAIN, |part| {
         let mut block = Block::new();
         for start in part.clone().step_by(BLOCK) {
             let length = BLOCK.min(part.end - start);
