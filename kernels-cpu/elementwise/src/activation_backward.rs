@@ -5,7 +5,7 @@ use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Result, Scalar};
 use crate::activation::{gelu_inner, softplus};
 use crate::complex::Conjugate;
 use engine::compute::{Compute, Field, Fraction, Precision, narrowed_complex, widened};
-use engine::elementwise::{Lanes, elementwise, loops};
+use engine::elementwise::{LoopInput, elementwise, loops};
 use engine::inlined::inlined;
 use engine::math::Real;
 
@@ -79,13 +79,13 @@ fn mish<T: Fraction>(grad: T, x: T) -> T {
     grad * (tanh + x * Real::sigmoid(x) * (T::near(1.0) - tanh * tanh))
 }
 
-fn gelu_loops(approximate: &str) -> impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]> + use<> {
+fn gelu_loops(approximate: &str) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> + use<> {
     let by_tanh = approximate == "tanh";
-    move |dtype, lanes: &mut Lanes<'_, 2>| {
+    move |dtype, loop_input: &mut LoopInput<'_, 2>| {
         if by_tanh {
-            loops!([f32 f64] |[grad, x]| grad * gelu_slope_by_tanh(x))(dtype, lanes)
+            loops!([f32 f64] |[grad, x]| grad * gelu_slope_by_tanh(x))(dtype, loop_input)
         } else {
-            loops!([f32 f64] |[grad, x]| grad * gelu_slope(x))(dtype, lanes)
+            loops!([f32 f64] |[grad, x]| grad * gelu_slope(x))(dtype, loop_input)
         }
     }
 }
@@ -107,7 +107,7 @@ fn gelu_slope_by_tanh<T: Fraction>(x: T) -> T {
     half * (one + tanh) + half * x * (one - tanh * tanh) * inner_slope
 }
 
-fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]> {
+fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> {
     // Within the bounds of `eps` there is no slope; without, there is no such number.
     let (low, high, outside) = eps.map_or((0.0, 1.0, f64::NAN), |eps| (eps, 1.0 - eps, 0.0));
     loops!([f32 f64] |[grad, x]| {
@@ -119,12 +119,12 @@ fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut Lanes<'_, 2>) -> Result<
 fn elu_loops(
     numbers: [Scalar; 3],
     is_result: bool,
-) -> impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]> {
-    move |dtype, lanes: &mut Lanes<'_, 2>| {
+) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> {
+    move |dtype, loop_input: &mut LoopInput<'_, 2>| {
         if is_result {
-            loops!([f32 f64] |[grad, y]| elu_of_result(grad, y, numbers.map(Compute::from_scalar)))(dtype, lanes)
+            loops!([f32 f64] |[grad, y]| elu_of_result(grad, y, numbers.map(Compute::from_scalar)))(dtype, loop_input)
         } else {
-            loops!([f32 f64] |[grad, x]| elu(grad, x, numbers.map(Compute::from_scalar)))(dtype, lanes)
+            loops!([f32 f64] |[grad, x]| elu(grad, x, numbers.map(Compute::from_scalar)))(dtype, loop_input)
         }
     }
 }

@@ -3,7 +3,7 @@
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Scalar, Tensor, bf16, f16, result_dtype};
 
 use engine::compute::{Compute, Field, Fraction, Ordered, narrowed_complex, widened};
-use engine::elementwise::{Lanes, Loops, elementwise, lane, loops};
+use engine::elementwise::{LoopInput, Loops, elementwise, lane, loops};
 use engine::inlined::inlined;
 use engine::math::Real;
 use engine::math::complex;
@@ -29,15 +29,20 @@ elementwise! {
 }
 
 /// A sum of narrow integers wraps in their own dtype before it is compared with zero.
-fn sums_from_zero(dtype: DType, alpha: Scalar) -> impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]> {
+fn sums_from_zero(
+    dtype: DType,
+    alpha: Scalar,
+) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> {
     let unused = match dtype {
         DType::I8 => 24,
         DType::I16 => 16,
         _ => 0,
     };
-    move |computed, lanes: &mut Lanes<'_, 2>| match computed {
-        DType::I32 => loops!([i32] | [a, b] | (plus_times(a, b, alpha) << unused >> unused).larger(0))(computed, lanes),
-        _ => loops!([f32 f64 i64] |[a, b]| plus_times(a, b, alpha).larger(Default::default()))(computed, lanes),
+    move |computed, loop_input: &mut LoopInput<'_, 2>| match computed {
+        DType::I32 => {
+            loops!([i32] | [a, b] | (plus_times(a, b, alpha) << unused >> unused).larger(0))(computed, loop_input)
+        }
+        _ => loops!([f32 f64 i64] |[a, b]| plus_times(a, b, alpha).larger(Default::default()))(computed, loop_input),
     }
 }
 

@@ -6,7 +6,7 @@ use dispatch_runtime::{Complex32, Complex64, DType, Element, Promotion, Result, 
 
 use crate::special::by;
 use engine::compute::{Compute, Field, Fraction, Ordered, Precision, narrowed_complex, widened};
-use engine::elementwise::{Lanes, Loops, elementwise, loops, part};
+use engine::elementwise::{LoopInput, Loops, elementwise, loops, part};
 use engine::inlined::inlined;
 use engine::math::Real;
 
@@ -24,10 +24,10 @@ elementwise! {
     nan_to_num => by { nan_to_num_loops(this.dtype(), nan, posinf, neginf) };
 }
 
-fn abs_loops() -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {
-    |dtype, lanes: &mut Lanes<'_, 1>| match dtype {
-        DType::C64 | DType::C128 => loops!([Complex32 Complex64] |[z]| Real::hypot(z.re, z.im))(dtype, lanes),
-        _ => loops!([f32 f64 i32 i64] cheap magnitude)(dtype, lanes),
+fn abs_loops() -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
+    |dtype, loop_input: &mut LoopInput<'_, 1>| match dtype {
+        DType::C64 | DType::C128 => loops!([Complex32 Complex64] |[z]| Real::hypot(z.re, z.im))(dtype, loop_input),
+        _ => loops!([f32 f64 i32 i64] cheap magnitude)(dtype, loop_input),
     }
 }
 
@@ -78,7 +78,7 @@ inlined! {
     }
 }
 
-fn round_loops(decimals: i64) -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {
+fn round_loops(decimals: i64) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
     let places = i32::try_from(decimals.unsigned_abs()).unwrap_or(i32::MAX);
     let (scale, is_left) = (10_f64.powi(places), decimals < 0);
     loops!([f32 f64] |[x]| round_to(x, scale, is_left))
@@ -139,7 +139,7 @@ fn nan_to_num_loops(
     nan: Option<f64>,
     above: Option<f64>,
     below: Option<f64>,
-) -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {
+) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
     // What is computed in a wider type is bounded by its own.
     let largest = match dtype {
         DType::F16 => Some(f16::MAX.to_f64()),
@@ -153,12 +153,12 @@ fn nan_to_num_loops(
 /// The loop of a function of real and of complex numbers.
 macro_rules! analytic {
     ($real:expr, $complex:expr $(, cheap $cheap:ident)?) => {
-        |dtype, lanes: &mut Lanes<'_, 1>| match dtype {
+        |dtype, loop_input: &mut LoopInput<'_, 1>| match dtype {
             DType::C64 | DType::C128 => {
-                complex(dtype, lanes, $complex);
+                complex(dtype, loop_input, $complex);
                 Ok(())
             }
-            _ => analytic!(@real $real $(, $cheap)?)(dtype, lanes).map_err(|_| ANALYTIC),
+            _ => analytic!(@real $real $(, $cheap)?)(dtype, loop_input).map_err(|_| ANALYTIC),
         }
     };
     (@real $real:expr) => { loops!([f32 f64] |[x]| $real(x)) };
@@ -168,11 +168,11 @@ macro_rules! analytic {
 const ANALYTIC: &[DType] = &[DType::F32, DType::F64, DType::C64, DType::C128];
 
 /// One loop for all functions of complex numbers: they are calls in any case.
-fn complex(dtype: DType, lanes: &mut Lanes<'_, 1>, f: fn(Complex64) -> Complex64) {
+fn complex(dtype: DType, loop_input: &mut LoopInput<'_, 1>, f: fn(Complex64) -> Complex64) {
     if dtype == Complex32::DTYPE {
-        lanes.run(move |[x]: [Complex32; 1]| narrowed_complex(f(widened(x))));
+        loop_input.run(move |[x]: [Complex32; 1]| narrowed_complex(f(widened(x))));
     } else {
-        lanes.run(move |[x]: [Complex64; 1]| f(x));
+        loop_input.run(move |[x]: [Complex64; 1]| f(x));
     }
 }
 
@@ -213,7 +213,7 @@ elementwise! {
     polygamma => by { polygamma_loops(n) };
 }
 
-fn polygamma_loops(order: i64) -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {
+fn polygamma_loops(order: i64) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
     #[expect(clippy::cast_precision_loss, reason = "beyond 170 there are no such numbers anyway")]
     let order = order as f64;
     loops!([f32 f64] |[x]| Real::polygamma(x, Precision::near(order)))
@@ -235,7 +235,7 @@ fn sine_over<T: Fraction>(x: T) -> T {
     if x == T::near(0.0) { T::near(1.0) } else { Real::sin(turn) / turn }
 }
 
-fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {
+fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
     // What is beyond an end stays there, so that it becomes NaN.
     let (low, high) = eps.map_or((f64::NEG_INFINITY, f64::INFINITY), |eps| (eps, 1.0 - eps));
     loops!([f32 f64] |[x]| logit(x, Precision::near(low), Precision::near(high)))

@@ -8,8 +8,8 @@ use std::mem::MaybeUninit;
 
 use dispatch_runtime::{DType, Element, KeySet, Location, Operation, Operator, Scalar, Tensor, Value, keys};
 
-use super::operands::{Narrow, Way};
-use super::{Cheap, Lanes, Loops, Rule};
+use super::operands::{ElementPath, Narrow};
+use super::{Cheap, LoopInput, Loops, Rule};
 use crate::convert::{Convert, conversion};
 use crate::math::vectorised_loop;
 
@@ -24,19 +24,19 @@ pub(super) trait Loop: Send + Sync {
 }
 
 /// A function of elements of `C` that gives elements of `R`, as a loop.
-pub(super) struct Each<C, R, F, const N: usize> {
+pub(super) struct ElementFn<C, R, F, const N: usize> {
     f: F,
     types: PhantomData<fn([C; N]) -> R>,
 }
 
-impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> Each<C, R, F, N> {
+impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> ElementFn<C, R, F, N> {
     #[inline(always)]
     pub(super) fn new(f: F) -> Self {
         Self { f, types: PhantomData }
     }
 }
 
-impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> Loop for Each<C, R, F, N> {
+impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> Loop for ElementFn<C, R, F, N> {
     #[inline(always)]
     unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
         vectorised_loop::<C, F, _>(
@@ -96,7 +96,7 @@ impl Loop for Conversion {
 }
 
 /// The loop of a kernel, over elements that lie side by side in the dtype that it computes in.
-pub struct Row {
+pub struct KernelLoop {
     /// What the loop takes.
     pub(super) computed: DType,
     pub(super) results: DType,
@@ -105,7 +105,7 @@ pub struct Row {
     pub(super) run: Box<dyn Loop>,
 }
 
-impl Row {
+impl KernelLoop {
     #[cold]
     pub(super) fn new(computed: DType, results: DType, row: impl Loop + 'static) -> Self {
         Self { computed, results, cheap: None, run: Box::new(row) }
@@ -114,11 +114,11 @@ impl Row {
 
 /// A kernel's loop with the arguments of one call bound to it, but for elements.
 pub struct Bound {
-    pub(super) row: Row,
+    pub(super) row: KernelLoop,
     /// How elements of each input reach the loop.
-    pub(super) inputs: Vec<Way>,
+    pub(super) inputs: Vec<ElementPath>,
     /// How results leave it.
-    pub(super) out: Way,
+    pub(super) out: ElementPath,
     pub(super) dtype: DType,
 }
 
@@ -131,8 +131,8 @@ impl Bound {
     /// Elements in another dtype.
     pub fn conversion(from: DType, to: DType) -> Self {
         let steps = [from, to].map(|dtype| dtype.size().cast_signed());
-        let row = Row::new(from, to, Conversion { convert: conversion(from, to), steps });
-        let (way, out) = (Way::of_input(from, from, None, false), Way::of_result(to, to, None));
+        let row = KernelLoop::new(from, to, Conversion { convert: conversion(from, to), steps });
+        let (way, out) = (ElementPath::of_input(from, from, None, false), ElementPath::of_result(to, to, None));
         Self { row, inputs: vec![way], out, dtype: to }
     }
 }
@@ -143,7 +143,7 @@ impl Rule {
         let dtype = self.dtype.gives(common);
         let row = |computed| {
             let (mut row, mut kept) = (None, None);
-            loops(computed, &mut Lanes::Row(&mut row, &mut kept)).ok()?;
+            loops(computed, &mut LoopInput::Capture(&mut row, &mut kept)).ok()?;
             row.map(|row| (row, kept))
         };
         let are_few = super::are_few(common, inputs.iter().map(|input| input.dtype()));
@@ -153,10 +153,10 @@ impl Rule {
         let narrow = Narrow::between(computed, common);
         let way = |(i, input): (usize, &&Tensor)| {
             let is_kept = kept == Some(i) && input.geometry().count() == 1;
-            Way::of_input(input.dtype(), computed, narrow, is_kept)
+            ElementPath::of_input(input.dtype(), computed, narrow, is_kept)
         };
         let inputs = inputs.iter().enumerate().map(way).collect();
-        let out = Way::of_result(dtype, row.results, narrow.filter(|_| row.results == computed));
+        let out = ElementPath::of_result(dtype, row.results, narrow.filter(|_| row.results == computed));
         Some(Bound { row, inputs, out, dtype })
     }
 }

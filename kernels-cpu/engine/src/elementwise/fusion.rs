@@ -16,7 +16,7 @@ use dispatch_runtime::{DType, Device, Fuser, Operand, Operands, Result, Spec, Te
 
 use super::fusible::Loop;
 use super::loop_nest::LoopNest;
-use super::operands::{Block, GRAIN, Way};
+use super::operands::{Block, ElementPath, GRAIN};
 use crate::thread_pool;
 
 /// How many elements go through all loops at a time: few enough that the tiles of a dozen values stay in the nearest cache, and the
@@ -72,14 +72,14 @@ struct End {
     at: Place,
     /// Of an element there.
     size: usize,
-    way: Way,
+    way: ElementPath,
     /// Where the loop has them, if not there.
     aside: Tile,
 }
 
 struct Uniform {
     from: From,
-    way: Way,
+    way: ElementPath,
     to: Tile,
 }
 
@@ -109,7 +109,7 @@ impl Element {
 struct Spread {
     input: usize,
     size: usize,
-    way: Way,
+    way: ElementPath,
     to: Tile,
 }
 

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 
 use dispatch_runtime::{Complex64, DType, Element, Operand, Operands, Scalar};
 
-use super::fusible::{Each, Loop, Row};
+use super::fusible::{ElementFn, KernelLoop, Loop};
 use super::gather::{gather, repeat};
 use super::{Cheap, LoopNest};
 use crate::convert::{Convert, conversion};
@@ -25,11 +25,11 @@ pub(super) const GRAIN: usize = 32 * 1024;
 const FEW: usize = 16;
 
 /// What the loop of one operator runs on.
-pub enum Lanes<'a, const N: usize> {
+pub enum LoopInput<'a, const N: usize> {
     /// The operands of a call.
     Walk(Walk<'a, N>),
-    /// None yet: the loop leaves its row here, and the operand that it [keeps](Lanes::keeps).
-    Row(&'a mut Option<Row>, &'a mut Option<usize>),
+    /// None yet: the loop leaves its row here, and the operand that it [keeps](LoopInput::keeps).
+    Capture(&'a mut Option<KernelLoop>, &'a mut Option<usize>),
 }
 
 /// One result and `N` inputs.
@@ -38,7 +38,7 @@ pub struct Walk<'a, const N: usize> {
     inputs: &'a [Operand<'a>; N],
     /// What the operands promote to: a narrow dtype has no loop of its own, but its numbers are no wider for that.
     common: DType,
-    /// The operand that the loop [keeps](Lanes::keeps).
+    /// The operand that the loop [keeps](LoopInput::keeps).
     kept: Option<usize>,
     /// All operands lie side by side and are of the same sizes, and all inputs of the same dtype.
     alike: bool,
@@ -58,7 +58,7 @@ impl Block {
     }
 }
 
-impl<'a, const N: usize> Lanes<'a, N> {
+impl<'a, const N: usize> LoopInput<'a, N> {
     /// # Safety
     ///
     /// If the operands are `alike`, the elements of each lie side by side, all have the same sizes, and all inputs the same dtype.
@@ -73,21 +73,21 @@ impl<'a, const N: usize> Lanes<'a, N> {
     /// The loop is compiled once, for calls and for passes, and all around it once for each number of operands.
     #[inline(always)]
     pub fn run<C: Element, R: Element>(&mut self, f: impl Fn([C; N]) -> R + Send + Sync + 'static) {
-        let row = Each::new(f);
+        let row = ElementFn::new(f);
         match self {
             Self::Walk(walk) => walk.run(C::DTYPE, R::DTYPE, &row),
-            Self::Row(place, _) => **place = Some(Row::new(C::DTYPE, R::DTYPE, row)),
+            Self::Capture(place, _) => **place = Some(KernelLoop::new(C::DTYPE, R::DTYPE, row)),
         }
     }
 }
 
-impl<const N: usize> Lanes<'_, N> {
+impl<const N: usize> LoopInput<'_, N> {
     /// Says before the loop runs that this operand, where it is one element, keeps what halves do not hold of it; any other is a half as
     /// soon as the operands promote to that. PyTorch multiplies and divides by such numbers, and has all else of the common dtype.
     pub fn keeps(&mut self, operand: usize) {
         match self {
             Self::Walk(walk) => walk.kept = Some(operand),
-            Self::Row(_, kept) => **kept = Some(operand),
+            Self::Capture(_, kept) => **kept = Some(operand),
         }
     }
 
@@ -100,7 +100,7 @@ impl<const N: usize> Lanes<'_, N> {
         f: impl Fn([C; N]) -> R + Send + Sync + 'static,
     ) {
         self.run(f);
-        if let Self::Row(Some(row), _) = self {
+        if let Self::Capture(Some(row), _) = self {
             row.cheap = Some((cheap, numbers.to_vec()));
         }
     }
@@ -113,8 +113,10 @@ impl<const N: usize> Walk<'_, N> {
             return self.walk_any(computed, results, row);
         }
         let count = usize::try_from(self.out.geometry().count()).unwrap_or(0);
-        let starts =
-            Starts { out: self.out.start(), inputs: self.inputs.each_ref().map(|input| input.start().cast_const()) };
+        let starts = BasePointers {
+            out: self.out.start(),
+            inputs: self.inputs.each_ref().map(|input| input.start().cast_const()),
+        };
         // SAFETY: all operands have `count` elements of the loop's types side by side, as they are alike. An input that is the result
         // too is read from a copy; no other shares memory with it.
         unsafe {
@@ -136,15 +138,15 @@ impl<const N: usize> Walk<'_, N> {
     #[inline(never)]
     fn walk_any(&self, computed: DType, results: DType, row: &dyn Loop) {
         let narrow = Narrow::between(computed, self.common);
-        let out_way = Way::of_result(self.out.dtype(), results, narrow.filter(|_| results == computed));
+        let out_way = ElementPath::of_result(self.out.dtype(), results, narrow.filter(|_| results == computed));
         let out = Lane { start: self.out.start(), way: out_way };
         let inputs = std::array::from_fn(|i| {
             let input = &self.inputs[i];
             let is_kept = self.kept == Some(i) && input.geometry().count() == 1;
-            let way = Way::of_input(input.dtype(), computed, narrow, is_kept);
+            let way = ElementPath::of_input(input.dtype(), computed, narrow, is_kept);
             // What is written in place goes through a block: the loop may count on not reading what it wrote.
             let direct = way.direct && input.start() != self.out.start();
-            Lane { start: input.start(), way: Way { direct, ..way } }
+            Lane { start: input.start(), way: ElementPath { direct, ..way } }
         });
         let sizes = self.out.geometry().sizes();
         match N {
@@ -186,15 +188,15 @@ impl<const N: usize> Walk<'_, N> {
 }
 
 /// Where the first elements are: shared by the threads of one call, each of which touches its own part.
-struct Starts<const N: usize> {
+struct BasePointers<const N: usize> {
     out: *mut u8,
     inputs: [*const u8; N],
 }
 
 // SAFETY: the operands that these point into are held for as long as the call, and threads write disjoint parts.
-unsafe impl<const N: usize> Sync for Starts<N> {}
+unsafe impl<const N: usize> Sync for BasePointers<N> {}
 
-impl<const N: usize> Starts<N> {
+impl<const N: usize> BasePointers<N> {
     #[inline(always)]
     fn is_in_place(&self) -> bool {
         self.inputs.iter().any(|input| *input == self.out)
@@ -210,11 +212,11 @@ impl<const N: usize> Starts<N> {
 /// One operand, and how its elements reach the loop.
 struct Lane {
     start: *mut u8,
-    way: Way,
+    way: ElementPath,
 }
 
 /// How elements of one dtype reach the loop, or leave it.
-pub(super) struct Way {
+pub(super) struct ElementPath {
     /// Of one element in the loop.
     pub(super) size: usize,
     /// From the operand's dtype to the loop's, or back.
@@ -262,10 +264,10 @@ impl Narrow {
     }
 }
 
-// SAFETY: as for `Starts`.
+// SAFETY: as for `BasePointers`.
 unsafe impl Sync for Lane {}
 
-impl Way {
+impl ElementPath {
     pub(super) fn of_input(dtype: DType, computed: DType, narrow: Option<Narrow>, is_kept: bool) -> Self {
         let narrow = narrow.filter(|narrow| !(narrow.holds(dtype) || is_kept && narrow.dtype.is_floating()));
         let direct = dtype == computed && narrow.is_none();

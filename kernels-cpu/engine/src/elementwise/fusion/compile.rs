@@ -9,7 +9,7 @@ use crate::compute::Compute;
 use crate::convert::computed_in;
 use crate::elementwise::Cheap;
 use crate::elementwise::fusible::{Bound, Fusible, Loop};
-use crate::elementwise::operands::Way;
+use crate::elementwise::operands::ElementPath;
 
 /// The most memory that the tiles of one thread take.
 const MOST: usize = 16 << 20;
@@ -112,7 +112,7 @@ struct Open {
     /// None where runs do not know the first.
     operations: Vec<Operation>,
     inputs: Vec<End>,
-    out: Way,
+    out: ElementPath,
     /// Tiles that are needed no more once this is done.
     done: Vec<(Tile, usize)>,
 }
@@ -223,7 +223,7 @@ impl Compiler<'_> {
         Some(Tensor::new(Storage::try_host(tensor.dtype().size()).ok()?, tensor.dtype(), zeros).ok()?.into())
     }
 
-    fn input(&mut self, given: &Given, way: Way) -> Option<End> {
+    fn input(&mut self, given: &Given, way: ElementPath) -> Option<End> {
         let value = match given {
             Given::Value(value) => *value,
             Given::Fixed(Value::Tensor(number)) => {
@@ -259,18 +259,18 @@ impl Compiler<'_> {
             DType::F64 => Tensor::from([f64::from_scalar(number)]),
             _ => return None,
         };
-        let way = Way::of_input(computed, computed, None, false);
+        let way = ElementPath::of_input(computed, computed, None, false);
         Some(self.uniform(From::Number(Element::of(&number)?), way))
     }
 
-    fn uniform(&mut self, from: From, way: Way) -> End {
+    fn uniform(&mut self, from: From, way: ElementPath) -> End {
         let (end, to) = self.ahead(&way);
         self.pass.uniform.push(Uniform { from, way, to });
         end
     }
 
     /// Elements that are brought to the loop before any call, in a tile that nobody else ever uses.
-    fn ahead(&mut self, way: &Way) -> (End, Tile) {
+    fn ahead(&mut self, way: &ElementPath) -> (End, Tile) {
         let to = self.own_tile(way.size);
         (End { at: Place::Tile(to), size: way.size, way: way.in_the_loop(), aside: 0 }, to)
     }

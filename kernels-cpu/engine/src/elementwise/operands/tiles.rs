@@ -7,7 +7,7 @@
 use std::array;
 use std::ops::Range;
 
-use super::{BLOCK, Lane, Walker, Way};
+use super::{BLOCK, ElementPath, Lane, Walker};
 use crate::elementwise::loop_nest::{LoopNest, bytes_of};
 use crate::elementwise::prefetch;
 
@@ -27,7 +27,7 @@ pub(super) fn transposed_inputs<const N: usize, const M: usize>(
         return None;
     }
     let turned = array::from_fn(|i| {
-        let Way { size, direct, .. } = inputs[i].way;
+        let ElementPath { size, direct, .. } = inputs[i].way;
         direct && across[i + 1] == bytes_of(size) && steps[i + 1].unsigned_abs() >= LINE
     });
     turned.contains(&true).then_some(turned)

@@ -1,7 +1,7 @@
 //! The loop over the operands of a call, along a nest of dimensions.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
-use super::{BLOCK, Block, GRAIN, Lane, Starts};
+use super::{BLOCK, BasePointers, Block, GRAIN, Lane};
 use crate::elementwise::LoopNest;
 use crate::elementwise::fusible::Loop;
 use crate::thread_pool;
@@ -14,7 +14,7 @@ pub(super) unsafe fn walk_alike<const N: usize>(
     count: usize,
     out_size: usize,
     in_size: usize,
-    starts: &Starts<N>,
+    starts: &BasePointers<N>,
     row: &dyn Loop,
 ) {
     thread_pool::parallel_for(0..count, GRAIN, |part| {
@@ -32,12 +32,17 @@ pub(super) unsafe fn walk_alike<const N: usize>(
 /// There are `count` elements of this size at every start, of the type that the loop takes and gives; inputs that share memory with the
 /// results begin where these do.
 #[inline(never)]
-pub(super) unsafe fn walk_in_place<const N: usize>(count: usize, size: usize, starts: &Starts<N>, row: &dyn Loop) {
+pub(super) unsafe fn walk_in_place<const N: usize>(
+    count: usize,
+    size: usize,
+    starts: &BasePointers<N>,
+    row: &dyn Loop,
+) {
     thread_pool::parallel_for(0..count, GRAIN, |part| {
         let mut block = Block::new();
         for start in part.clone().step_by(BLOCK) {
             let length = BLOCK.min(part.end - start);
-            let here = Starts {
+            let here = BasePointers {
                 out: starts.out.wrapping_add(start * size),
                 inputs: starts.inputs.map(|input| input.wrapping_add(start * size)),
             };
