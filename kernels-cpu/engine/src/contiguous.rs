@@ -14,14 +14,14 @@ use crate::convert::conversion;
 use crate::elementwise::loop_nest::LoopNest;
 
 /// A tensor's elements, the last dimension fastest.
-pub enum Packed<'a, T: Compute> {
+pub enum Contiguous<'a, T: Compute> {
     /// Those of the tensor itself.
     Lent(Read<'a, T>),
     /// A copy.
     Own(Vec<T>),
 }
 
-impl<T: Compute> Deref for Packed<'_, T> {
+impl<T: Compute> Deref for Contiguous<'_, T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -33,16 +33,16 @@ impl<T: Compute> Deref for Packed<'_, T> {
 }
 
 /// The elements of a tensor as `T`.
-pub fn packed<T: Compute>(tensor: &Tensor) -> Result<Packed<'_, T>> {
+pub fn packed<T: Compute>(tensor: &Tensor) -> Result<Contiguous<'_, T>> {
     if tensor.dtype() == T::DTYPE && tensor.geometry().is_contiguous() {
-        return Ok(Packed::Lent(tensor.read::<T>()?));
+        return Ok(Contiguous::Lent(tensor.read::<T>()?));
     }
-    stretched(tensor, tensor.sizes()).map(Packed::Own)
+    broadcast_contiguous(tensor, tensor.sizes()).map(Contiguous::Own)
 }
 
 /// A copy of the elements of a tensor as `T`: statistics, weights, positions.
 pub fn elements<T: Compute>(tensor: &Tensor) -> Result<Vec<T>> {
-    stretched(tensor, tensor.sizes())
+    broadcast_contiguous(tensor, tensor.sizes())
 }
 
 /// Writes numbers into a tensor of as many elements, whatever its dtype and strides.
@@ -62,7 +62,7 @@ pub fn write(out: &mut Tensor, values: &[f64]) -> Result<()> {
 /// # Panics
 ///
 /// If it does not broadcast to them, which plans refuse.
-pub fn stretched<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
+pub fn broadcast_contiguous<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
     let mut elements = times(T::ZERO, count(sizes))?;
     let operands = Operands::take(&[], [], &["self"], [tensor])?;
     let [operand] = operands.read();

@@ -33,11 +33,11 @@ pub fn copy_called(argument: &'static str, out: &mut Tensor, from: &Tensor) -> R
 
 /// A fresh copy of the elements, side by side and of this dtype.
 pub fn packed(from: &Tensor, dtype: DType) -> Result<Tensor> {
-    stretched("self", from, dtype, from.sizes())
+    broadcast_contiguous("self", from, dtype, from.sizes())
 }
 
 /// The same, broadcast to these sizes, for an operator that calls `from` otherwise.
-pub fn stretched(argument: &'static str, from: &Tensor, dtype: DType, sizes: &[i64]) -> Result<Tensor> {
+pub fn broadcast_contiguous(argument: &'static str, from: &Tensor, dtype: DType, sizes: &[i64]) -> Result<Tensor> {
     let mut out = Spec::contiguous(dtype, sizes).on(from.device())?;
     copy_called(argument, &mut out, from)?;
     Ok(out)
@@ -53,15 +53,15 @@ pub fn viewed(tensor: &Tensor, sizes: &[i64], strides: &[i64], offset: i64) -> R
 
 /// Where an operand begins, for threads.
 #[derive(Clone, Copy)]
-pub struct Start(pub *mut u8);
+pub struct BasePointer(pub *mut u8);
 
 // SAFETY: whoever makes one divides what it writes among the threads.
-unsafe impl Send for Start {}
+unsafe impl Send for BasePointer {}
 
 // SAFETY: as above.
-unsafe impl Sync for Start {}
+unsafe impl Sync for BasePointer {}
 
-impl Start {
+impl BasePointer {
     /// So many bytes from it.
     #[inline]
     pub fn at(self, bytes: isize) -> *mut u8 {
@@ -158,7 +158,7 @@ pub use of_size;
 
 /// Moves elements of one dtype along these dimensions, the last fastest; both sides begin at the tensor's first element. Where an element
 /// of `out` is come to more than once, the last one stays.
-pub fn along(out: &mut Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
+pub fn copy_along(out: &mut Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
     of_size!(from.dtype().size(), Word => walked::<Word>(out, from, axes, |_, comes| comes))
 }
 
@@ -182,7 +182,7 @@ fn walked<W: Copy>(out: &mut Tensor, from: &Tensor, axes: &[Axis], f: impl Fn(W,
     Walk::check(&operands, axes)?;
     assert_eq!(size_of::<W>(), operands.read()[0].dtype().size(), "elements are moved as what they are");
     let ([to], [from]) = (operands.written(), operands.read());
-    let (to, from) = (Start(to.start()), Start(from.start()));
+    let (to, from) = (BasePointer(to.start()), BasePointer(from.start()));
     walk.pieces(&|[to_offset, from_offset], next, at, count| {
         let start = |to_offset, from_offset| {
             (to.at(0).cast::<W>().wrapping_offset(to_offset), from.at(0).cast::<W>().wrapping_offset(from_offset))

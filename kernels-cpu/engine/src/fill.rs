@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Element, operands};
 
 use crate::convert::conversion;
-use crate::data_movement::{GRAIN, Start};
+use crate::data_movement::{BasePointer, GRAIN};
 use crate::thread_pool::parallel_for;
 
 /// Fills a tensor whose elements lie side by side.
@@ -22,7 +22,7 @@ fn fill_with<T: Element>(out: &mut Tensor, value: &[T; 1]) -> Result<()> {
     let operands = operands!(write out)?;
     let [to] = operands.written();
     assert!(to.geometry().is_dense(), "a tensor that is filled has no gaps");
-    let (start, size) = (Start(to.start()), to.dtype().size());
+    let (start, size) = (BasePointer(to.start()), to.dtype().size());
     let (convert, step) = (conversion(T::DTYPE, to.dtype()), size.cast_signed());
     let count = usize::try_from(to.geometry().count()).unwrap_or(0);
     parallel_for(0..count, GRAIN, |piece| {

@@ -11,7 +11,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Element, Geometry, Operand, Problem, operands};
 
 use engine::allocation::usized;
-use engine::data_movement::{ENOUGH, GRAIN, LINE, Start, of_size, packed};
+use engine::data_movement::{BasePointer, ENOUGH, GRAIN, LINE, of_size, packed};
 use engine::elementwise::loop_nest::LoopNest;
 use engine::thread_pool::{parallel_for, threads_here};
 
@@ -168,7 +168,7 @@ impl<'a> Walk<'a> {
             }
             let first = i64::try_from(piece.start).unwrap_or(0) * strides[cut];
             let bytes = isize::try_from(first).unwrap_or(0) * operand.dtype().size().cast_signed();
-            (Geometry::strided(&sizes, &strides, 0), Start(operand.start().wrapping_offset(bytes)))
+            (Geometry::strided(&sizes, &strides, 0), BasePointer(operand.start().wrapping_offset(bytes)))
         };
         let ((Some(index), positions), (Some(beside), others), (Some(picked), start)) =
             (side(self.index, true), side(self.beside, true), side(self.picked, false))

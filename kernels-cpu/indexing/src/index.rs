@@ -10,7 +10,7 @@ use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, broadcast_strides};
 
 use crate::gather::gathered;
 use engine::allocation::usized;
-use engine::data_movement::{self, Axis, Step, along, packed, viewed};
+use engine::data_movement::{self, Axis, Step, copy_along, packed, viewed};
 
 /// An index whose positions lie side by side.
 fn side_by_side(index: &Tensor) -> Result<Tensor> {
@@ -57,7 +57,7 @@ pub(crate) fn sizes_or_one(tensor: &Tensor) -> &[i64] {
 /// Fills a tensor whose elements lie side by side with those at places of another.
 pub(super) fn picked(out: &mut Tensor, this: &Tensor, places: Vec<i64>) -> Result<()> {
     let size = out.geometry().count();
-    along(out, this, &[Axis { size, to: Step::Stride(1), from: Step::Table(places) }])
+    copy_along(out, this, &[Axis { size, to: Step::Stride(1), from: Step::Table(places) }])
 }
 
 #[op_impl(aten::gather, CPU)]
@@ -102,7 +102,7 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
             part.1 += number * i64::try_from(TOGETHER).unwrap_or(0) * strides[at];
         }
         if let Some(part) = Geometry::strided(&part.0, &strides, part.1) {
-            along(&mut out.restride(part)?, this, &axes)?;
+            copy_along(&mut out.restride(part)?, this, &axes)?;
         }
     }
     Ok(())
@@ -127,7 +127,7 @@ impl<'a> Lists<'a> {
             if ready(list) {
                 return Ok(list.clone());
             }
-            data_movement::stretched("indices", list, DType::I64, &indexed.index_sizes)
+            data_movement::broadcast_contiguous("indices", list, DType::I64, &indexed.index_sizes)
         });
         Ok(Self { indexed, positions: positions.collect::<Result<_>>()? })
     }
@@ -181,13 +181,13 @@ fn index(plan: &Indexed, out: &mut Tensor, this: &Tensor) -> Result<()> {
         let axes: Vec<Axis> = steps.into_iter().map(|(size, from, to)| Axis { size, to, from }).collect();
         if out.geometry().count() > 0 {
             let start = out.geometry().offset() + i64::try_from(first).unwrap_or(0) * lists.width();
-            along(&mut out.restride(Geometry::contiguous(&[]).at(start))?, this, &axes)?;
+            copy_along(&mut out.restride(Geometry::contiguous(&[]).at(start))?, this, &axes)?;
         }
     }
     Ok(())
 }
 
 /// A tensor stretched to sizes to which it broadcasts.
-pub(super) fn stretched(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+pub(super) fn expanded(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
     viewed(tensor, sizes, &broadcast_strides(tensor.geometry(), sizes), tensor.geometry().offset())
 }

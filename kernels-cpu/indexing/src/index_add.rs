@@ -9,7 +9,7 @@ use crate::index::{Lists, Negative, inside, positions};
 use crate::scatter::{list_of, one, rows};
 use engine::compute::Compute;
 use engine::convert::computed_in;
-use engine::data_movement::{Axis, Step, along, copy, packed, stretched};
+use engine::data_movement::{Axis, Step, broadcast_contiguous, copy, copy_along, packed};
 use engine::reduce::computed;
 
 #[op_impl(aten::index_copy, CPU)]
@@ -17,7 +17,7 @@ fn index_copy(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, sou
     let list = list_of(this, *plan, index, Negative::IsOutside)?;
     copy(out, this)?;
     let axes = rows(source, *plan, &list, out.strides());
-    along(out, source, &axes)
+    copy_along(out, source, &axes)
 }
 
 #[op_impl(aten::index_add, CPU)]
@@ -60,13 +60,14 @@ fn index_fill(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, val
     if let Some(axis) = axes.get_mut(*plan) {
         axis.size = i64::try_from(list.len()).unwrap_or(i64::MAX);
     }
-    along(out, &one(value, this.dtype())?, &axes)
+    copy_along(out, &one(value, this.dtype())?, &axes)
 }
 
 #[op_impl(aten::index_put, CPU)]
 fn index_put(plan: &Indexed, out: &mut Tensor, this: &Tensor, values: &Tensor, accumulate: bool) -> Result<()> {
     let spread = *values.sizes() != *plan.sizes || !values.geometry().is_contiguous();
-    let values = if spread { stretched("values", values, this.dtype(), &plan.sizes)? } else { values.clone() };
+    let values =
+        if spread { broadcast_contiguous("values", values, this.dtype(), &plan.sizes)? } else { values.clone() };
     let lists = Lists::of(plan)?;
     let steps = lists.steps(0..lists.count(), this.sizes(), out.strides())?;
     let axes: Vec<Axis> = steps.into_iter().map(|(size, to, from)| Axis { size, to, from }).collect();
@@ -74,7 +75,7 @@ fn index_put(plan: &Indexed, out: &mut Tensor, this: &Tensor, values: &Tensor, a
         return summed(out, this, &ready(&values)?, &axes);
     }
     copy(out, this)?;
-    along(out, &values, &axes)
+    copy_along(out, &values, &axes)
 }
 
 #[op_impl(aten::put, CPU)]
@@ -90,7 +91,7 @@ fn put_flat(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
         summed(&mut row, this, &ready(&source)?, &axes)?;
     } else {
         copy(&mut row, this)?;
-        along(&mut row, &source, &axes)?;
+        copy_along(&mut row, &source, &axes)?;
     }
     if is_row { Ok(()) } else { copy(out, &row) }
 }

@@ -6,9 +6,9 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Bool, DType, Dims, Operand, Read, Result, Spec, Tensor, operands};
 
-use crate::index::{picked, stretched};
+use crate::index::{expanded, picked};
 use engine::allocation::usized;
-use engine::data_movement::{self, Axis, Step, along, of_size, packed, viewed};
+use engine::data_movement::{self, Axis, Step, copy_along, of_size, packed, viewed};
 use engine::thread_pool::{DisjointSlices, Lines, parallel_for};
 
 /// The elements of a tensor that are not zero.
@@ -208,7 +208,7 @@ fn masked_places(this: &Tensor, mask: &Tensor) -> Result<Vec<i64>> {
 
 #[op_impl(aten::masked_select, CPU)]
 fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
-    let (this, mask) = (stretched(this, plan)?, stretched(mask, plan)?);
+    let (this, mask) = (expanded(this, plan)?, expanded(mask, plan)?);
     if this.geometry().is_contiguous() {
         return MaskedPositions::by(&mask)?.elements(&this);
     }
@@ -221,7 +221,7 @@ fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
 
 #[op_impl(aten::masked_scatter, CPU)]
 fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
-    let mask = stretched(mask, out.sizes())?;
+    let mask = expanded(mask, out.sizes())?;
     let places = masked_places(out, &mask)?;
     let size = i64::try_from(places.len()).unwrap_or(i64::MAX);
     if source.geometry().count() < size {
@@ -229,5 +229,5 @@ fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, so
     }
     data_movement::copy(out, this)?;
     let source = packed(source, source.dtype())?;
-    along(out, &source, &[Axis { size, to: Step::Table(places), from: Step::Stride(1) }])
+    copy_along(out, &source, &[Axis { size, to: Step::Table(places), from: Step::Stride(1) }])
 }

@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 
 use engine::allocation::usized;
 use engine::compute::Fraction;
-use engine::contiguous::{computed, fill, packed, stretched};
+use engine::contiguous::{broadcast_contiguous, computed, fill, packed};
 use engine::math::{Real, vectorised};
 use engine::thread_pool::Lines;
 
@@ -103,7 +103,7 @@ impl<T: Fraction> Pair<T> {
         let outer = &result[..result.len() - 2];
         let wide = |x: &Tensor| [outer, &x.sizes()[x.sizes().len() - 2..]].concat();
         let [height, breadth] = [2, 1].map(|last| usized(result[result.len() - last]));
-        let (rows, columns) = (stretched::<T>(x1, &wide(x1))?, stretched::<T>(x2, &wide(x2))?);
+        let (rows, columns) = (broadcast_contiguous::<T>(x1, &wide(x1))?, broadcast_contiguous::<T>(x2, &wide(x2))?);
         Ok(Self { rows, columns, height, breadth, width: usized(x1.sizes()[x1.sizes().len() - 1]) })
     }
 

@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, DType, ErrorKind, Operand, Operands, Operator, Spec, bf16, f16};
 
 use engine::compute::Compute;
-use engine::contiguous::{computed, fill, packed, stretched};
+use engine::contiguous::{broadcast_contiguous, computed, fill, packed};
 use engine::data_movement::{copy, viewed};
 use engine::gemm::{Batch, BatchMut, Entry, Matrix, MatrixMut, batched, gemm};
 
@@ -110,7 +110,7 @@ fn outer<T: Compute>(
 ) -> Result<()> {
     let (down, across) = (packed::<T>(vectors[0])?, packed::<T>(vectors[1])?);
     let (beta, alpha) = (T::from_scalar(beta), T::from_scalar(alpha));
-    let own = if beta == T::ZERO { Vec::new() } else { stretched::<T>(this, out.sizes())? };
+    let own = if beta == T::ZERO { Vec::new() } else { broadcast_contiguous::<T>(this, out.sizes())? };
     fill(out, |out: &mut [T]| {
         if across.is_empty() {
             return Ok(());

@@ -8,7 +8,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Problem};
 
 use engine::allocation::usized;
-use engine::contiguous::{Packed, fill, packed};
+use engine::contiguous::{Contiguous, fill, packed};
 use engine::contiguous::{elements, write};
 use engine::thread_pool::Lines;
 
@@ -23,7 +23,7 @@ fn log_add_exp(logs: [f64; 3]) -> f64 {
 
 /// The sequences of a batch.
 struct Sequences<'a> {
-    probs: Packed<'a, f64>,
+    probs: Contiguous<'a, f64>,
     /// The class of each state, of each sequence.
     states: Vec<Vec<usize>>,
     steps: Vec<usize>,

@@ -13,7 +13,7 @@ use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, operands};
 
 use engine::allocation::{times, usized};
 use engine::compute::{Fraction, joined};
-use engine::contiguous::Packed;
+use engine::contiguous::Contiguous;
 use engine::contiguous::{elements, write};
 use engine::math::vectorised;
 use engine::reduce::{computed, kept_sizes, lines};
@@ -211,9 +211,9 @@ fn pair(input: &Tensor, dims: &[bool]) -> Result<[Tensor; 2]> {
 }
 
 /// The elements of a parameter, or as many times what stands for it. They are used where they are if they can be.
-fn parameter<T: Fraction>(tensor: Option<&Tensor>, count: i64, otherwise: f64) -> Result<Packed<'_, T>> {
-    let Some(tensor) = tensor else { return Ok(Packed::Own(times(T::near(otherwise), usized(count))?)) };
-    tensor.read().map(Packed::Lent).or_else(|_| elements(tensor).map(Packed::Own))
+fn parameter<T: Fraction>(tensor: Option<&Tensor>, count: i64, otherwise: f64) -> Result<Contiguous<'_, T>> {
+    let Some(tensor) = tensor else { return Ok(Contiguous::Own(times(T::near(otherwise), usized(count))?)) };
+    tensor.read().map(Contiguous::Lent).or_else(|_| elements(tensor).map(Contiguous::Own))
 }
 
 /// The numbers rounded to the type that is computed in.

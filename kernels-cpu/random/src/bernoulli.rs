@@ -4,7 +4,7 @@ use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
 use super::{GROUP, filled};
-use engine::data_movement::stretched;
+use engine::data_movement::broadcast_contiguous;
 use engine::math::vectorised;
 
 /// A word is below this with the chance `p`.
@@ -38,7 +38,7 @@ fn bernoulli_float_(_plan: &(), this: &mut Tensor, p: f64, generator: Option<&Ge
 
 #[op_impl(aten::bernoulli_tensor, CPU, in_place, strided)]
 fn bernoulli_tensor(_plan: &(), out: &mut Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<()> {
-    let chances = stretched("p", p, DType::F64, out.sizes())?;
+    let chances = broadcast_contiguous("p", p, DType::F64, out.sizes())?;
     let chances = chances.read::<f64>()?;
     if let Some(bad) = chances.iter().find(|chance| !(0.0..=1.0).contains(*chance)) {
         return Err(BadArgument::number("p", *bad, 0..=1).into());

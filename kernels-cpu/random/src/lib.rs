@@ -16,7 +16,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Operands, Problem, Spec, philox};
 
 use engine::convert::conversion;
-use engine::data_movement::Start;
+use engine::data_movement::BasePointer;
 use engine::elementwise::transfer;
 use engine::math::vectorised;
 use engine::thread_pool::parallel_for;
@@ -70,7 +70,7 @@ fn filled_in_order<T: Element, const N: usize>(
     };
     let groups = count.div_ceil(N * GROUP);
     let (seed, first) = generator.reserve((groups * GROUP) as u64);
-    let (convert, size, start) = (conversion(T::DTYPE, dtype), dtype.size(), Start(to.start()));
+    let (convert, size, start) = (conversion(T::DTYPE, dtype), dtype.size(), BasePointer(to.start()));
     parallel_for(0..groups, GRAIN, |piece| {
         for group in piece {
             let at = group * N * GROUP;

@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, philox};
 
 use super::{Words, filled};
-use engine::data_movement::stretched;
+use engine::data_movement::broadcast_contiguous;
 use engine::elementwise::elementwise;
 use engine::math::special::{beta, gamma};
 use kernels_cpu_elementwise::special::{by_three, by_two};
@@ -45,7 +45,7 @@ elementwise! {
 
 /// The numbers that shape each element.
 fn numbers(name: &'static str, tensor: &Tensor, sizes: &[i64]) -> Result<Vec<f64>> {
-    stretched(name, tensor, DType::F64, sizes)?.to_vec()
+    broadcast_contiguous(name, tensor, DType::F64, sizes)?.to_vec()
 }
 
 fn drawn(

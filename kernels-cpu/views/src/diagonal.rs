@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, operands};
 
 use engine::allocation::usized;
-use engine::data_movement::{GRAIN, Start, copy};
+use engine::data_movement::{BasePointer, GRAIN, copy};
 use engine::elementwise::loop_nest::LoopNest;
 use engine::thread_pool::parallel_for;
 
@@ -34,7 +34,7 @@ fn triangle(out: &mut Tensor, this: &Tensor, zeros: impl Fn(i64, i64) -> Range<i
     let Some(starts) = Geometry::strided(&sizes[..rank - 2], &strides[..rank - 2], 0) else { return Ok(()) };
     let nest = LoopNest::new(starts.sizes(), [(&starts, size)]);
     let operands = operands!(write out)?;
-    let start = Start(operands.written()[0].start());
+    let start = BasePointer(operands.written()[0].start());
     let (_, [step]) = nest.row();
     let bytes = |place: i64| isize::try_from(place).unwrap_or(0) * size.cast_signed();
     nest.rows(0, nest.count(), |[offset], count| {

@@ -3,7 +3,7 @@
 use aten::{Border, Bordered};
 use dispatch_runtime::prelude::*;
 
-use engine::data_movement::{Axis, Step, along, copy};
+use engine::data_movement::{Axis, Step, copy, copy_along};
 use kernels_cpu_indexing::combine::{ready, summed};
 
 /// The walk through a tensor with borders: each of its places, and the place inside that it shows.
@@ -34,7 +34,7 @@ fn padded(plan: &Bordered, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> 
         return Ok(());
     }
     let axes = walk(this.sizes(), padding, plan.border, out.strides(), this.strides());
-    along(out, this, &axes)
+    copy_along(out, this, &axes)
 }
 
 #[op_impl(aten::reflection_pad1d_backward, CPU)]

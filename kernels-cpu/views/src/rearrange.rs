@@ -5,7 +5,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Spec};
 
 use engine::allocation::{reserve, usized};
-use engine::data_movement::{Axis, Step, along, packed};
+use engine::data_movement::{Axis, Step, copy_along, packed};
 
 #[op_impl(aten::repeat, CPU)]
 fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Result<()> {
@@ -19,7 +19,7 @@ fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Res
         axes.push(Axis::strided(times, stride.saturating_mul(size), 0));
         axes.push(Axis::strided(size, stride, from));
     }
-    along(out, this, &axes)
+    copy_along(out, this, &axes)
 }
 
 #[op_impl(aten::flip, CPU)]
@@ -60,7 +60,7 @@ fn moved(out: &mut Tensor, this: &Tensor, from: impl Fn(usize, i64, i64) -> Resu
         Ok(Axis { size, to: Step::Stride(out.strides()[dim]), from: from(dim, size, this.strides()[dim])? })
     });
     let axes = axes.collect::<Result<Vec<Axis>>>()?;
-    along(out, this, &axes)
+    copy_along(out, this, &axes)
 }
 
 /// The places of all positions of a dimension.

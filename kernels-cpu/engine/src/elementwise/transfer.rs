@@ -7,7 +7,7 @@ use super::LoopNest;
 use super::gather::{gather, repeat};
 use super::transpose::Tiles;
 use crate::convert::{Convert, conversion};
-use crate::data_movement::Start;
+use crate::data_movement::BasePointer;
 use crate::thread_pool;
 
 /// How many elements are worth another thread.
@@ -28,7 +28,7 @@ pub fn transfer(operands: &Operands<'_, 1, 1>) {
         // SAFETY: the nest stays inside the operands, which share no element: only equal operands may, and those are not moved.
         return unsafe { tiles.copy(to.start(), from.start()) };
     }
-    let (to, from) = (Start(to.start()), Start(from.start()));
+    let (to, from) = (BasePointer(to.start()), BasePointer(from.start()));
     thread_pool::parallel_for(0..nest.count(), GRAIN, |part| {
         let (_, [to_step, from_step]) = nest.row();
         nest.rows(part.start, part.end, |[to_offset, from_offset], count| {

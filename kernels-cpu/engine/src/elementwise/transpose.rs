@@ -6,7 +6,7 @@
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 use super::{LoopNest, prefetch};
-use crate::data_movement::Start;
+use crate::data_movement::BasePointer;
 use crate::thread_pool::parallel_for;
 
 /// Bytes that a tile reads or writes at once.
@@ -47,7 +47,7 @@ impl Tiles {
     ///
     /// All elements of the nest's operands are inside of blocks of memory that begin here, and of which no byte is in both.
     pub(super) unsafe fn copy(&self, to: *mut u8, from: *const u8) {
-        let ends = [Start(to), Start(from.cast_mut())];
+        let ends = [BasePointer(to), BasePointer(from.cast_mut())];
         // SAFETY: as the caller says.
         unsafe {
             match self.size {
@@ -63,7 +63,7 @@ impl Tiles {
     /// # Safety
     ///
     /// As [`copy`](Self::copy), of elements of `SIZE` bytes.
-    unsafe fn turn<const SIZE: usize>(&self, [to, from]: [Start; 2]) {
+    unsafe fn turn<const SIZE: usize>(&self, [to, from]: [BasePointer; 2]) {
         let side = LINE / SIZE;
         let (wide, high) = (self.across.0.div_ceil(side), self.down.0.div_ceil(side));
         let count = wide * high * self.others.iter().map(|(size, _)| size).product::<usize>();
