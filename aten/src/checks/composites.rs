@@ -18,7 +18,7 @@ pub(crate) fn check_broadcast<const N: usize>(tensors: [(&'static str, &Tensor);
 }
 
 /// Refuses a tensor that does not broadcast to the sizes of another.
-pub(crate) fn check_stretches(
+pub(crate) fn check_broadcasts_to(
     (name, tensor): (&'static str, &Tensor),
     (other, to): (&'static str, &Tensor),
 ) -> Result<(), BadArgument> {
@@ -41,7 +41,7 @@ pub(crate) fn check_dtypes<const N: usize>(tensors: [(&'static str, Option<&Tens
 
 /// Refuses a tensor that does not have a dimension for each of its letters, or whose size differs from an earlier one with the same
 /// letter. `*` before the letters stands for any number of other dimensions.
-pub(crate) fn check_letters<N>(tensors: &[(N, Option<&Tensor>, &str)]) -> Result<(), BadArgument>
+pub(crate) fn check_dims_by_letter<N>(tensors: &[(N, Option<&Tensor>, &str)]) -> Result<(), BadArgument>
 where
     N: Copy + Display + Into<Cow<'static, str>>,
 {
@@ -71,7 +71,7 @@ where
 /// Refuses a second factor that does not fit the first in a product of matrices, of which there may be batches, or of vectors.
 pub(crate) fn check_factors_of_product([left, right]: [(&'static str, &Tensor); 2]) -> Result<(), BadArgument> {
     let inner = if right.1.sizes().len() == 1 { "k" } else { "*kn" };
-    check_letters(&[(left.0, Some(left.1), "*k"), (right.0, Some(right.1), inner)])?;
+    check_dims_by_letter(&[(left.0, Some(left.1), "*k"), (right.0, Some(right.1), inner)])?;
     check_batches(left, right)?;
     check_dtypes([(left.0, Some(left.1)), (right.0, Some(right.1))])
 }

@@ -16,7 +16,7 @@ const TENSOR: usize = 512;
 ///
 /// Returns [`BadArgument`] if there is no memory for them. It is looked for here, because tensors are then made one by one, and the last
 /// cannot be refused.
-pub(crate) fn room(argument: &'static str, count: i64) -> Result<Vec<Tensor>, BadArgument> {
+pub(crate) fn reserve(argument: &'static str, count: i64) -> Result<Vec<Tensor>, BadArgument> {
     check_calls(argument, count)?;
     let (mut tensors, mut bodies) = (Vec::new(), Vec::<[u8; TENSOR]>::new());
     let fits = usize::try_from(count)
@@ -44,7 +44,7 @@ pub fn check_calls(argument: &'static str, count: i64) -> Result<(), BadArgument
 /// # Errors
 ///
 /// Returns [`OutOfMemory`] if there is none.
-pub(crate) fn room_for_numbers(count: i64) -> Result<Vec<i64>, OutOfMemory> {
+pub(crate) fn reserve_numbers(count: i64) -> Result<Vec<i64>, OutOfMemory> {
     let mut numbers = Vec::new();
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     match numbers.try_reserve_exact(count) {

@@ -65,7 +65,7 @@ pub fn equal(this: &Tensor, other: &Tensor) -> Result<bool> {
 /// Refuses tensors that do not broadcast; where NaNs are equal, `self` has all sizes of the result.
 fn check_close(this: &Tensor, other: &Tensor, equal_nan: bool) -> Result<(), BadArgument> {
     crate::check_broadcast([("self", this), ("other", other)])?;
-    if equal_nan { crate::check_stretches(("other", other), ("self", this)) } else { Ok(()) }
+    if equal_nan { crate::check_broadcasts_to(("other", other), ("self", this)) } else { Ok(()) }
 }
 
 /// `|self - other| <= atol + rtol * |other|`

@@ -7,7 +7,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Spec};
 
 /// Refuses memory that no backend here has.
-pub(crate) fn check_plain(layout: Option<Layout>, pin_memory: Option<bool>) -> Result<(), BadArgument> {
+pub(crate) fn check_layout_and_pinning(layout: Option<Layout>, pin_memory: Option<bool>) -> Result<(), BadArgument> {
     if let Some(layout @ (Layout::Sparse | Layout::SparseCsr)) = layout {
         return Err(BadArgument::word("layout", &layout.to_string(), &["torch.strided"]));
     }
@@ -35,7 +35,7 @@ pub fn empty_memory_format(_: ...) -> Result<Tensor>;
 
 #[op_plan(empty_memory_format)]
 fn empty_plan(_: ...) -> Result<Plan<()>> {
-    check_plain(layout, pin_memory)?;
+    check_layout_and_pinning(layout, pin_memory)?;
     let dtype = dtype.unwrap_or(DType::F32);
     match memory_format {
         None => Ok(Plan::new((), [Spec::contiguous(dtype, size)])),
@@ -61,7 +61,7 @@ pub fn empty_strided(_: ...) -> Result<Tensor>;
 
 #[op_plan(empty_strided)]
 fn empty_strided_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    check_plain(layout, pin_memory)?;
+    check_layout_and_pinning(layout, pin_memory)?;
     whole("size", size)?;
     whole("stride", stride)?;
     let expected = || BadArgument::length("stride", stride.len(), size.len()).like("size");
@@ -79,7 +79,7 @@ pub fn full(_: ...) -> Result<Tensor>;
 
 #[op_plan(full)]
 fn full_plan(_: ...) -> Result<Plan<()>> {
-    check_plain(layout, pin_memory)?;
+    check_layout_and_pinning(layout, pin_memory)?;
     whole("size", size)?;
     let natural = match fill_value {
         Scalar::Bool(_) => DType::Bool,
@@ -127,7 +127,7 @@ fn like(
     pin_memory: Option<bool>,
     format: Option<MemoryFormat>,
 ) -> Result<Spec> {
-    check_plain(layout, pin_memory)?;
+    check_layout_and_pinning(layout, pin_memory)?;
     let dtype = dtype.unwrap_or_else(|| this.dtype());
     match format {
         None | Some(MemoryFormat::Preserve) => {

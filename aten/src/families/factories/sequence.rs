@@ -22,7 +22,7 @@ fn arange_plan(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -
         _ => Err(BadArgument::value(argument, number, "a finite real number")),
     };
     let (from, to, by) = (real("start", start)?, real("end", end)?, real("step", step)?);
-    crate::check_numbers(counted_in(dtype), [("start", start), ("end", end), ("step", step)])?;
+    crate::check_numbers(arange_compute_dtype(dtype), [("start", start), ("end", end), ("step", step)])?;
     if by == 0.0 {
         return Err(BadArgument::number("step", step, Expected::Not(0.into())).into());
     }
@@ -45,7 +45,7 @@ fn arange_plan(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -
 }
 
 /// What counting in a dtype is done in.
-pub(crate) fn counted_in(dtype: DType) -> DType {
+pub(crate) fn arange_compute_dtype(dtype: DType) -> DType {
     match dtype {
         DType::F16 | DType::BF16 => DType::F32,
         dtype if dtype.is_floating() => DType::F64,
@@ -95,7 +95,7 @@ pub fn linspace_tensor_tensor(_: ...) -> Result<Tensor> {
 
 #[op_plan(linspace_tensor_tensor)]
 fn linspace_tensor_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([one("start", start)?, one("end", end)?], steps, dtype)
+    spaced([is_complex_scalar("start", start)?, is_complex_scalar("end", end)?], steps, dtype)
 }
 
 /// [`linspace`] from a number that is a tensor.
@@ -109,7 +109,7 @@ pub fn linspace_tensor_scalar(_: ...) -> Result<Tensor> {
 
 #[op_plan(linspace_tensor_scalar)]
 fn linspace_tensor_scalar_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([one("start", start)?, is_complex_number(end)], steps, dtype)
+    spaced([is_complex_scalar("start", start)?, is_complex_number(end)], steps, dtype)
 }
 
 /// [`linspace`] to a number that is a tensor.
@@ -123,7 +123,7 @@ pub fn linspace_scalar_tensor(_: ...) -> Result<Tensor> {
 
 #[op_plan(linspace_scalar_tensor)]
 fn linspace_scalar_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([is_complex_number(start), one("end", end)?], steps, dtype)
+    spaced([is_complex_number(start), is_complex_scalar("end", end)?], steps, dtype)
 }
 
 /// `steps` powers of `base`, of exponents from `start` to `end` equally far apart.
@@ -150,7 +150,7 @@ pub fn logspace_tensor_tensor(_: ...) -> Result<Tensor> {
 
 #[op_plan(logspace_tensor_tensor)]
 fn logspace_tensor_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([one("start", start)?, one("end", end)?], steps, dtype)
+    spaced([is_complex_scalar("start", start)?, is_complex_scalar("end", end)?], steps, dtype)
 }
 
 /// [`logspace`] from a number that is a tensor.
@@ -164,7 +164,7 @@ pub fn logspace_tensor_scalar(_: ...) -> Result<Tensor> {
 
 #[op_plan(logspace_tensor_scalar)]
 fn logspace_tensor_scalar_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([one("start", start)?, is_complex_number(end)], steps, dtype)
+    spaced([is_complex_scalar("start", start)?, is_complex_number(end)], steps, dtype)
 }
 
 /// [`logspace`] to a number that is a tensor.
@@ -178,7 +178,7 @@ pub fn logspace_scalar_tensor(_: ...) -> Result<Tensor> {
 
 #[op_plan(logspace_scalar_tensor)]
 fn logspace_scalar_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([is_complex_number(start), one("end", end)?], steps, dtype)
+    spaced([is_complex_number(start), is_complex_scalar("end", end)?], steps, dtype)
 }
 
 /// Whether a number is complex.
@@ -187,7 +187,7 @@ pub(crate) const fn is_complex_number(number: Scalar) -> bool {
 }
 
 /// Whether a tensor of one number is complex; refuses one that has dimensions.
-pub fn one(argument: &'static str, number: &Tensor) -> Result<bool, BadArgument> {
+pub fn is_complex_scalar(argument: &'static str, number: &Tensor) -> Result<bool, BadArgument> {
     match number.sizes().len() {
         0 => Ok(number.dtype().is_complex()),
         rank => Err(BadArgument::rank(argument, rank, 0)),
@@ -196,7 +196,7 @@ pub fn one(argument: &'static str, number: &Tensor) -> Result<bool, BadArgument>
 
 /// A tensor of one number, as a number.
 fn number(argument: &'static str, tensor: &Tensor) -> Result<Scalar> {
-    one(argument, tensor)?;
+    is_complex_scalar(argument, tensor)?;
     crate::_local_scalar_dense(tensor)
 }
 
@@ -232,7 +232,7 @@ pub fn range_step(_: ...) -> Result<Tensor> {
             return Err(BadArgument::value(argument, number, "a finite real number").into());
         }
     }
-    let counted = counted_in(dtype);
+    let counted = arange_compute_dtype(dtype);
     crate::check_numbers(counted, [("start", start), ("end", end), ("step", step)])?;
     let [from, to, by] = [start, end, step].map(|number| match counted {
         DType::I64 => Scalar::Int(number.integer()),

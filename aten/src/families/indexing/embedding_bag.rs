@@ -38,7 +38,7 @@ macro_rules! bags {
         #[op_plan($name)]
         fn $plan(_: ...) -> Result<Plan<Bagging, 4>, BadArgument> {
             let last = (include_last_offset, $counted);
-            bagged([weight, indices, offsets], mode, per_sample_weights, last, padding_idx)
+            embedding_bag_shape([weight, indices, offsets], mode, per_sample_weights, last, padding_idx)
         }
     )*};
 }
@@ -180,7 +180,7 @@ fn per_sample_weights_backward_any(_plan: &(), out: &mut Tensor, _: ...) -> Resu
 
 /// The plan of [`_embedding_bag`]. A sum counts nothing: `counted` says whether its sizes are those of `offsets` even so. Nor does it
 /// say which bag an index is in, if it is plain.
-fn bagged(
+fn embedding_bag_shape(
     [weight, indices, offsets]: [&Tensor; 3],
     mode: i64,
     per_sample_weights: Option<&Tensor>,

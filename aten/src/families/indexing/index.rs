@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, ErrorKind, Problem, Spec, broadcast, wrap_dim};
 
-use crate::{nonzero, nothing};
+use crate::{nonzero, zero_gradient};
 
 /// Refuses what is no list of positions.
 pub(crate) fn check_index(argument: &'static str, index: &Tensor) -> Result<(), BadArgument> {
@@ -282,5 +282,5 @@ pub(crate) fn renamed(error: Error, argument: &'static str) -> Error {
 /// The gradient of [`index_select`](crate::index_select).
 #[op_def("index_select_backward(Tensor grad, SymInt[] self_sizes, int dim, Tensor index) -> Tensor")]
 pub fn index_select_backward(grad: &Tensor, self_sizes: &[i64], dim: i64, index: &Tensor) -> Result<Tensor> {
-    crate::index_add(&nothing(grad, self_sizes)?, dim, index, grad, 1.into())
+    crate::index_add(&zero_gradient(grad, self_sizes)?, dim, index, grad, 1.into())
 }

@@ -35,7 +35,7 @@ pub fn index_fill_int_tensor(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_fill_int_tensor)]
 fn index_fill_int_tensor_plan(_: ...) -> Result<Plan<usize>, BadArgument> {
-    crate::one("value", value)?;
+    crate::is_complex_scalar("value", value)?;
     filled(this, dim, index)
 }
 

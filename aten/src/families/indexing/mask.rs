@@ -3,8 +3,8 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec, broadcast};
 
-use crate::nothing;
 use crate::prelude::*;
+use crate::zero_gradient;
 
 /// The elements where the mask is true, in one dimension.
 #[op_def("masked_select(Tensor self, Tensor mask) -> Tensor", data_dependent, plan, out = "out")]
@@ -66,7 +66,7 @@ pub fn argwhere(this: &Tensor) -> Result<Tensor> {
 #[op_def("masked_select_backward(Tensor grad, Tensor input, Tensor mask) -> Tensor")]
 pub fn masked_select_backward(grad: &Tensor, input: &Tensor, mask: &Tensor) -> Result<Tensor> {
     let sizes = broadcast([input.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))?;
-    masked_scatter(&nothing(grad, &sizes)?, mask, grad)
+    masked_scatter(&zero_gradient(grad, &sizes)?, mask, grad)
 }
 
 /// The positions of the elements that are not zero, a tensor for each dimension.

@@ -15,14 +15,14 @@ use crate::{bmm, diagonal, mul, permute, reshape, squeeze_dim, sum_dim_intlist};
 #[op_def("einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")]
 pub fn einsum(equation: &str, tensors: &[Tensor], path: Option<&[i64]>) -> Result<Tensor> {
     let (mut operands, output) = read(equation, tensors)?;
-    let mut pairs = pairs(path, operands.len())?.into_iter();
+    let mut pairs = contraction_order(path, operands.len())?.into_iter();
     while operands.len() > 1 {
         let (first, second) = pairs.next().unwrap_or((0, 1));
         let right = operands.remove(first.max(second));
         let left = operands.remove(first.min(second));
         let needed =
             |label: &Label| output.contains(label) || operands.iter().any(|operand| operand.labels.contains(label));
-        let met = meet(left, right, &output, needed)?;
+        let met = contract_pair(left, right, &output, needed)?;
         // In the order of the equation where no path says otherwise.
         operands.insert(if path.is_some() { operands.len() } else { 0 }, met);
     }
@@ -114,7 +114,7 @@ fn repeated(labels: &[Label]) -> Option<(usize, usize)> {
 /// The sum of the products of two operands over all that is not needed any more.
 ///
 /// Its dimensions are in the order of the whole result as far as they can be, which then is seldom turned.
-fn meet(left: Operand, right: Operand, output: &[Label], needed: impl Fn(&Label) -> bool) -> Result<Operand> {
+fn contract_pair(left: Operand, right: Operand, output: &[Label], needed: impl Fn(&Label) -> bool) -> Result<Operand> {
     let left = left.stretching(&right)?;
     let right = right.stretching(&left)?;
     let left = left.summed(|label| needed(label) || right.labels.contains(label))?;
@@ -123,7 +123,7 @@ fn meet(left: Operand, right: Operand, output: &[Label], needed: impl Fn(&Label)
     let (rows, columns) = (only(&left, &right), only(&right, &left));
     let at = |labels: &[Label]| labels.first().and_then(|first| output.iter().position(|label| label == first));
     if matches!((at(&rows), at(&columns)), (Some(row), Some(column)) if column < row) {
-        return meet(right, left, output, needed);
+        return contract_pair(right, left, output, needed);
     }
     let both = in_order_of(output, &left.labels, |label| right.labels.contains(label));
     let (batch, inner): (Vec<Label>, Vec<Label>) = both.into_iter().partition(&needed);
@@ -153,7 +153,7 @@ fn in_order_of(output: &[Label], labels: &[Label], fits: impl Fn(&Label) -> bool
 }
 
 /// Which operands meet, one pair after another; none without a path.
-fn pairs(path: Option<&[i64]>, operands: usize) -> Result<Vec<(usize, usize)>, BadArgument> {
+fn contraction_order(path: Option<&[i64]>, operands: usize) -> Result<Vec<(usize, usize)>, BadArgument> {
     let Some(path) = path else { return Ok(Vec::new()) };
     let refuse = |expected: String| BadArgument::value("path", format!("{path:?}"), expected);
     let expected = if operands == 1 { 1 } else { 2 * (operands - 1) };

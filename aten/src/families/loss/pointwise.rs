@@ -39,7 +39,7 @@ pub fn huber_loss(_: ...) -> Result<Tensor>;
 #[op_def(
     "soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     out = "out", body = CompositeExplicitAutograd,
-    check = crate::check_stretches(("target", target), ("self", this))
+    check = crate::check_broadcasts_to(("target", target), ("self", this))
 )]
 pub fn soft_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let mut losses = neg(this)?;

@@ -72,61 +72,61 @@ pub fn dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
 /// Leaves elements out, each with the chance `p`, while training.
 #[op_def("dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")]
 pub fn dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
-    drop_in_place(this, p, train, Dropped::Elements)
+    drop_in_place(this, p, train, DropUnit::Elements)
 }
 
 /// The tensor with whole channels left out, each with the chance `p`, while training.
 #[op_def("feature_dropout(Tensor input, float p, bool train) -> Tensor")]
 pub fn feature_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
-    noisy(input, p, train, Dropped::Channels)
+    dropped(input, p, train, DropUnit::Channels)
 }
 
 /// Leaves whole channels out, each with the chance `p`, while training.
 #[op_def("feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")]
 pub fn feature_dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
-    drop_in_place(this, p, train, Dropped::Channels)
+    drop_in_place(this, p, train, DropUnit::Channels)
 }
 
 /// The tensor with elements set to where [`selu`](crate::selu) ends, each with the chance `p`, while training; mean and variance stay.
 #[op_def("alpha_dropout(Tensor input, float p, bool train) -> Tensor")]
 pub fn alpha_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
-    saturated(input, p, train, Dropped::Elements)
+    alpha_dropped(input, p, train, DropUnit::Elements)
 }
 
 /// [`alpha_dropout`], in place
 #[op_def("alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")]
 pub fn alpha_dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
-    saturate(this, p, train, Dropped::Elements)
+    alpha_drop_in_place(this, p, train, DropUnit::Elements)
 }
 
 /// [`alpha_dropout`] of whole channels.
 #[op_def("feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor")]
 pub fn feature_alpha_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
-    saturated(input, p, train, Dropped::Channels)
+    alpha_dropped(input, p, train, DropUnit::Channels)
 }
 
 /// [`feature_alpha_dropout`], in place
 #[op_def("feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")]
 pub fn feature_alpha_dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
-    saturate(this, p, train, Dropped::Channels)
+    alpha_drop_in_place(this, p, train, DropUnit::Channels)
 }
 
 /// What is left out together.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Dropped {
+enum DropUnit {
     Elements,
     Channels,
 }
 
 /// Ones for what is kept and zeros for what is left out; none where everything stays.
-fn kept(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<Option<Tensor>> {
+fn kept(input: &Tensor, p: f64, train: bool, unit: DropUnit) -> Result<Option<Tensor>> {
     check_chance(p)?;
     if p == 0.0 || !train || input.geometry().count() == 0 {
         return Ok(None);
     }
     check_dropped(input, p)?;
     let mut sizes = Dims::from_slice(input.sizes());
-    if dropped == Dropped::Channels {
+    if unit == DropUnit::Channels {
         if sizes.len() < 2 {
             return Err(BadArgument::rank("input", sizes.len(), 2..).into());
         }
@@ -144,33 +144,33 @@ fn kept(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<Option<
 }
 
 /// What the elements are multiplied with; none where they stay.
-fn noise(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<Option<Tensor>> {
-    let mut noise = kept(input, p, train, dropped)?;
+fn dropout_factors(input: &Tensor, p: f64, train: bool, unit: DropUnit) -> Result<Option<Tensor>> {
+    let mut noise = kept(input, p, train, unit)?;
     if let Some(noise) = &mut noise {
         crate::mul__scalar(noise, kept_scale(p).into())?;
     }
     Ok(noise)
 }
 
-fn noisy(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<Tensor> {
-    match noise(input, p, train, dropped)? {
+fn dropped(input: &Tensor, p: f64, train: bool, unit: DropUnit) -> Result<Tensor> {
+    match dropout_factors(input, p, train, unit)? {
         Some(noise) => crate::mul(input, &noise),
         None => Ok(input.clone()),
     }
 }
 
-fn drop_in_place(this: &mut Tensor, p: f64, train: bool, dropped: Dropped) -> Result<()> {
-    match noise(this, p, train, dropped)? {
+fn drop_in_place(this: &mut Tensor, p: f64, train: bool, unit: DropUnit) -> Result<()> {
+    match dropout_factors(this, p, train, unit)? {
         Some(noise) => crate::mul_(this, &noise),
         None => Ok(()),
     }
 }
 
 /// What the elements are multiplied with, and what is added then; none where they stay.
-fn saturation(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<Option<[Tensor; 2]>> {
+fn alpha_dropout_factors(input: &Tensor, p: f64, train: bool, unit: DropUnit) -> Result<Option<[Tensor; 2]>> {
     /// Where the self-normalising activation ends, with the other sign.
     const DEPTH: f64 = 1.758_099_340_847_376_6;
-    let Some(kept) = kept(input, p, train, dropped)? else { return Ok(None) };
+    let Some(kept) = kept(input, p, train, unit)? else { return Ok(None) };
     // Where nothing is kept, nothing is left of mean and variance.
     let scale = if p < 1.0 { ((DEPTH * DEPTH * p + 1.0) * (1.0 - p)).sqrt().recip() } else { 0.0 };
     let fall = DEPTH * scale;
@@ -178,15 +178,15 @@ fn saturation(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<O
     Ok(Some([crate::mul_scalar(&kept, scale.into())?, shift]))
 }
 
-fn saturated(input: &Tensor, p: f64, train: bool, dropped: Dropped) -> Result<Tensor> {
-    match saturation(input, p, train, dropped)? {
+fn alpha_dropped(input: &Tensor, p: f64, train: bool, unit: DropUnit) -> Result<Tensor> {
+    match alpha_dropout_factors(input, p, train, unit)? {
         Some([noise, shift]) => crate::add(&crate::mul(input, &noise)?, &shift, 1.into()),
         None => Ok(input.clone()),
     }
 }
 
-fn saturate(this: &mut Tensor, p: f64, train: bool, dropped: Dropped) -> Result<()> {
-    let Some([noise, shift]) = saturation(this, p, train, dropped)? else { return Ok(()) };
+fn alpha_drop_in_place(this: &mut Tensor, p: f64, train: bool, unit: DropUnit) -> Result<()> {
+    let Some([noise, shift]) = alpha_dropout_factors(this, p, train, unit)? else { return Ok(()) };
     crate::mul_(this, &noise)?;
     crate::add_(this, &shift, 1.into())
 }

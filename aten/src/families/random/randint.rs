@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Spec};
 
-use crate::{check_plain, empty_like, empty_memory_format, random__from};
+use crate::{check_layout_and_pinning, empty_like, empty_memory_format, random__from};
 
 /// Whole numbers from zero up to below `high`.
 #[op_def(
@@ -142,7 +142,7 @@ pub fn randperm_generator(_: ...) -> Result<Tensor>;
 
 #[op_plan(randperm_generator)]
 fn randperm_generator_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    check_plain(layout, pin_memory)?;
+    check_layout_and_pinning(layout, pin_memory)?;
     if n < 0 {
         return Err(BadArgument::number("n", n, 0..));
     }

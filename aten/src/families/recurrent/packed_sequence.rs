@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, ErrorKind};
 
 use crate::{
-    check_devices, constant_pad_nd, flatten_using_ints, full, index_copy, index_select, reshape, room_for_numbers,
+    check_devices, constant_pad_nd, flatten_using_ints, full, index_copy, index_select, reserve_numbers, reshape,
     stack, to_device, total, transpose_int,
 };
 
@@ -63,7 +63,7 @@ pub fn _pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool
         return Err(BadArgument::value("lengths", format!("{lengths:?}"), expected).into());
     }
     let longest = lengths.first().copied().unwrap_or(0);
-    let mut sizes = room_for_numbers(longest)?;
+    let mut sizes = reserve_numbers(longest)?;
     sizes.extend((0..longest).map(|step| count(lengths.iter().filter(|&&length| length > step).count())));
     let data = index_select(&flatten_using_ints(&input, 0, 1)?, 0, &places(&sizes, batch, input.device())?)?;
     Ok((data, Tensor::from_slice(&sizes)))
@@ -100,7 +100,7 @@ pub fn _pad_packed_sequence(_: ...) -> Result<(Tensor, Tensor)> {
             .into());
     }
     let steps = if total_length > 0 { total_length } else { longest };
-    let mut lengths = room_for_numbers(batch)?;
+    let mut lengths = reserve_numbers(batch)?;
     lengths.extend((0..batch).map(|at| count(sizes.iter().filter(|&&size| size > at).count())));
     Ok((unpacked(data, &sizes, (steps, batch), padding_value, batch_first)?, Tensor::from_slice(&lengths)))
 }
@@ -142,7 +142,7 @@ pub(crate) fn batch_sizes_of(batch_sizes: &Tensor, data: &Tensor, operator: &'st
 
 /// Where the rows of a pack are in a batch of padded sequences.
 fn places(sizes: &[i64], batch: i64, device: Device) -> Result<Tensor> {
-    let mut places = room_for_numbers(i64::try_from(total(sizes)).unwrap_or(i64::MAX))?;
+    let mut places = reserve_numbers(i64::try_from(total(sizes)).unwrap_or(i64::MAX))?;
     places.extend(sizes.iter().zip(0..).flat_map(|(&size, step)| (0..size).map(move |at| step * batch + at)));
     to_device(&Tensor::from_slice(&places), device, DType::I64, false, false, None)
 }

@@ -52,7 +52,7 @@ fn min_plan(this: &Tensor) -> Result<Plan<Reduced>, BadArgument> {
 /// The extreme elements over these dimensions. There is none among no elements.
 fn extreme_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
     let plan = Reduced::plan(this, dim, keepdim, this.dtype())?;
-    if is_of_none(this, &plan.value.gone) && (dim.is_empty() || plan.outputs[0].geometry.count() != 0) {
+    if reduces_nothing(this, &plan.value.gone) && (dim.is_empty() || plan.outputs[0].geometry.count() != 0) {
         return Err(BadArgument::sizes("self", this.sizes(), "elements to choose from along the reduced dimensions"));
     }
     if this.dtype().is_complex() {
@@ -62,7 +62,7 @@ fn extreme_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduce
 }
 
 /// Whether each result is made of no elements.
-pub(super) fn is_of_none(this: &Tensor, gone: &[bool]) -> bool {
+pub(super) fn reduces_nothing(this: &Tensor, gone: &[bool]) -> bool {
     this.sizes().iter().zip(gone).any(|(&size, &gone)| gone && size == 0)
 }
 
@@ -76,16 +76,16 @@ pub fn min_dim(_: ...) -> Result<(Tensor, Tensor)>;
 
 #[op_plan(max_dim)]
 fn max_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
-    selected_plan(this, dim, keepdim)
+    extreme_along_plan(this, dim, keepdim)
 }
 
 #[op_plan(min_dim)]
 fn min_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
-    selected_plan(this, dim, keepdim)
+    extreme_along_plan(this, dim, keepdim)
 }
 
 /// One element of each line, and its place.
-pub(crate) fn selected_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
+pub(crate) fn extreme_along_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
     let Plan { value, outputs: [spec] } = extreme_plan(this, &[dim], keepdim)?;
     let places = Spec { dtype: DType::I64, ..spec.clone() };
     Ok(Plan::new(value, [spec, places]))
@@ -101,15 +101,15 @@ pub fn argmin(_: ...) -> Result<Tensor>;
 
 #[op_plan(argmax)]
 fn argmax_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
-    place_plan(this, dim, keepdim)
+    arg_extreme_plan(this, dim, keepdim)
 }
 
 #[op_plan(argmin)]
 fn argmin_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
-    place_plan(this, dim, keepdim)
+    arg_extreme_plan(this, dim, keepdim)
 }
 
-fn place_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+fn arg_extreme_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
     let Plan { value, outputs: [spec] } = extreme_plan(this, dim.as_slice(), keepdim)?;
     Ok(Plan::new(value, [Spec { dtype: DType::I64, ..spec }]))
 }
@@ -173,7 +173,7 @@ fn truth_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Plan<
 }
 
 /// The plan of elements and their places. Its value is the dimension.
-pub(crate) fn placed(dim: usize, values: Spec) -> Plan<usize, 2> {
+pub(crate) fn values_and_indices(dim: usize, values: Spec) -> Plan<usize, 2> {
     let indices = Spec { dtype: DType::I64, geometry: values.geometry.clone() };
     Plan::new(dim, [values, indices])
 }

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, DimFlags, Expected, MemoryFormat, Reduced, wrap_dim};
 
-use super::min_max::is_of_none;
+use super::min_max::reduces_nothing;
 use crate::prelude::*;
 
 /// `sum(|self|^ord)^(1/ord)` over these dimensions, or the limit of it.
@@ -50,7 +50,7 @@ fn norm_plan(
     let Some(order) = ord.to_f64() else { return Err(BadArgument::value("ord", "complex", "a real number")) };
     let Plan { value: Reduced { gone }, outputs } =
         Reduced::plan(this, dim.unwrap_or(&[]), keepdim, computed.to_real())?;
-    if is_of_none(this, &gone) && (order < 0.0 || order == f64::INFINITY) && outputs[0].geometry.count() != 0 {
+    if reduces_nothing(this, &gone) && (order < 0.0 || order == f64::INFINITY) && outputs[0].geometry.count() != 0 {
         return Err(BadArgument::count("self", this.sizes(), 1..).because("this norm of none is not defined"));
     }
     let is_held = computed.to_real() == DType::F64 || order.abs() <= f64::from(f32::MAX);

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec, wrap_dim};
 
-use crate::{placed, selected_plan};
+use crate::{extreme_along_plan, values_and_indices};
 
 /// The elements along a dimension in order, and where they were. Equal elements stay in their order.
 #[op_def(
@@ -89,7 +89,7 @@ pub fn mode(_: ...) -> Result<(Tensor, Tensor)>;
 #[op_plan(sort)]
 fn sort_plan(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
     let dim = wrap_dim("dim", dim, this.sizes().len())?;
-    Ok(placed(dim, Spec::like(this, this.dtype())))
+    Ok(values_and_indices(dim, Spec::like(this, this.dtype())))
 }
 
 #[op_plan(sort_stable)]
@@ -107,7 +107,7 @@ fn topk_plan(this: &Tensor, k: i64, dim: i64) -> Result<Plan<usize, 2>, BadArgum
     if let Some(size) = sizes.get_mut(dim) {
         *size = k;
     }
-    Ok(placed(dim, Spec::contiguous(this.dtype(), &sizes)))
+    Ok(values_and_indices(dim, Spec::contiguous(this.dtype(), &sizes)))
 }
 
 #[op_plan(kthvalue)]
@@ -127,7 +127,7 @@ fn length(this: &Tensor, dim: i64) -> Result<(usize, i64), BadArgument> {
 
 /// The plan of one element of each line, and its place. Its value is the dimension.
 fn selected(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
-    let Plan { outputs, .. } = selected_plan(this, dim, keepdim)?;
+    let Plan { outputs, .. } = extreme_along_plan(this, dim, keepdim)?;
     Ok(Plan::new(wrap_dim("dim", dim, this.sizes().len())?, outputs))
 }
 

@@ -34,7 +34,7 @@ pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> 
 #[op_def(
     "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
     out = "out", body = CompositeExplicitAutograd,
-    check = crate::check_stretches(("src", src), ("self", this))
+    check = crate::check_broadcasts_to(("src", src), ("self", this))
 )]
 pub fn copy(_: ...) -> Result<Tensor> {
     let mut copied = like(this, this.dtype(), None)?.on(this.device())?;

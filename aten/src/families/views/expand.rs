@@ -40,7 +40,7 @@ fn expanded(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> 
 }
 
 /// [`expand`] to the sizes of another tensor.
-#[op_def("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = crate::check_stretches(("self", this), ("other", other)))]
+#[op_def("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = crate::check_broadcasts_to(("self", this), ("other", other)))]
 pub fn expand_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     expand(this, other.sizes(), false)
 }
@@ -84,40 +84,40 @@ pub fn broadcast_tensors(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
 /// The tensor in one dimension or more.
 #[op_def("atleast_1d(Tensor self) -> Tensor")]
 pub fn atleast_1d(this: &Tensor) -> Result<Tensor> {
-    grown(this, 1)
+    unsqueezed_to_rank(this, 1)
 }
 
 /// The tensor in two dimensions or more, a vector being a row.
 #[op_def("atleast_2d(Tensor self) -> Tensor")]
 pub fn atleast_2d(this: &Tensor) -> Result<Tensor> {
-    grown(this, 2)
+    unsqueezed_to_rank(this, 2)
 }
 
 /// The tensor in three dimensions or more, a matrix being one of depth one.
 #[op_def("atleast_3d(Tensor self) -> Tensor")]
 pub fn atleast_3d(this: &Tensor) -> Result<Tensor> {
-    grown(this, 3)
+    unsqueezed_to_rank(this, 3)
 }
 
 /// [`atleast_1d`] of each.
 #[op_def("atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]")]
 pub fn atleast_1d_sequence(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
-    tensors.iter().map(|tensor| grown(tensor, 1)).collect()
+    tensors.iter().map(|tensor| unsqueezed_to_rank(tensor, 1)).collect()
 }
 
 /// [`atleast_2d`] of each.
 #[op_def("atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]")]
 pub fn atleast_2d_sequence(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
-    tensors.iter().map(|tensor| grown(tensor, 2)).collect()
+    tensors.iter().map(|tensor| unsqueezed_to_rank(tensor, 2)).collect()
 }
 
 /// [`atleast_3d`] of each.
 #[op_def("atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]")]
 pub fn atleast_3d_sequence(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
-    tensors.iter().map(|tensor| grown(tensor, 3)).collect()
+    tensors.iter().map(|tensor| unsqueezed_to_rank(tensor, 3)).collect()
 }
 
-fn grown(tensor: &Tensor, rank: usize) -> Result<Tensor> {
+fn unsqueezed_to_rank(tensor: &Tensor, rank: usize) -> Result<Tensor> {
     match (tensor.sizes().len(), rank) {
         (0, 1) => crate::view(tensor, &[1]),
         (0, 2) => crate::view(tensor, &[1, 1]),
@@ -131,5 +131,5 @@ fn grown(tensor: &Tensor, rank: usize) -> Result<Tensor> {
 
 /// Every tensor in this many dimensions or more.
 pub(crate) fn at_least(tensors: &[Tensor], rank: usize) -> Result<Vec<Tensor>> {
-    tensors.iter().map(|tensor| grown(tensor, rank)).collect()
+    tensors.iter().map(|tensor| unsqueezed_to_rank(tensor, rank)).collect()
 }

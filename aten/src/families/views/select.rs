@@ -13,7 +13,7 @@ pub fn select_int(this: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
 }
 
 pub(super) fn selected(this: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
-    let (at, size) = sized("self", this, dim)?;
+    let (at, size) = dim_and_size("self", this, dim)?;
     let wrapped = if index < 0 { index.saturating_add(size) } else { index };
     if !(0..size).contains(&wrapped) {
         return Err(BadArgument::new("index", Problem::Index { index, size }).into());
@@ -25,7 +25,7 @@ pub(super) fn selected(this: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
 }
 
 /// The dimension that `dim` names, and its size.
-pub(super) fn sized(argument: &'static str, this: &Tensor, dim: i64) -> Result<(usize, i64), BadArgument> {
+pub(super) fn dim_and_size(argument: &'static str, this: &Tensor, dim: i64) -> Result<(usize, i64), BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     let size = this.sizes().get(at).copied();
     size.map(|size| (at, size)).ok_or_else(|| BadArgument::rank(argument, 0, 1..))
@@ -41,7 +41,7 @@ pub fn slice(this: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step
 }
 
 pub(super) fn sliced(this: &Tensor, dim: i64, start: i64, end: i64, step: i64) -> Result<Tensor> {
-    let (at, size) = sized("self", this, dim)?;
+    let (at, size) = dim_and_size("self", this, dim)?;
     if step <= 0 {
         return Err(BadArgument::number("step", step, 1..).into());
     }
@@ -58,7 +58,7 @@ pub(super) fn sliced(this: &Tensor, dim: i64, start: i64, end: i64, step: i64) -
 /// A run of positions of a dimension.
 #[op_def("narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)")]
 pub fn narrow(this: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor> {
-    let (_, size) = sized("self", this, dim)?;
+    let (_, size) = dim_and_size("self", this, dim)?;
     if length < 0 {
         return Err(BadArgument::number("length", length, 0..).into());
     }

@@ -3,15 +3,15 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Expected};
 
-use super::select::{selected, sized, sliced};
+use super::select::{dim_and_size, selected, sliced};
 use crate::prelude::*;
-use crate::{room, slice};
+use crate::{reserve, slice};
 
 /// Every position of a dimension.
 #[op_def("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", body = CompositeExplicitAutograd)]
 pub fn unbind_int(this: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
-    let (_, size) = sized("self", this, dim)?;
-    let mut parts = room("self", size)?;
+    let (_, size) = dim_and_size("self", this, dim)?;
+    let mut parts = reserve("self", size)?;
     for index in 0..size {
         parts.push(selected(this, dim, index)?);
     }
@@ -28,14 +28,14 @@ pub fn split(_: ...) -> Result<Vec<Tensor>> {
 }
 
 fn split_evenly(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
-    let (_, size) = sized("self", this, dim)?;
+    let (_, size) = dim_and_size("self", this, dim)?;
     if split_size < 0 || split_size == 0 && size != 0 {
         return Err(
             BadArgument::value("split_size", split_size, "one or more, or 0 where the dimension is empty").into()
         );
     }
     let count = if split_size == 0 { 1 } else { size / split_size + i64::from(size % split_size != 0) }.max(1);
-    let mut parts = room("split_size", count)?;
+    let mut parts = reserve("split_size", count)?;
     for part in 0..count {
         let start = part.saturating_mul(split_size);
         parts.push(sliced(this, dim, start, start.saturating_add(split_size), 1)?);
@@ -53,7 +53,7 @@ pub fn split_with_sizes(_: ...) -> Result<Vec<Tensor>> {
 }
 
 fn split_in(this: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
-    let (_, size) = sized("self", this, dim)?;
+    let (_, size) = dim_and_size("self", this, dim)?;
     let sum = split_sizes.iter().fold(0, |sum: i64, &size| sum.saturating_add(size));
     if split_sizes.iter().any(|&size| size < 0) || sum != size {
         return Err(BadArgument::sizes("split_sizes", split_sizes, format!("lengths that add up to {size}")).into());
@@ -93,12 +93,12 @@ pub fn split_sizes(this: &Tensor, split_size: &[i64], dim: i64) -> Result<Vec<Te
 /// At most `chunks` runs of equal length of a dimension; the last may be shorter.
 #[op_def("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]")]
 pub fn chunk(this: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
-    let (_, size) = sized("self", this, dim)?;
+    let (_, size) = dim_and_size("self", this, dim)?;
     if chunks <= 0 {
         return Err(BadArgument::number("chunks", chunks, 1..).into());
     }
     if size == 0 {
-        let count = room("chunks", chunks)?.capacity();
+        let count = reserve("chunks", chunks)?.capacity();
         return split_with_sizes(this, &vec![0; count], dim);
     }
     split(this, size / chunks + i64::from(size % chunks != 0), dim)
@@ -107,11 +107,11 @@ pub fn chunk(this: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
 /// This many runs of a dimension, of lengths that differ by one at most.
 #[op_def("tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]")]
 pub fn tensor_split_sections(this: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
-    let (_, size) = sized("self", this, dim)?;
+    let (_, size) = dim_and_size("self", this, dim)?;
     if sections <= 0 {
         return Err(BadArgument::number("sections", sections, 1..).into());
     }
-    let mut parts = room("sections", sections)?;
+    let mut parts = reserve("sections", sections)?;
     let mut start = 0;
     for part in 0..sections {
         let end = start + size / sections + i64::from(part < size % sections);
@@ -124,7 +124,7 @@ pub fn tensor_split_sections(this: &Tensor, sections: i64, dim: i64) -> Result<V
 /// The runs of a dimension between these positions.
 #[op_def("tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]")]
 pub fn tensor_split_indices(this: &Tensor, indices: &[i64], dim: i64) -> Result<Vec<Tensor>> {
-    sized("self", this, dim)?;
+    dim_and_size("self", this, dim)?;
     let mut parts = Vec::with_capacity(indices.len() + 1);
     let mut start = 0;
     for &end in indices {
