@@ -46,7 +46,8 @@ pub use geometry::*;
 pub use is_random::is_random;
 pub use methods::Methods;
 pub use tensor_api::{
-    At, DefaultDevice, Ellipsis, Fetch, Index, Indices, Item, Make, NewAxis, Options, Slice, default_device,
+    Convert, DefaultDevice, Ellipsis, Factories, Index, Indexing, Indices, Item, NewAxis, Options, Slice,
+    default_device,
 };
 
 /// The operators of a family that can be left out. The compiler's error for one that is missing names the feature only if the item that is
@@ -76,5 +77,5 @@ family_functions::of_families!(family);
 /// # }
 /// ```
 pub mod prelude {
-    pub use crate::{At, Ellipsis, Fetch, Make, Methods, NewAxis, Slice};
+    pub use crate::{Convert, Ellipsis, Factories, Indexing, Methods, NewAxis, Slice};
 }

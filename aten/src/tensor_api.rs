@@ -8,7 +8,7 @@ mod factories;
 mod index;
 mod options;
 
-pub use convert::{Fetch, Item};
-pub use factories::Make;
-pub use index::{At, Ellipsis, Index, Indices, NewAxis, Slice};
+pub use convert::{Convert, Item};
+pub use factories::Factories;
+pub use index::{Ellipsis, Index, Indexing, Indices, NewAxis, Slice};
 pub use options::{DefaultDevice, Options, default_device};

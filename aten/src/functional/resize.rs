@@ -21,7 +21,7 @@ pub enum Size<'a> {
 
 /// Where the elements of an image of another size come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Style {
+pub enum InterpolationMode {
     /// The nearest element, as it was first computed.
     Nearest,
     /// The element that is nearest indeed.
@@ -46,11 +46,11 @@ pub enum Style {
 /// # use kernels_cpu as _;
 /// # use aten::prelude::*;
 /// # use dispatch_runtime::prelude::*;
-/// use aten::functional::{Size, Style, interpolate};
+/// use aten::functional::{Size, InterpolationMode, interpolate};
 ///
 /// let line = Tensor::from([[[1.0, 3.0]]]);
-/// assert_eq!(interpolate(&line, Size::By(&[2.0]), Style::Nearest)?.to_vec::<f64>()?, [1.0, 1.0, 3.0, 3.0]);
-/// let linear = interpolate(&line, Size::To(&[3]), Style::Linear { align_corners: true })?;
+/// assert_eq!(interpolate(&line, Size::By(&[2.0]), InterpolationMode::Nearest)?.to_vec::<f64>()?, [1.0, 1.0, 3.0, 3.0]);
+/// let linear = interpolate(&line, Size::To(&[3]), InterpolationMode::Linear { align_corners: true })?;
 /// assert_eq!(linear.to_vec::<f64>()?, [1.0, 2.0, 3.0]);
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
@@ -58,7 +58,7 @@ pub enum Style {
 /// # Errors
 ///
 /// Where the input is no batch of lines, images or volumes, or the style is not for them.
-pub fn interpolate(input: &Tensor, size: Size<'_>, style: Style) -> Result<Tensor> {
+pub fn interpolate(input: &Tensor, size: Size<'_>, style: InterpolationMode) -> Result<Tensor> {
     let rank = match input.sizes().len() {
         rank @ 3..=5 => rank - 2,
         other => {
@@ -77,29 +77,33 @@ pub fn interpolate(input: &Tensor, size: Size<'_>, style: Style) -> Result<Tenso
         }
     }
     // Averages know no scale.
-    if style == Style::Area
+    if style == InterpolationMode::Area
         && let Some(factors) = factors.take()
     {
         sizes = Some(times(&input.sizes()[2..], &factors));
     }
     let (sizes, factors) = (sizes.as_deref(), factors.as_deref());
     match (style, rank) {
-        (Style::Nearest, 1) => upsample_nearest1d_vec(input, sizes, factors),
-        (Style::Nearest, 2) => upsample_nearest2d_vec(input, sizes, factors),
-        (Style::Nearest, _) => upsample_nearest3d_vec(input, sizes, factors),
-        (Style::NearestExact, 1) => _upsample_nearest_exact1d_vec(input, sizes, factors),
-        (Style::NearestExact, 2) => _upsample_nearest_exact2d_vec(input, sizes, factors),
-        (Style::NearestExact, _) => _upsample_nearest_exact3d_vec(input, sizes, factors),
-        (Style::Linear { align_corners }, 1) => upsample_linear1d_vec(input, sizes, align_corners, factors),
-        (Style::Linear { align_corners }, 2) => upsample_bilinear2d_vec(input, sizes, align_corners, factors),
-        (Style::Linear { align_corners }, _) => upsample_trilinear3d_vec(input, sizes, align_corners, factors),
-        (Style::Cubic { align_corners }, 2) => upsample_bicubic2d_vec(input, sizes, align_corners, factors),
-        (Style::Cubic { .. }, _) => {
+        (InterpolationMode::Nearest, 1) => upsample_nearest1d_vec(input, sizes, factors),
+        (InterpolationMode::Nearest, 2) => upsample_nearest2d_vec(input, sizes, factors),
+        (InterpolationMode::Nearest, _) => upsample_nearest3d_vec(input, sizes, factors),
+        (InterpolationMode::NearestExact, 1) => _upsample_nearest_exact1d_vec(input, sizes, factors),
+        (InterpolationMode::NearestExact, 2) => _upsample_nearest_exact2d_vec(input, sizes, factors),
+        (InterpolationMode::NearestExact, _) => _upsample_nearest_exact3d_vec(input, sizes, factors),
+        (InterpolationMode::Linear { align_corners }, 1) => upsample_linear1d_vec(input, sizes, align_corners, factors),
+        (InterpolationMode::Linear { align_corners }, 2) => {
+            upsample_bilinear2d_vec(input, sizes, align_corners, factors)
+        }
+        (InterpolationMode::Linear { align_corners }, _) => {
+            upsample_trilinear3d_vec(input, sizes, align_corners, factors)
+        }
+        (InterpolationMode::Cubic { align_corners }, 2) => upsample_bicubic2d_vec(input, sizes, align_corners, factors),
+        (InterpolationMode::Cubic { .. }, _) => {
             Err(BadArgument::rank("input", rank + 2, 4).because("cubic curves are for images").into())
         }
-        (Style::Area, 1) => adaptive_avg_pool1d(input, sizes.unwrap_or_default()),
-        (Style::Area, 2) => adaptive_avg_pool2d(input, sizes.unwrap_or_default()),
-        (Style::Area, _) => adaptive_avg_pool3d(input, sizes.unwrap_or_default()),
+        (InterpolationMode::Area, 1) => adaptive_avg_pool1d(input, sizes.unwrap_or_default()),
+        (InterpolationMode::Area, 2) => adaptive_avg_pool2d(input, sizes.unwrap_or_default()),
+        (InterpolationMode::Area, _) => adaptive_avg_pool3d(input, sizes.unwrap_or_default()),
     }
 }
 

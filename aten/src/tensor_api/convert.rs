@@ -22,7 +22,7 @@ use super::Options;
 /// # Ok(())
 /// # }
 /// ```
-pub trait Fetch: Sized {
+pub trait Convert: Sized {
     /// The same numbers in this dtype and on this device: the tensor itself if it is so already, or else a copy. A cast does not fail:
     /// an integer that the dtype does not hold wraps, and a fraction is cut off. A number that is given to an operator is
     /// [checked](dispatch_runtime::Scalar::fits) instead.
@@ -64,7 +64,7 @@ impl Item for bool {
     }
 }
 
-impl Fetch for Tensor {
+impl Convert for Tensor {
     fn to(&self, options: impl Into<Options>) -> Result<Self> {
         let Options { dtype, device } = options.into();
         crate::to_dtype_layout(self, dtype, None, device, None, false, false, None)

@@ -32,7 +32,7 @@ use super::Options;
 /// # Ok(())
 /// # }
 /// ```
-pub trait Make: Sized {
+pub trait Factories: Sized {
     /// Elements that are whatever the memory holds.
     fn empty(size: &[i64], options: impl Into<Options>) -> Result<Self>;
 
@@ -74,7 +74,7 @@ pub trait Make: Sized {
     fn randperm(n: i64, options: impl Into<Options>) -> Result<Self>;
 }
 
-impl Make for Tensor {
+impl Factories for Tensor {
     fn empty(size: &[i64], options: impl Into<Options>) -> Result<Self> {
         let options = options.into();
         crate::empty_memory_format(size, options.dtype, None, Some(options.place()), None, None)

@@ -40,7 +40,7 @@ use crate::is_mask;
 /// # Ok(())
 /// # }
 /// ```
-pub trait At: Sized {
+pub trait Indexing: Sized {
     /// The part of the tensor that is there: one [`Index`] for each dimension, alone or in a tuple, the first dimension first.
     /// Dimensions without one are whole.
     fn i(&self, indices: impl Indices) -> Result<Self>;
@@ -109,7 +109,7 @@ pub struct NewAxis;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ellipsis;
 
-/// What [`At::i`] takes: something that is an [`Index`], or a tuple, an array or a vector of them.
+/// What [`Indexing::i`] takes: something that is an [`Index`], or a tuple, an array or a vector of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` says nothing about where in a tensor",
     label = "write an integer, a range, a tensor, `NewAxis`, `Ellipsis`, or a tuple of up to eight of them"
@@ -242,7 +242,7 @@ macro_rules! integers {
 
 integers! { i32 i64 usize }
 
-impl At for Tensor {
+impl Indexing for Tensor {
     fn i(&self, indices: impl Indices) -> Result<Self> {
         let (view, picks) = resolve(self, indices.list())?;
         if picks.iter().any(Option::is_some) { crate::index(&view, &picks) } else { Ok(view) }

@@ -65,7 +65,7 @@ impl Options {
     }
 }
 
-/// Makes `device` the one on which [`Make`](crate::Make) puts tensors that name none, on this thread, until the guard is dropped.
+/// Makes `device` the one on which [`Factories`](crate::Factories) puts tensors that name none, on this thread, until the guard is dropped.
 ///
 /// ```
 /// use aten::prelude::*;

@@ -1,6 +1,6 @@
 //! Halves that are gated by others.
 
-use aten::{Change, Halves};
+use aten::{GluTangent, Halves};
 use dispatch_runtime::Promotion;
 use dispatch_runtime::prelude::*;
 
@@ -26,8 +26,8 @@ fn glu_backward(plan: &Halves, out: &mut Tensor, grad_output: &Tensor, dim: i64)
 }
 
 #[op_impl(aten::glu_jvp, CPU)]
-fn glu_jvp(plan: &Change, out: &mut Tensor, glu: &Tensor) -> Result<()> {
-    let Change { gate, by } = plan;
+fn glu_jvp(plan: &GluTangent, out: &mut Tensor, glu: &Tensor) -> Result<()> {
+    let GluTangent { gate, by } = plan;
     let loops = loops!([f32 f64] |[glu, gate, gated_by, gate_by]| {
         let sigmoid = Real::sigmoid(gate);
         sigmoid * gated_by + (gate_by - sigmoid * gate_by) * glu

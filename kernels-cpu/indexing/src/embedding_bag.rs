@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use aten::Bagging;
+use aten::BagMode;
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
@@ -80,12 +80,12 @@ fn counted(count: usize) -> i64 {
 
 #[op_impl(aten::_embedding_bag, CPU)]
 #[op_impl(aten::_embedding_bag_forward_only, CPU)]
-fn bagged(plan: &Bagging, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _: ...) -> Result<()> {
+fn bagged(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _: ...) -> Result<()> {
     let mode = *plan;
     let bags = Bags::of(weight, indices, offsets, include_last_offset, padding_idx)?;
     let width = usized(weight.sizes()[1]);
     let counts = bags.counts();
-    let mut most = vec![0_i64; if mode == Bagging::Most { counts.len() * width } else { 0 }];
+    let mut most = vec![0_i64; if mode == BagMode::Most { counts.len() * width } else { 0 }];
     computed!(_embedding_bag "weight", weight.dtype(); T in [f32 f64] => {
         let shares = per_sample_weights.map(packed::<T>).transpose()?;
         // Of a table that has to be converted, only the rows that are asked for.
@@ -94,13 +94,13 @@ fn bagged(plan: &Bagging, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _:
         let row = |place: usize| &table[if picked.is_some() { place } else { bags.rows[place] } * width..][..width];
         let grain = GRAIN.div_ceil((width * bags.rows.len()).div_ceil(counts.len().max(1)).max(1));
         fill(out, |out: &mut [T]| {
-            if mode == Bagging::Most {
+            if mode == BagMode::Most {
                 Lines::new(&mut most, width).each(grain, |bag, line| largest(bags.places(bag), row, line));
             }
             let most = &most;
             Lines::new(out, width).each(grain, |bag, line| {
                 line.fill(T::default());
-                if mode == Bagging::Most {
+                if mode == BagMode::Most {
                     // Where nothing is in the bag, nothing was the largest.
                     let winners = most[bag * width..][..width].iter().map(|&place| usized(place));
                     let winners = line.iter_mut().zip(winners).enumerate();
@@ -111,7 +111,7 @@ fn bagged(plan: &Bagging, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _:
                     let share = shares.as_ref().map_or(1.0, |shares| shares[place]);
                     line.iter_mut().zip(row(place)).for_each(|(to, &x)| *to += share * x);
                 }
-                if mode == Bagging::Mean && counts[bag] > 0 {
+                if mode == BagMode::Mean && counts[bag] > 0 {
                     let count = T::from_scalar(counts[bag].into());
                     line.iter_mut().for_each(|to| *to /= count);
                 }
@@ -125,12 +125,12 @@ fn bagged(plan: &Bagging, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _:
         if counts[at / width] > 0 { row() } else { 0 }
     });
     fill_in_order(bag_of, &bags.of_places())?;
-    if mode == Bagging::Sum {
+    if mode == BagMode::Sum {
         aten::zero_(bag_size)?;
         return aten::zero_(maximum);
     }
     fill_in_order(bag_size, &counts)?;
-    if mode == Bagging::Most {
+    if mode == BagMode::Most {
         fill_in_order(maximum, &rows.collect::<Vec<_>>())
     } else {
         fill_in_order(maximum, &counts)
@@ -179,18 +179,18 @@ impl PositionsByRow {
 }
 
 #[op_impl(aten::_embedding_bag_dense_backward, CPU)]
-fn _embedding_bag_dense_backward(plan: &Bagging, out: &mut Tensor, _: ...) -> Result<()> {
+fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Result<()> {
     let mode = *plan;
     let rows = list("indices", indices, num_weights)?;
     let (count, width, padding) = (usized(num_weights), usized(grad.sizes()[1]), usize::try_from(padding_idx).ok());
-    let counts = if mode == Bagging::Sum { Vec::new() } else { elements::<i64>(bag_size)? };
+    let counts = if mode == BagMode::Sum { Vec::new() } else { elements::<i64>(bag_size)? };
     computed!(_embedding_bag_dense_backward "grad", grad.dtype(); T in [f32 f64] => {
         if width == 0 {
             return Ok(());
         }
         let shown = PositionsByRow::by(&rows, count)?;
         let (grad, shares) = (packed::<T>(grad)?, per_sample_weights.map(packed::<T>).transpose()?);
-        if mode == Bagging::Most {
+        if mode == BagMode::Most {
             let winners = PositionsByRow::by(&list("maximum_indices", maximum_indices, num_weights)?, count)?;
             return fill(out, |out: &mut [T]| {
                 Lines::new(out, width).each(GRAIN.div_ceil(width.max(1)), |row, line| {
@@ -212,7 +212,7 @@ fn _embedding_bag_dense_backward(plan: &Bagging, out: &mut Tensor, _: ...) -> Re
                 for &place in shown.of(row) {
                     let Some(grad) = grad.get(bags[place] * width..(bags[place] + 1) * width) else { continue };
                     let mut share = shares.as_ref().map_or(1.0, |shares| shares[place]);
-                    if mode == Bagging::Mean {
+                    if mode == BagMode::Mean {
                         share /= T::from_scalar(counts[bags[place]].into());
                     }
                     if scale_grad_by_freq {

@@ -1,13 +1,13 @@
 //! Tensors joined along a dimension.
 
-use aten::Joined;
+use aten::Cat;
 use dispatch_runtime::Geometry;
 use dispatch_runtime::prelude::*;
 
 use engine::data_movement::copy_called;
 
 #[op_impl(aten::cat, CPU)]
-fn cat(plan: &Joined<'_>, out: &mut Tensor) -> Result<()> {
+fn cat(plan: &Cat<'_>, out: &mut Tensor) -> Result<()> {
     let mut start = out.geometry().offset();
     for part in &plan.parts {
         if let Some(room) = Geometry::strided(part.sizes(), out.strides(), start) {

@@ -48,7 +48,7 @@ fn glu_backward_plan(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Pl
 pub fn glu_jvp(_: ...) -> Result<Tensor>;
 
 /// The second half of what is gated, and both halves of its change.
-pub struct Change {
+pub struct GluTangent {
     /// The half the sigmoid of which is a factor.
     pub gate: Tensor,
     /// How each half changes.
@@ -56,7 +56,7 @@ pub struct Change {
 }
 
 #[op_plan(glu_jvp)]
-fn glu_jvp_plan(glu: &Tensor, x: &Tensor, dx: &Tensor, dim: i64) -> Result<Plan<Change>> {
+fn glu_jvp_plan(glu: &Tensor, x: &Tensor, dx: &Tensor, dim: i64) -> Result<Plan<GluTangent>> {
     check_devices([("x", x), ("glu", glu), ("dx", dx)])?;
     let Halves { gated, gate } = halves("x", x, dim)?;
     let fitting = [("glu", glu, gated.sizes(), "a half of `x` has"), ("dx", dx, x.sizes(), "`x` has")];
@@ -68,7 +68,7 @@ fn glu_jvp_plan(glu: &Tensor, x: &Tensor, dx: &Tensor, dim: i64) -> Result<Plan<
             return Err(BadArgument::sizes(name, tensor.sizes(), sizes).because(whose).into());
         }
     }
-    Ok(Plan::new(Change { gate, by: halves("dx", dx, dim)? }, [Spec::like(glu, glu.dtype())]))
+    Ok(Plan::new(GluTangent { gate, by: halves("dx", dx, dim)? }, [Spec::like(glu, glu.dtype())]))
 }
 
 fn halves(name: &'static str, this: &Tensor, dim: i64) -> Result<Halves> {

@@ -9,7 +9,7 @@ use crate::{arange, bucketize, check_index, sub_scalar};
 
 /// What becomes of the rows of a bag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Bagging {
+pub enum BagMode {
     /// Their sum.
     Sum,
     /// Their mean.
@@ -18,7 +18,7 @@ pub enum Bagging {
     Most,
 }
 
-impl Bagging {
+impl BagMode {
     fn of(mode: i64) -> Result<Self, BadArgument> {
         match mode {
             0 => Ok(Self::Sum),
@@ -36,7 +36,7 @@ macro_rules! bags {
         pub fn $name(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)>;
 
         #[op_plan($name)]
-        fn $plan(_: ...) -> Result<Plan<Bagging, 4>, BadArgument> {
+        fn $plan(_: ...) -> Result<Plan<BagMode, 4>, BadArgument> {
             let last = (include_last_offset, $counted);
             embedding_bag_shape([weight, indices, offsets], mode, per_sample_weights, last, padding_idx)
         }
@@ -120,8 +120,8 @@ fn bags_of(indices: &Tensor, offsets: &Tensor, offset2bag: &Tensor) -> Result<Te
 pub fn _embedding_bag_dense_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_embedding_bag_dense_backward)]
-fn _embedding_bag_dense_backward_plan(_: ...) -> Result<Plan<Bagging>, BadArgument> {
-    let mode = Bagging::of(mode)?;
+fn _embedding_bag_dense_backward_plan(_: ...) -> Result<Plan<BagMode>, BadArgument> {
+    let mode = BagMode::of(mode)?;
     let &[bags, width] = grad.sizes() else {
         return Err(BadArgument::rank("grad", grad.sizes().len(), 2));
     };
@@ -130,13 +130,13 @@ fn _embedding_bag_dense_backward_plan(_: ...) -> Result<Plan<Bagging>, BadArgume
     }
     check_list("indices", indices)?;
     check_list("offset2bag", offset2bag)?;
-    if mode != Bagging::Most && offset2bag.sizes() != indices.sizes() {
+    if mode != BagMode::Most && offset2bag.sizes() != indices.sizes() {
         return Err(BadArgument::sizes("offset2bag", offset2bag.sizes(), indices.sizes()).like("indices"));
     }
-    if mode != Bagging::Sum && check_list("bag_size", bag_size)? != bags {
+    if mode != BagMode::Sum && check_list("bag_size", bag_size)? != bags {
         return Err(BadArgument::sizes("bag_size", bag_size.sizes(), &[bags][..]).because("each bag has one"));
     }
-    if mode == Bagging::Most && maximum_indices.sizes() != grad.sizes() {
+    if mode == BagMode::Most && maximum_indices.sizes() != grad.sizes() {
         return Err(BadArgument::sizes("maximum_indices", maximum_indices.sizes(), grad.sizes()).like("grad"));
     }
     if let Some(weights) = per_sample_weights {
@@ -155,7 +155,7 @@ pub fn _embedding_bag_per_sample_weights_backward(_: ...) -> Result<Tensor>;
 
 #[op_plan(_embedding_bag_per_sample_weights_backward)]
 fn per_sample_weights_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    if Bagging::of(mode)? != Bagging::Sum {
+    if BagMode::of(mode)? != BagMode::Sum {
         return Err(BadArgument::number("mode", mode, 0).because("only sums are weighted"));
     }
     let count = check_list("indices", indices)?;
@@ -186,8 +186,8 @@ fn embedding_bag_shape(
     per_sample_weights: Option<&Tensor>,
     (include_last_offset, counted): (bool, bool),
     padding_idx: i64,
-) -> Result<Plan<Bagging, 4>, BadArgument> {
-    let mode = Bagging::of(mode)?;
+) -> Result<Plan<BagMode, 4>, BadArgument> {
+    let mode = BagMode::of(mode)?;
     let &[_, width] = weight.sizes() else {
         return Err(BadArgument::rank("weight", weight.sizes().len(), 2));
     };
@@ -203,12 +203,12 @@ fn embedding_bag_shape(
         check_sample_weights(weights, weight.dtype(), indices, mode)?;
     }
     let plain =
-        mode == Bagging::Sum && padding_idx < 0 && matches!(weight.dtype(), DType::F32 | DType::F16 | DType::BF16);
+        mode == BagMode::Sum && padding_idx < 0 && matches!(weight.dtype(), DType::F32 | DType::F16 | DType::BF16);
     let dtype = if [indices, offsets].iter().any(|list| list.dtype() == DType::I64) { DType::I64 } else { DType::I32 };
     let bags = count - i64::from(include_last_offset);
-    let counts = if mode == Bagging::Sum && counted { count } else { bags };
+    let counts = if mode == BagMode::Sum && counted { count } else { bags };
     let list = |size: i64| Spec::contiguous(dtype, &[size]);
-    let most = if mode == Bagging::Most { Spec::contiguous(dtype, &[bags, width]) } else { list(counts) };
+    let most = if mode == BagMode::Most { Spec::contiguous(dtype, &[bags, width]) } else { list(counts) };
     let out = Spec::contiguous(weight.dtype(), &[bags, width]);
     Ok(Plan::new(mode, [out, list(if plain { 0 } else { places }), list(counts), most]))
 }
@@ -222,8 +222,8 @@ fn check_list(argument: &'static str, list: &Tensor) -> Result<i64, BadArgument>
     }
 }
 
-fn check_sample_weights(weights: &Tensor, dtype: DType, indices: &Tensor, mode: Bagging) -> Result<(), BadArgument> {
-    if mode != Bagging::Sum {
+fn check_sample_weights(weights: &Tensor, dtype: DType, indices: &Tensor, mode: BagMode) -> Result<(), BadArgument> {
+    if mode != BagMode::Sum {
         return Err(BadArgument::value("per_sample_weights", "a tensor", "none, as only sums are weighted"));
     }
     if weights.sizes() != indices.sizes() {

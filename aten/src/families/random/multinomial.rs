@@ -1,7 +1,7 @@
 //! Positions drawn by their weights.
 //!
 //! With replacement, a position is where an evenly distributed number, times the sum of the weights, falls among their running sums in double
-//! precision: those of pieces of [`Draws::PIECE`] weights, each on top of the sum of the pieces before. Without, positions come in the order of
+//! precision: those of pieces of [`Multinomial::PIECE`] weights, each on top of the sum of the pieces before. Without, positions come in the order of
 //! exponentially distributed numbers, one for each weight and divided by it.
 
 use dispatch_runtime::prelude::*;
@@ -16,15 +16,15 @@ use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 pub fn multinomial(_: ...) -> Result<Tensor>;
 
 /// Positions by weights.
-pub struct Draws;
+pub struct Multinomial;
 
-impl Draws {
+impl Multinomial {
     /// How many weights are added one after the other.
     pub const PIECE: usize = 256;
 }
 
 #[op_plan(multinomial)]
-fn multinomial_plan(this: &Tensor, num_samples: i64, replacement: bool) -> Result<Plan<Draws>, BadArgument> {
+fn multinomial_plan(this: &Tensor, num_samples: i64, replacement: bool) -> Result<Plan<Multinomial>, BadArgument> {
     if !this.dtype().is_floating() {
         return Err(BadArgument::dtype("self", this.dtype(), DTypes::Floating));
     }
@@ -45,5 +45,5 @@ fn multinomial_plan(this: &Tensor, num_samples: i64, replacement: bool) -> Resul
     }
     let mut sizes = Dims::from_slice(outer);
     sizes.push(num_samples);
-    Ok(Plan::new(Draws, [Spec::contiguous(DType::I64, &sizes)]))
+    Ok(Plan::new(Multinomial, [Spec::contiguous(DType::I64, &sizes)]))
 }

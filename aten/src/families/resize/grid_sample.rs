@@ -77,7 +77,7 @@ pub fn grid_sampler(_: ...) -> Result<Tensor> {
 
 /// How elements between those of an image come about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Between {
+pub enum Interpolation {
     /// On the line between two.
     Linear,
     /// The nearest.
@@ -88,7 +88,7 @@ pub enum Between {
 
 /// What is beside an image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Beside {
+pub enum PaddingMode {
     /// Nothing.
     Zeros,
     /// Its outermost elements.
@@ -101,9 +101,9 @@ pub enum Beside {
 #[derive(Clone, Debug)]
 pub struct Sampling {
     /// What is between elements.
-    pub between: Between,
+    pub interpolation: Interpolation,
     /// What is beside them.
-    pub beside: Beside,
+    pub padding_mode: PaddingMode,
     /// Whether -1 and 1 are the middles of the outermost elements, and not their outer edges.
     pub align_corners: bool,
 }
@@ -115,20 +115,20 @@ fn sampled(
     grid: &Tensor,
     (interpolation_mode, padding_mode, align_corners): (i64, i64, bool),
 ) -> Result<(Sampling, Dims), BadArgument> {
-    let between = match interpolation_mode {
-        0 => Between::Linear,
-        1 => Between::Nearest,
-        2 if rank == 2 => Between::Cubic,
+    let interpolation = match interpolation_mode {
+        0 => Interpolation::Linear,
+        1 => Interpolation::Nearest,
+        2 if rank == 2 => Interpolation::Cubic,
         other => {
             let most = if rank == 2 { 2 } else { 1 };
             let meaning = "0 is bilinear, 1 is nearest, and 2 is bicubic for images";
             return Err(BadArgument::number("interpolation_mode", other, 0..=most).because(meaning));
         }
     };
-    let beside = match padding_mode {
-        0 => Beside::Zeros,
-        1 => Beside::Border,
-        2 => Beside::Mirror,
+    let padding_mode = match padding_mode {
+        0 => PaddingMode::Zeros,
+        1 => PaddingMode::Border,
+        2 => PaddingMode::Mirror,
         other => {
             return Err(BadArgument::number("padding_mode", other, 0..=2)
                 .because("0 is zeros, 1 is border and 2 is reflection"));
@@ -156,7 +156,7 @@ fn sampled(
     }
     let mut sizes = Dims::from_slice(&input.sizes()[..2]);
     sizes.extend(places.iter().copied());
-    Ok((Sampling { between, beside, align_corners }, sizes))
+    Ok((Sampling { interpolation, padding_mode, align_corners }, sizes))
 }
 
 /// The places of images of these sizes, seen through matrices.

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, wrap_dim};
 
-use crate::Fetch;
+use crate::Convert;
 use crate::prelude::*;
 
 /// The values below which the shares `q` of a dimension lie.

@@ -11,7 +11,7 @@ use crate::prelude::*;
 pub fn cat(_: ...) -> Result<Tensor>;
 
 /// Tensors that are joined.
-pub struct Joined<'a> {
+pub struct Cat<'a> {
     /// The dimension.
     pub dim: usize,
     /// The tensors that join. One of one dimension and no elements joins anything, and is left out.
@@ -19,7 +19,7 @@ pub struct Joined<'a> {
 }
 
 #[op_plan(cat)]
-fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<Joined<'_>>, BadArgument> {
+fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<Cat<'_>>, BadArgument> {
     let parts: Vec<&Tensor> = tensors.iter().filter(|tensor| tensor.sizes() != [0]).collect();
     let Some(first) = parts.first().copied().or_else(|| tensors.first()) else {
         return Err(BadArgument::length("tensors", 0, 1..));
@@ -44,7 +44,7 @@ fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<Joined<'_>>, BadArgumen
     let format = first.geometry().format();
     let all = tensors.iter().all(|tensor| tensor.geometry().format() == format);
     let geometry = if all { images_like(first, &sizes).geometry } else { Geometry::contiguous(&sizes) };
-    Ok(Plan::new(Joined { dim: at, parts }, [Spec { dtype, geometry }]))
+    Ok(Plan::new(Cat { dim: at, parts }, [Spec { dtype, geometry }]))
 }
 
 /// [`cat`], as it is called elsewhere.

@@ -2,7 +2,7 @@
 //!
 //! The order of operations is PyTorch's, so that narrow types, which round after each one, come to the same numbers.
 
-use aten::{Beside, Between, Sampling};
+use aten::{Interpolation, PaddingMode, Sampling};
 use dispatch_runtime::prelude::*;
 
 use super::coordinate::Coordinate;
@@ -41,10 +41,10 @@ pub(super) struct Sampler<'a> {
 impl<'a> Sampler<'a> {
     pub(super) fn new(sampling: &'a Sampling, input: &Tensor) -> Self {
         let sizes: Vec<usize> = input.sizes()[2..].iter().map(|&size| usized(size)).collect();
-        let along: usize = match sampling.between {
-            Between::Nearest => 1,
-            Between::Linear => 2,
-            Between::Cubic => 4,
+        let along: usize = match sampling.interpolation {
+            Interpolation::Nearest => 1,
+            Interpolation::Linear => 2,
+            Interpolation::Cubic => 4,
         };
         Self { sampling, each: along.pow(u32::try_from(sizes.len()).unwrap_or(0)), sizes }
     }
@@ -64,7 +64,7 @@ impl<'a> Sampler<'a> {
             middle = middle - half;
         }
         let mut along = Along { at: [None; 4], weight: [zero; 4], slope: [zero; 4], scale, count: 1 };
-        if self.sampling.between == Between::Cubic {
+        if self.sampling.interpolation == Interpolation::Cubic {
             let first = middle.floor();
             along.count = 4;
             for (number, (weight, slope)) in curve(middle - first).into_iter().enumerate() {
@@ -75,7 +75,7 @@ impl<'a> Sampler<'a> {
             return along;
         }
         let (middle, sign) = ends.kept(middle);
-        if self.sampling.between == Between::Nearest {
+        if self.sampling.interpolation == Interpolation::Nearest {
             (along.at[0], along.weight[0]) = (inside(middle.nearest(), size), one);
             return along;
         }
@@ -109,11 +109,11 @@ impl<'a, T: Coordinate> Ends<'a, T> {
     /// A position moved into the image, unless there is nothing beside it, and the derivative of the moved position by the first.
     fn kept(&self, position: T) -> (T, T) {
         let (zero, one, half) = (T::near(0.0), T::near(1.0), T::near(0.5));
-        let (position, sign) = match self.sampling.beside {
-            Beside::Zeros => return (position, one),
-            Beside::Border => (position, one),
-            Beside::Mirror if self.sampling.align_corners => mirrored(position, zero, self.last),
-            Beside::Mirror => mirrored(position, -half, self.whole),
+        let (position, sign) = match self.sampling.padding_mode {
+            PaddingMode::Zeros => return (position, one),
+            PaddingMode::Border => (position, one),
+            PaddingMode::Mirror if self.sampling.align_corners => mirrored(position, zero, self.last),
+            PaddingMode::Mirror => mirrored(position, -half, self.whole),
         };
         if position <= zero {
             (zero, zero)

@@ -3,7 +3,7 @@
 //! Orders of operations show in the result, so they are PyTorch's: elements of a row before rows, weights along the last dimension first,
 //! and the gradients of two-dimensional grids from differences of neighbours.
 
-use aten::{Between, Sampling};
+use aten::{Interpolation, Sampling};
 use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
 
@@ -56,9 +56,9 @@ fn taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
         let place = place(sampler, &grid[number * rank..][..rank]);
         for (tap, corner) in taps.iter_mut().zip(corners(&place)) {
             let [x, y, z] = [0, 1, 2].map(|along| place[along].weight[corner[along]]);
-            let (weight, row) = match sampler.sampling.between {
-                Between::Cubic => (x, y),
-                Between::Linear | Between::Nearest => (x * y * z, T::near(1.0)),
+            let (weight, row) = match sampler.sampling.interpolation {
+                Interpolation::Cubic => (x, y),
+                Interpolation::Linear | Interpolation::Nearest => (x * y * z, T::near(1.0)),
             };
             *tap = Tap { at: position(sampler, &place, corner).unwrap_or(usize::MAX), weight, row };
         }
@@ -81,7 +81,7 @@ pub(super) fn sampled<T: Coordinate>(
     let sampler = Sampler::new(sampling, input);
     let (channels, area) = (usized(input.sizes()[1]), sampler.area());
     // The taps of a row are added up before rows are.
-    let row = if sampling.between == Between::Cubic { 4 } else { sampler.each };
+    let row = if sampling.interpolation == Interpolation::Cubic { 4 } else { sampler.each };
     let sizes = Dims::from_slice(out.sizes());
     fill(out, |out: &mut [T::Packed]| {
         let width = usized(sizes.last().copied().unwrap_or(0));
@@ -153,7 +153,11 @@ fn to_image<T: Coordinate>(sampler: &Sampler<'_>, grads: &[T], taps: &[Tap<T>], 
     for (grads, taps) in grads.chunks(together).zip(taps.chunks(together * sampler.each)) {
         for number in 0..sampler.each {
             // On a curve, column by column.
-            let number = if sampler.sampling.between == Between::Cubic { number % 4 * 4 + number / 4 } else { number };
+            let number = if sampler.sampling.interpolation == Interpolation::Cubic {
+                number % 4 * 4 + number / 4
+            } else {
+                number
+            };
             for (&grad, taps) in grads.iter().zip(taps.chunks_exact(sampler.each)) {
                 let tap = taps[number];
                 if let Some(to) = image.get_mut(tap.at) {
@@ -172,9 +176,9 @@ fn add_slopes<T: Coordinate>(
     grad: T,
     sums: &mut [T; 3],
 ) {
-    match sampler.sampling.between {
-        Between::Nearest => {}
-        Between::Cubic => {
+    match sampler.sampling.interpolation {
+        Interpolation::Nearest => {}
+        Interpolation::Cubic => {
             for column in 0..4 {
                 for row in 0..4 {
                     let Some(value) = value([column, row, 0]) else { continue };
@@ -184,7 +188,7 @@ fn add_slopes<T: Coordinate>(
                 }
             }
         }
-        Between::Linear if sampler.sizes.len() == 2 => {
+        Interpolation::Linear if sampler.sizes.len() == 2 => {
             let value = |column, row| value([column, row, 0]).unwrap_or_else(|| T::near(0.0));
             let ([x, y, _], step) = (place, |to: T, from: T| to - from);
             let (above, below) = (step(value(1, 0), value(0, 0)), step(value(1, 1), value(0, 1)));
@@ -192,7 +196,7 @@ fn add_slopes<T: Coordinate>(
             let (left, right) = (step(value(0, 1), value(0, 0)), step(value(1, 1), value(1, 0)));
             sums[1] = sums[1] + (left * x.weight[0] + right * x.weight[1]) * grad;
         }
-        Between::Linear => {
+        Interpolation::Linear => {
             for corner in corners(place) {
                 let Some(value) = value(corner) else { continue };
                 for (dim, sum) in sums.iter_mut().enumerate() {
