@@ -105,7 +105,7 @@ pub use dispatch_vmap as vmap;
 #[cfg(all(feature = "autograd", feature = "vmap"))]
 pub use jacobian::{JacobianError, jacobians, jacrev};
 #[cfg(feature = "cpu")]
-pub use kernels_cpu::pool::{num_threads, set_num_threads};
+pub use kernels_cpu::thread_pool::{num_threads, set_num_threads};
 #[cfg(feature = "cuda")]
 pub use kernels_cuda as cuda;
 

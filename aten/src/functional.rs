@@ -3,42 +3,38 @@
 //! Each is composed of operators, so it is differentiated, cast and moved as they are. What is an operator already is not here again:
 //! `x.softmax_int(-1, None)`, [`linear`](crate::linear), [`layer_norm`](crate::layer_norm).
 
-mod activation;
 #[cfg(feature = "attention")]
 mod attention;
-#[cfg(feature = "pooling")]
-mod channels;
 #[cfg(feature = "conv")]
-mod columns;
-#[cfg(feature = "random")]
-mod dropout;
-#[cfg(feature = "resize")]
-mod interpolate;
+mod conv;
+mod elementwise;
 #[cfg(feature = "loss")]
 mod loss;
-mod norms;
+mod norm;
 #[cfg(feature = "pooling")]
 mod pooling;
-#[cfg(feature = "norm")]
-mod softmax;
-
-pub use activation::{softsign, tanhshrink};
-#[cfg(feature = "attention")]
-pub use attention::{InProjection, MultiHead, Viewed, Weights, multi_head_attention_forward};
-#[cfg(feature = "pooling")]
-pub use channels::local_response_norm;
-#[cfg(feature = "conv")]
-pub use columns::{fold, unfold};
 #[cfg(feature = "random")]
-pub use dropout::{dropout1d, dropout2d, dropout3d};
+mod random;
 #[cfg(feature = "resize")]
-pub use interpolate::{Size, Style, interpolate};
+mod resize;
+
+#[cfg(feature = "attention")]
+pub use attention::{AttentionMask, InProjection, MultiHead, ReturnedWeights, multi_head_attention_forward};
+#[cfg(feature = "conv")]
+pub use conv::{fold, unfold};
+pub use elementwise::{softsign, tanhshrink};
 #[cfg(feature = "loss")]
 pub use loss::{gaussian_nll_loss, triplet_margin_with_distance_loss};
-pub use norms::normalize;
+#[cfg(all(feature = "norm", feature = "random"))]
+pub use norm::gumbel_softmax;
+#[cfg(feature = "pooling")]
+pub use norm::local_response_norm;
+pub use norm::normalize;
+#[cfg(feature = "norm")]
+pub use norm::softmin;
 #[cfg(feature = "pooling")]
 pub use pooling::{lp_pool1d, lp_pool2d, lp_pool3d};
-#[cfg(all(feature = "norm", feature = "random"))]
-pub use softmax::gumbel_softmax;
-#[cfg(feature = "norm")]
-pub use softmax::softmin;
+#[cfg(feature = "random")]
+pub use random::{dropout1d, dropout2d, dropout3d};
+#[cfg(feature = "resize")]
+pub use resize::{InterpolationMode, Size, interpolate};

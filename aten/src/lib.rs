@@ -8,54 +8,60 @@
 )]
 
 #[allow(dead_code, reason = "the families that use an item may be left out")]
-mod common;
-mod face;
+mod checks;
 mod families;
+#[rustfmt::skip]
+mod family_functions;
 pub mod functional;
+#[allow(dead_code, reason = "the families that use an item may be left out")]
+mod geometry;
+mod is_random;
 #[rustfmt::skip]
 mod methods;
-#[rustfmt::skip]
-mod names;
+mod tensor_api;
 
-pub use common::*;
-pub use face::{
-    At, DefaultDevice, Ellipsis, Fetch, Index, Indices, Item, Make, NewAxis, Options, Slice, default_device,
-};
+pub use checks::*;
 #[cfg(feature = "attention")]
-pub use families::attention::*;
-pub use families::elementwise::*;
-pub use families::factories::*;
-pub use families::indexing::*;
+pub use families::attention::operators::*;
+pub use families::elementwise::operators::*;
+pub use families::factories::operators::*;
+pub use families::indexing::operators::*;
 #[cfg(feature = "linalg")]
-pub use families::linalg::*;
+pub use families::linalg::operators::*;
 #[cfg(feature = "loss")]
-pub use families::loss::*;
+pub use families::loss::operators::*;
 #[cfg(feature = "norm")]
-pub use families::norm::*;
+pub use families::norm::operators::*;
 #[cfg(feature = "pooling")]
-pub use families::pooling::*;
+pub use families::pooling::operators::*;
 #[cfg(feature = "random")]
-pub use families::random::*;
-pub use families::reduction::*;
+pub use families::random::operators::*;
+pub use families::reduction::operators::*;
 #[cfg(feature = "resize")]
-pub use families::resize::*;
+pub use families::resize::operators::*;
 #[cfg(feature = "sort")]
-pub use families::sort::*;
-pub use families::views::*;
+pub use families::sort::operators::*;
+pub use families::views::operators::*;
+pub use geometry::*;
+pub use is_random::is_random;
 pub use methods::Methods;
+pub use tensor_api::{
+    Convert, DefaultDevice, Ellipsis, Factories, Index, Indexing, Indices, Item, NewAxis, Options, Slice,
+    default_device,
+};
 
 /// The operators of a family that can be left out. The compiler's error for one that is missing names the feature only if the item that is
 /// left out has the operator's name, so they are listed.
 macro_rules! family {
     ($feature:tt $family:ident: $($function:ident)*) => {
         #[cfg(feature = $feature)]
-        pub use crate::families::$family::{$($function),*};
+        pub use crate::families::$family::operators::{$($function),*};
         #[cfg(not(feature = $feature))]
         dispatch_runtime::disabled_feature!($feature, "aten", stringify!($($function)*));
     };
 }
 
-names::of_families!(family);
+family_functions::of_families!(family);
 
 /// What makes tensors pleasant: `Tensor::zeros(..)`, `x.to(..)`, `x.i((.., 0))`.
 ///
@@ -71,5 +77,5 @@ names::of_families!(family);
 /// # }
 /// ```
 pub mod prelude {
-    pub use crate::{At, Ellipsis, Fetch, Make, Methods, NewAxis, Slice};
+    pub use crate::{Convert, Ellipsis, Factories, Indexing, Methods, NewAxis, Slice};
 }

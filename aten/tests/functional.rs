@@ -2,7 +2,7 @@
 
 #![expect(clippy::unreadable_literal, reason = "figures are as they were printed")]
 
-use aten::functional::{self, InProjection, MultiHead, Size, Style, Viewed, Weights};
+use aten::functional::{self, AttentionMask, InProjection, InterpolationMode, MultiHead, ReturnedWeights, Size};
 use aten::prelude::*;
 use aten::{Reduction, functional::interpolate};
 use dispatch_runtime::prelude::*;
@@ -29,15 +29,15 @@ fn assert_near(found: &Tensor, expected: &[f64]) {
 fn images_in_other_sizes_are_those_of_pytorch() {
     let (line, image, volume) = (wave(&[1, 2, 4], 1.0), wave(&[1, 1, 3, 4], 1.0), wave(&[1, 1, 2, 2, 3], 1.0));
     #[rustfmt::skip]
-    let cases: [(&Tensor, Size<'_>, Style, &[f64]); 8] = [
-        (&line, Size::To(&[6]), Style::Nearest, &[0.8414709848, 0.8414709848, 0.9916648105, 0.6754631806, 0.6754631806, 0.04158066243, -0.6118578909, -0.6118578909, -0.9775301177, -0.8834546557, -0.8834546557, -0.3738766648]),
-        (&image, Size::By(&[1.5, 0.5]), Style::Nearest, &[0.8414709848, 0.6754631806, 0.8414709848, 0.6754631806, -0.6118578909, -0.8834546557, 0.3115413635, 0.9893582466]),
-        (&line, Size::By(&[1.7]), Style::NearestExact, &[0.8414709848, 0.8414709848, 0.9916648105, 0.6754631806, 0.6754631806, 0.04158066243, -0.6118578909, -0.6118578909, -0.9775301177, -0.8834546557, -0.8834546557, -0.3738766648]),
-        (&line, Size::By(&[1.6]), Style::Linear { align_corners: false }, &[0.8414709848, 0.9071807835, 0.9719022086, 0.7742761899, 0.4773748936, 0.08119831982, -0.6118578909, -0.7718394901, -0.9716504013, -0.9128532376, -0.7242115336, -0.4057252893]),
-        (&image, Size::To(&[4, 2]), Style::Linear { align_corners: true }, &[0.8414709848, 0.04158066243, -0.1274149324, -0.2353908891, -0.3040581395, -0.02826136653, 0.3115413635, 0.6629692301]),
-        (&volume, Size::To(&[1, 3, 2]), Style::Linear { align_corners: false }, &[0.06147964161, 0.4473502222, 0.2215868336, 0.1882887169, 0.3816940256, -0.07077278838]),
-        (&image, Size::To(&[2, 5]), Style::Cubic { align_corners: false }, &[0.4796457655, 0.5056184029, 0.4013682515, 0.135268489, -0.1099827395, 0.0320541667, 0.2631589567, 0.4773329511, 0.4990249735, 0.40757289]),
-        (&image, Size::By(&[0.7]), Style::Area, &[0.06093694666, -0.1350718694, -0.1068525061, 0.09874903904]),
+    let cases: [(&Tensor, Size<'_>, InterpolationMode, &[f64]); 8] = [
+        (&line, Size::To(&[6]), InterpolationMode::Nearest, &[0.8414709848, 0.8414709848, 0.9916648105, 0.6754631806, 0.6754631806, 0.04158066243, -0.6118578909, -0.6118578909, -0.9775301177, -0.8834546557, -0.8834546557, -0.3738766648]),
+        (&image, Size::By(&[1.5, 0.5]), InterpolationMode::Nearest, &[0.8414709848, 0.6754631806, 0.8414709848, 0.6754631806, -0.6118578909, -0.8834546557, 0.3115413635, 0.9893582466]),
+        (&line, Size::By(&[1.7]), InterpolationMode::NearestExact, &[0.8414709848, 0.8414709848, 0.9916648105, 0.6754631806, 0.6754631806, 0.04158066243, -0.6118578909, -0.6118578909, -0.9775301177, -0.8834546557, -0.8834546557, -0.3738766648]),
+        (&line, Size::By(&[1.6]), InterpolationMode::Linear { align_corners: false }, &[0.8414709848, 0.9071807835, 0.9719022086, 0.7742761899, 0.4773748936, 0.08119831982, -0.6118578909, -0.7718394901, -0.9716504013, -0.9128532376, -0.7242115336, -0.4057252893]),
+        (&image, Size::To(&[4, 2]), InterpolationMode::Linear { align_corners: true }, &[0.8414709848, 0.04158066243, -0.1274149324, -0.2353908891, -0.3040581395, -0.02826136653, 0.3115413635, 0.6629692301]),
+        (&volume, Size::To(&[1, 3, 2]), InterpolationMode::Linear { align_corners: false }, &[0.06147964161, 0.4473502222, 0.2215868336, 0.1882887169, 0.3816940256, -0.07077278838]),
+        (&image, Size::To(&[2, 5]), InterpolationMode::Cubic { align_corners: false }, &[0.4796457655, 0.5056184029, 0.4013682515, 0.135268489, -0.1099827395, 0.0320541667, 0.2631589567, 0.4773329511, 0.4990249735, 0.40757289]),
+        (&image, Size::By(&[0.7]), InterpolationMode::Area, &[0.06093694666, -0.1350718694, -0.1068525061, 0.09874903904]),
     ];
     for (input, size, style, expected) in cases {
         assert_near(&interpolate(input, size, style).unwrap(), expected);
@@ -47,9 +47,9 @@ fn images_in_other_sizes_are_those_of_pytorch() {
 #[test]
 fn cubic_lines_and_factors_without_a_dimension_are_refused() {
     let line = wave(&[1, 2, 4], 1.0);
-    assert!(interpolate(&line, Size::To(&[6]), Style::Cubic { align_corners: false }).is_err());
-    assert!(interpolate(&line, Size::By(&[2.0, 2.0]), Style::Nearest).is_err());
-    assert!(interpolate(&wave(&[2, 4], 1.0), Size::To(&[6]), Style::Nearest).is_err());
+    assert!(interpolate(&line, Size::To(&[6]), InterpolationMode::Cubic { align_corners: false }).is_err());
+    assert!(interpolate(&line, Size::By(&[2.0, 2.0]), InterpolationMode::Nearest).is_err());
+    assert!(interpolate(&wave(&[2, 4], 1.0), Size::To(&[6]), InterpolationMode::Nearest).is_err());
 }
 
 #[test]
@@ -206,7 +206,8 @@ fn attention_of_several_heads_looks_past_what_is_masked_with_weights_and_without
     let (query, key) = (wave(&[2, 2, 4], 1.0), wave(&[3, 2, 4], 1.3));
     let (pairs, padding) =
         (Tensor::from([[false, true, false], [false, false, true]]), Tensor::from([[false, false, true], [false; 3]]));
-    let viewed = Viewed { key_padding_mask: Some(&padding), attn_mask: Some(&pairs), weights: Weights::Averaged };
+    let viewed =
+        AttentionMask { key_padding_mask: Some(&padding), attn_mask: Some(&pairs), weights: ReturnedWeights::Averaged };
     let attend =
         |viewed| functional::multi_head_attention_forward(&query, &key, &key, &learnt.layer(), viewed).unwrap();
     let (result, weights) = attend(viewed);
@@ -228,7 +229,7 @@ fn attention_of_several_heads_looks_past_what_is_masked_with_weights_and_without
             0.0,
         ],
     );
-    let (result, weights) = attend(Viewed { weights: Weights::None, ..viewed });
+    let (result, weights) = attend(AttentionMask { weights: ReturnedWeights::None, ..viewed });
     assert_near(&result, &MASKED);
     assert!(weights.is_none());
 }
@@ -240,7 +241,11 @@ fn attention_to_one_more_key_and_to_zeros_is_that_of_pytorch() {
     let extra = [wave(&[1, 1, 4], 0.3), wave(&[1, 1, 4], 0.6)];
     let layer = MultiHead { extra: Some([&extra[0], &extra[1]]), extra_zero: true, ..learnt.layer() };
     let shifted = Tensor::full(&[2, 3], 0.5, DType::F64).unwrap();
-    let viewed = Viewed { key_padding_mask: Some(&shifted), weights: Weights::PerHead, ..Viewed::default() };
+    let viewed = AttentionMask {
+        key_padding_mask: Some(&shifted),
+        weights: ReturnedWeights::PerHead,
+        ..AttentionMask::default()
+    };
     let (result, weights) = functional::multi_head_attention_forward(&x, &x, &x, &layer, viewed).unwrap();
     assert_near(
         &result,
@@ -289,7 +294,7 @@ fn attention_with_weights_of_their_own_and_without_items_is_that_of_pytorch() {
     let each = InProjection::Each { query: &of_query, key: &of_key, value: &of_value };
     let layer = MultiHead { in_projection: each, ..learnt.layer() };
     let (result, _) =
-        functional::multi_head_attention_forward(&query, &key, &narrow, &layer, Viewed::default()).unwrap();
+        functional::multi_head_attention_forward(&query, &key, &narrow, &layer, AttentionMask::default()).unwrap();
     assert_near(
         &result,
         &[
@@ -312,7 +317,7 @@ fn attention_with_weights_of_their_own_and_without_items_is_that_of_pytorch() {
         ],
     );
     let one = key.select_int(1, 0).unwrap();
-    let viewed = Viewed { weights: Weights::Averaged, ..Viewed::default() };
+    let viewed = AttentionMask { weights: ReturnedWeights::Averaged, ..AttentionMask::default() };
     let (result, weights) =
         functional::multi_head_attention_forward(&one, &one, &one, &learnt.layer(), viewed).unwrap();
     assert_near(
@@ -353,6 +358,6 @@ fn attention_refuses_heads_that_do_not_divide_the_features() {
     let learnt = Learnt::new();
     let x = wave(&[3, 2, 4], 1.0);
     let layer = MultiHead { heads: 3, ..learnt.layer() };
-    let error = functional::multi_head_attention_forward(&x, &x, &x, &layer, Viewed::default()).unwrap_err();
+    let error = functional::multi_head_attention_forward(&x, &x, &x, &layer, AttentionMask::default()).unwrap_err();
     assert!(error.to_string().contains("heads"), "{error}");
 }

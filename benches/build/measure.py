@@ -30,13 +30,13 @@ EDITS = {
         (3, 10),
     ),
     "one CPU kernel": (
-        "kernels-cpu/elementwise/src/gates.rs",
+        "kernels-cpu/elementwise/src/glu.rs",
         "fn glu(plan: &Halves, out: &mut Tensor) -> Result<()> {\n",
         '    std::hint::black_box("{}");\n',
         (10, 25),
     ),
     "one definition": (
-        "aten/src/families/elementwise/gates.rs",
+        "aten/src/families/elementwise/glu.rs",
         "/// One half of a dimension, times the sigmoid of the other.\n",
         "/// Edited {}.\n",
         (20, 45),

@@ -3,7 +3,7 @@
 //! A crate for each family of operators, on the one of the engines.
 #![forbid(unsafe_code)]
 
-pub use engine::{gemm, math, pool};
+pub use engine::{gemm, math, thread_pool};
 
 #[cfg(feature = "attention")]
 use kernels_cpu_attention as _;

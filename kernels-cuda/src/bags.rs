@@ -1,7 +1,7 @@
 //! Sums, means and maxima of bags of rows.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::Bagging;
+use aten::BagMode;
 
 use crate::meet::{Meeting, Rows};
 use crate::picks::{List, Lists, computed_in};
@@ -48,7 +48,7 @@ parameters! {
 
 #[op_impl(aten::_embedding_bag, CUDA)]
 #[op_impl(aten::_embedding_bag_forward_only, CUDA)]
-fn embedding_bag(plan: &Bagging, [out, of_places, counts, most]: [&mut Tensor; 4], _: ...) -> Result<()> {
+fn embedding_bag(plan: &BagMode, [out, of_places, counts, most]: [&mut Tensor; 4], _: ...) -> Result<()> {
     let [weight, indices, offsets] = [weight, indices, offsets].map(|tensor| packed(tensor, tensor.dtype()));
     let (weight, indices, offsets) = (weight?, indices?, offsets?);
     let shares = per_sample_weights.map(|shares| packed(shares, shares.dtype())).transpose()?;
@@ -64,7 +64,7 @@ fn embedding_bag(plan: &Bagging, [out, of_places, counts, most]: [&mut Tensor; 4
         fault: launch.faults(),
     };
     let (width, narrow) = (weight.sizes()[1], counts.dtype() == DType::I32);
-    if *plan == Bagging::Sum {
+    if *plan == BagMode::Sum {
         write(counts, &Tensor::number(0.into()))?;
         write(most, &Tensor::number(0.into()))?;
     }
@@ -76,7 +76,7 @@ fn embedding_bag(plan: &Bagging, [out, of_places, counts, most]: [&mut Tensor; 4
 }
 
 #[op_impl(aten::_embedding_bag_dense_backward, CUDA)]
-fn _embedding_bag_dense_backward(plan: &Bagging, out: &mut Tensor, _: ...) -> Result<()> {
+fn _embedding_bag_dense_backward(plan: &BagMode, out: &mut Tensor, _: ...) -> Result<()> {
     write(out, &Tensor::number(0.into()))?;
     let (mode, launch, grad) = (*plan, Launch::on(out)?, packed(grad, grad.dtype())?);
     let (dtype, computed) = (grad.dtype(), computed_in(grad.dtype()));
@@ -85,7 +85,7 @@ fn _embedding_bag_dense_backward(plan: &Bagging, out: &mut Tensor, _: ...) -> Re
         return Ok(());
     }
     let counts = packed(bag_size, DType::I64)?;
-    if mode == Bagging::Most {
+    if mode == BagMode::Most {
         let most = packed(maximum_indices, maximum_indices.dtype())?;
         let keys = Spec::contiguous(DType::I64, grad.sizes()).on(grad.device())?;
         let (count, site) = (keys.geometry().count(), site!("aten::_embedding_bag_dense_backward", "maximum_indices"));
@@ -104,10 +104,10 @@ fn _embedding_bag_dense_backward(plan: &Bagging, out: &mut Tensor, _: ...) -> Re
     let bags = packed(offset2bag, DType::I64)?;
     let weights = per_sample_weights.map(|shares| packed(shares, shares.dtype())).transpose()?;
     let mut shares = None;
-    if weights.is_some() || mode == Bagging::Mean {
+    if weights.is_some() || mode == BagMode::Mean {
         let places = indices.geometry().count();
         let weighed = Spec::contiguous(computed, &[places]).on(grad.device())?;
-        let counts = (mode == Bagging::Mean).then_some(&counts);
+        let counts = (mode == BagMode::Mean).then_some(&counts);
         let arguments = (places, &weighed, weights.as_ref(), dtype as i32, &bags, counts, grad.sizes()[0]);
         launch.cover(&BAGS, "weighed", &[computed], places, arguments)?;
         shares = Some(weighed);

@@ -4,7 +4,7 @@
 //! stays at one place, and goes through channels.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::{Beside, Between, Sampling};
+use aten::{Interpolation, PaddingMode, Sampling};
 
 use crate::images::Images;
 use crate::prelude::*;
@@ -36,15 +36,15 @@ impl Looking {
         grid_steps[4 - rank..].copy_from_slice(&grid.strides()[1..]);
         Self {
             grid_steps,
-            between: match sampling.between {
-                Between::Linear => 0,
-                Between::Nearest => 1,
-                Between::Cubic => 2,
+            between: match sampling.interpolation {
+                Interpolation::Linear => 0,
+                Interpolation::Nearest => 1,
+                Interpolation::Cubic => 2,
             },
-            beside: match sampling.beside {
-                Beside::Zeros => 0,
-                Beside::Border => 1,
-                Beside::Mirror => 2,
+            beside: match sampling.padding_mode {
+                PaddingMode::Zeros => 0,
+                PaddingMode::Border => 1,
+                PaddingMode::Mirror => 2,
             },
             align_corners: sampling.align_corners.into(),
             rank: u32::try_from(rank).unwrap_or(0),

@@ -1,13 +1,13 @@
 //! Tensors joined, repeated and turned.
 
-use aten::{Joined, Roll};
+use aten::{Cat, Roll};
 
 use crate::moves::{MOVES, Side, joined, moved, word};
 use crate::prelude::*;
 use crate::walk::Steps;
 
 #[op_impl(aten::cat, CUDA)]
-fn cat(plan: &Joined<'_>, out: &mut Tensor) -> Result<()> {
+fn cat(plan: &Cat<'_>, out: &mut Tensor) -> Result<()> {
     joined(out, &plan.parts, plan.dim)
 }
 

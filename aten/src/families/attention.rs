@@ -11,6 +11,11 @@ use dispatch_runtime::{BadArgument, DTypes, Dims, Expected, Geometry, Problem, S
 
 use crate::{check_devices, matmul, mul_scalar, to_dtype, transpose_int};
 
+/// What the family brings to the crate.
+pub(crate) mod operators {
+    pub use super::*;
+}
+
 /// Attention, a block of keys at a time, and the logarithm of the sums that softmax divided by.
 #[op_def(
     "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)",

@@ -1,7 +1,10 @@
 //! Convolutions.
 
-mod by_rank;
-mod convolutions;
+mod conv_nd;
+mod convolution;
+mod im2col;
 
-pub use by_rank::*;
-pub use convolutions::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{conv_nd::*, convolution::*, im2col::*};
+}

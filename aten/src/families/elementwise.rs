@@ -1,37 +1,25 @@
 //! One number for each number: arithmetic, comparisons, functions, activations, and the dtypes they compute in.
 
 mod activation;
+mod activation_backward;
 mod aliases;
 mod arithmetic;
-mod bounds;
-mod choice;
-mod closeness;
 mod comparison;
-mod complex_parts;
-mod differences;
+mod complex;
+mod conditional;
 mod division;
 mod dtypes;
-mod gates;
-mod gradients;
+mod glu;
 mod logic;
-mod rounding;
+mod min_max;
+mod power;
 mod special;
 mod unary;
 
-pub use activation::*;
-pub use aliases::*;
-pub use arithmetic::*;
-pub use bounds::*;
-pub use choice::*;
-pub use closeness::*;
-pub use comparison::*;
-pub use complex_parts::*;
-pub use differences::*;
-pub use division::*;
-pub use dtypes::*;
-pub use gates::*;
-pub use gradients::*;
-pub use logic::*;
-pub use rounding::*;
-pub use special::*;
-pub use unary::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{
+        activation::*, activation_backward::*, aliases::*, arithmetic::*, comparison::*, complex::*, conditional::*,
+        division::*, dtypes::*, glu::*, logic::*, min_max::*, power::*, special::*, unary::*,
+    };
+}

@@ -1,11 +1,11 @@
 //! Tensors out of nothing but sizes and numbers.
 
-mod factory;
-mod ranges;
+mod constant;
+mod matrix;
 mod sequence;
-mod windows;
+mod window_functions;
 
-pub use factory::*;
-pub use ranges::*;
-pub use sequence::*;
-pub use windows::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{constant::*, matrix::*, sequence::*, window_functions::*};
+}

@@ -1,15 +1,21 @@
 //! Elements at places: indexing, masks, scatters, segments, searches.
 
-mod bags;
-mod elements;
-mod masked;
+mod embedding;
+mod embedding_bag;
+mod index;
+mod index_add;
+mod item;
+mod mask;
 mod scatter;
 mod search;
-mod segments;
+mod segment_reduce;
+mod unsafe_index;
+mod view_scatter;
 
-pub use bags::*;
-pub use elements::*;
-pub use masked::*;
-pub use scatter::*;
-pub use search::*;
-pub use segments::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{
+        embedding::*, embedding_bag::*, index::*, index_add::*, item::*, mask::*, scatter::*, search::*,
+        segment_reduce::*, unsafe_index::*, view_scatter::*,
+    };
+}

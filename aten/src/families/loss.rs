@@ -1,6 +1,6 @@
 //! Losses: how far from a target, all in all.
 
-mod contrast;
+mod contrastive;
 mod ctc;
 mod likelihood;
 mod margin;
@@ -9,13 +9,12 @@ mod pointwise;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Promotion, Spec};
 
-pub use contrast::*;
-pub use ctc::*;
-pub use likelihood::*;
-pub use margin::*;
-pub use pointwise::*;
-
 use crate::{mean, sum};
+
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{Reduction, contrastive::*, ctc::*, likelihood::*, margin::*, pointwise::*};
+}
 
 /// What becomes of the losses of all elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@ mod batch;
 mod group;
 mod instance;
 mod layer;
-mod root;
+mod rms;
 mod softmax;
 
 use dispatch_runtime::prelude::*;
@@ -12,12 +12,10 @@ use dispatch_runtime::{BadArgument, DTypes, Spec};
 
 use crate::images_like;
 
-pub use batch::*;
-pub use group::*;
-pub use instance::*;
-pub use layer::*;
-pub use root::*;
-pub use softmax::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{batch::*, group::*, instance::*, layer::*, rms::*, softmax::*};
+}
 
 fn check_floating(input: &Tensor) -> Result<(), BadArgument> {
     if input.dtype().is_floating() { Ok(()) } else { Err(BadArgument::dtype("input", input.dtype(), DTypes::Floating)) }
@@ -45,7 +43,7 @@ fn check_last<const N: usize>(
             return Err(BadArgument::sizes(name, parameter.sizes(), expected));
         }
     }
-    lines_of(input, normalized_shape, None, None).map(drop)
+    layer::lines_of(input, normalized_shape, None, None).map(drop)
 }
 
 /// Refuses parameters that are not one for each channel of the input.

@@ -1,11 +1,11 @@
 //! One element for each window.
 
 mod fractional;
-mod lines;
-mod pools;
+mod pool1d;
+mod pool_nd;
 mod unpooling;
 
-pub use fractional::*;
-pub use lines::*;
-pub use pools::*;
-pub use unpooling::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{fractional::*, pool_nd::*, pool1d::*, unpooling::*};
+}

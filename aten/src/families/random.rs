@@ -3,29 +3,25 @@
 //! A kernel reserves blocks of the generator's stream, and every number is a function of its place there, so that a call gives the same
 //! numbers on every backend and with any number of threads: see [`Generator::GROUP`](dispatch_runtime::Generator::GROUP).
 
-mod coin;
-mod continuous;
-mod draws;
-mod drops;
-mod factory;
-mod integer_factory;
+mod bernoulli;
+mod distributions;
+mod dropout;
 mod integers;
-mod leaky;
-mod normals;
-mod shaped;
+mod multinomial;
+mod rand;
+mod randint;
+mod rrelu;
+mod tensor_parameters;
 
 use dispatch_runtime::{BadArgument, DTypes, Expected, Plan, Scalar, Spec, Tensor};
 
-pub use coin::*;
-pub use continuous::*;
-pub use draws::*;
-pub use drops::*;
-pub use factory::*;
-pub use integer_factory::*;
-pub use integers::*;
-pub use leaky::*;
-pub use normals::*;
-pub use shaped::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{
+        bernoulli::*, distributions::*, dropout::*, integers::*, multinomial::*, rand::*, randint::*, rrelu::*,
+        tensor_parameters::*,
+    };
+}
 
 /// The plan of a tensor that is as another one, and filled.
 fn filled<V>(this: &Tensor, value: V) -> Plan<V> {

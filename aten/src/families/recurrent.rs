@@ -1,8 +1,11 @@
 //! Networks over sequences, and packed sequences.
 
+mod cells;
 mod checks;
-mod networks;
-mod packs;
+mod layers;
+mod packed_sequence;
 
-pub use networks::*;
-pub use packs::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{cells::*, layers::*, packed_sequence::*};
+}

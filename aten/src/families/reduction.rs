@@ -1,15 +1,17 @@
 //! Fewer numbers than there were: sums, means, moments, norms, scans, counts.
 
-mod counting;
-mod means;
-mod moments;
+mod bincount;
+mod finite_differences;
+mod min_max;
 mod norms;
 mod scan;
-mod totals;
+mod sums;
+mod trapezoid;
+mod variance;
 
-pub use counting::*;
-pub use means::*;
-pub use moments::*;
-pub use norms::*;
-pub use scan::*;
-pub use totals::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{
+        bincount::*, finite_differences::*, min_max::*, norms::*, scan::*, sums::*, trapezoid::*, variance::*,
+    };
+}

@@ -1,7 +1,9 @@
 //! Images of other sizes.
 
-mod grid;
+mod grid_sample;
 mod upsample;
 
-pub use grid::*;
-pub use upsample::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{grid_sample::*, upsample::*};
+}

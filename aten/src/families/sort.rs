@@ -1,11 +1,11 @@
 //! Order: sorted, distinct and median elements, and histograms.
 
-mod distinct;
 mod histogram;
-mod order;
-mod quantiles;
+mod quantile;
+mod sort_topk;
+mod unique;
 
-pub use distinct::*;
-pub use histogram::*;
-pub use order::*;
-pub use quantiles::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{histogram::*, quantile::*, sort_topk::*, unique::*};
+}

@@ -1,33 +1,29 @@
 //! The same elements in another shape: views, copies, joins, pads.
 
-mod blocks;
-mod borders;
-mod copies;
-mod copying;
-mod extents;
-mod geometry;
-mod gradients;
+mod alias;
+mod combinations;
+mod copy;
+mod diagonal;
+mod expand;
 mod join;
-mod lists;
-mod pads;
-mod pinning;
-mod ranks;
+mod metadata;
+mod pad;
+mod pinned_memory;
+mod pixel_shuffle;
+mod rearrange;
+mod reshape;
 mod select;
-mod shuffles;
-mod splits;
+mod split;
+mod squeeze;
+mod transpose;
+mod view_backward;
+mod view_copies;
 
-pub use blocks::*;
-pub use borders::*;
-pub use copies::*;
-pub use copying::*;
-pub use extents::*;
-pub use geometry::*;
-pub use gradients::*;
-pub use join::*;
-pub use lists::*;
-pub use pads::*;
-pub use pinning::*;
-pub use ranks::*;
-pub use select::*;
-pub use shuffles::*;
-pub use splits::*;
+/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+pub(crate) mod operators {
+    pub use super::{
+        alias::*, combinations::*, copy::*, diagonal::*, expand::*, join::*, metadata::*, pad::*, pinned_memory::*,
+        pixel_shuffle::*, rearrange::*, reshape::*, select::*, split::*, squeeze::*, transpose::*, view_backward::*,
+        view_copies::*,
+    };
+}

@@ -45,7 +45,7 @@ pub struct MultiHead<'a> {
 
 /// Which weights of attention are given back.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Weights {
+pub enum ReturnedWeights {
     /// None: the fastest way.
     #[default]
     None,
@@ -57,13 +57,13 @@ pub enum Weights {
 
 /// What the heads may look at, and what is to be known of it.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Viewed<'a> {
+pub struct AttentionMask<'a> {
     /// Keys that no query looks at, where true; or what is added to the products with them.
     pub key_padding_mask: Option<&'a Tensor>,
     /// Pairs of query and key that do not meet, where true; or what is added to their products. For all, or for each item and head.
     pub attn_mask: Option<&'a Tensor>,
     /// Which weights are given back.
-    pub weights: Weights,
+    pub weights: ReturnedWeights,
 }
 
 /// Every query's average of the values, by several heads.
@@ -75,7 +75,7 @@ pub struct Viewed<'a> {
 /// # use kernels_cpu as _;
 /// # use aten::prelude::*;
 /// # use dispatch_runtime::prelude::*;
-/// use aten::functional::{InProjection, MultiHead, Viewed, Weights, multi_head_attention_forward};
+/// use aten::functional::{InProjection, MultiHead, AttentionMask, ReturnedWeights, multi_head_attention_forward};
 ///
 /// let (x, out) = (Tensor::ones(&[3, 1, 4], ())?, Tensor::eye(4, ())?);
 /// let packed = aten::cat(&[out.clone(), out.clone(), out.clone()], 0)?;
@@ -89,7 +89,7 @@ pub struct Viewed<'a> {
 ///     out_weight: &out,
 ///     out_bias: None,
 /// };
-/// let viewed = Viewed { weights: Weights::Averaged, ..Viewed::default() };
+/// let viewed = AttentionMask { weights: ReturnedWeights::Averaged, ..AttentionMask::default() };
 /// let (y, weights) = multi_head_attention_forward(&x, &x, &x, &layer, viewed)?;
 /// assert_eq!((y.sizes(), weights.unwrap().sizes()), (&[3, 1, 4][..], &[1, 3, 3][..]));
 /// # Ok::<(), dispatch_runtime::Error>(())
@@ -103,11 +103,11 @@ pub fn multi_head_attention_forward(
     key: &Tensor,
     value: &Tensor,
     layer: &MultiHead<'_>,
-    viewed: Viewed<'_>,
+    viewed: AttentionMask<'_>,
 ) -> Result<(Tensor, Option<Tensor>)> {
     if query.sizes().len() == 2 {
         let padding = viewed.key_padding_mask.map(|mask| mask.unsqueeze(0)).transpose()?;
-        let viewed = Viewed { key_padding_mask: padding.as_ref(), ..viewed };
+        let viewed = AttentionMask { key_padding_mask: padding.as_ref(), ..viewed };
         let [query, key, value] = [query.unsqueeze(1)?, key.unsqueeze(1)?, value.unsqueeze(1)?];
         let (result, weights) = multi_head_attention_forward(&query, &key, &value, layer, viewed)?;
         return Ok((result.squeeze_dim(1)?, weights.map(|weights| weights.squeeze_dim(0)).transpose()?));
@@ -150,7 +150,7 @@ pub fn multi_head_attention_forward(
         let lines = heads.transpose_int(0, 1)?.reshape(&[targets.saturating_mul(items), -1])?;
         linear(&lines, layer.out_weight, layer.out_bias)?.reshape(&[targets, items, -1])
     };
-    if viewed.weights == Weights::None {
+    if viewed.weights == ReturnedWeights::None {
         let mask = mask.as_ref().map(|mask| mask.expand(&[lines, targets, key.sizes()[1]])).transpose()?;
         let mask = mask.as_ref().map(by_head).transpose()?;
         let [query, key, value] = [by_head(&query)?, by_head(&key)?, by_head(&value)?];
@@ -166,7 +166,10 @@ pub fn multi_head_attention_forward(
     let weights = crate::dropout(&products.softmax_int(-1, None)?, layer.dropout, layer.dropout > 0.0)?;
     let result = whole(&bmm(&weights, &value)?)?;
     let weights = by_head(&weights)?;
-    Ok((result, Some(if viewed.weights == Weights::Averaged { weights.mean_dim(Some(&[1]), false)? } else { weights })))
+    Ok((
+        result,
+        Some(if viewed.weights == ReturnedWeights::Averaged { weights.mean_dim(Some(&[1]), false)? } else { weights }),
+    ))
 }
 
 /// Query, key and value as the heads see them; in one product where they are one tensor.
@@ -200,7 +203,7 @@ fn projected(lines: [&Tensor; 3], layer: &MultiHead<'_>) -> Result<[Tensor; 3]> 
 
 /// What is added to the products of queries and keys, `added` of which no mask speaks of.
 fn mask(
-    viewed: Viewed<'_>,
+    viewed: AttentionMask<'_>,
     [items, heads, targets, sources]: [i64; 4],
     added: i64,
     dtype: DType,

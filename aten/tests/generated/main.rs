@@ -1,4 +1,4 @@
-//! `methods.rs` and `names.rs` say what the registry says. `UPDATE=1 cargo test -p aten --test generated` writes them anew.
+//! `methods.rs` and `family_functions.rs` say what the registry says. `UPDATE=1 cargo test -p aten --test generated` writes them anew.
 
 mod methods;
 
@@ -17,7 +17,7 @@ fn the_methods_are_those_of_the_registry() {
 
 #[test]
 fn the_names_of_families_are_those_of_the_registry() {
-    check("names.rs", &names());
+    check("family_functions.rs", &names());
 }
 
 /// Compares a file with what is made, or writes it.
@@ -60,7 +60,7 @@ fn feature(operator: &Operator) -> Option<&'static str> {
     features.contains(&format!("\"{family}\"")).then_some(family)
 }
 
-/// The text of `names.rs`.
+/// The text of `family_functions.rs`.
 fn names() -> String {
     let mut families: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (function, operator) in functions() {

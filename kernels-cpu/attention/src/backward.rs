@@ -8,13 +8,13 @@ use dispatch_runtime::Operands;
 use dispatch_runtime::prelude::*;
 
 use super::forward::{Block, Products};
-use super::side::Side;
+use super::operand::HeadOperand;
 use super::{KEYS, LANES, Number, QUERIES};
+use engine::contiguous::computed;
 use engine::gemm::{Matrix, MatrixMut, gemm};
 use engine::math::{Real, vectorised};
-use engine::packed::computed;
-use engine::pool;
-use engine::reduce::totals::total;
+use engine::reduce::line_totals::total;
+use engine::thread_pool;
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CPU)]
 fn attention_backward(plan: &Attention, [grad_query, grad_key, grad_value]: [&mut Tensor; 3], _: ...) -> Result<()> {
@@ -32,11 +32,11 @@ fn attention_backward(plan: &Attention, [grad_query, grad_key, grad_value]: [&mu
     computed!(_scaled_dot_product_flash_attention_for_cpu_backward "query", query.dtype(); T in [f32 f64] => {
         let task = Task {
             products: Products::<T>::of(plan, [first, keys], attn_mask.map(|_| mask), is_causal),
-            value: Side::of(values),
-            out: Side::of(results),
-            logs: Side::of(logs),
-            grad: Side::of(grad),
-            gradients: [Side::of(&written[0]), Side::of(&written[1]), Side::of(&written[2])],
+            value: HeadOperand::of(values),
+            out: HeadOperand::of(results),
+            logs: HeadOperand::of(logs),
+            grad: HeadOperand::of(grad),
+            gradients: [HeadOperand::of(&written[0]), HeadOperand::of(&written[1]), HeadOperand::of(&written[2])],
         };
         task.run();
         Ok(())
@@ -45,12 +45,12 @@ fn attention_backward(plan: &Attention, [grad_query, grad_key, grad_value]: [&mu
 
 struct Task<'a, T> {
     products: Products<'a, T>,
-    value: Side<'a>,
-    out: Side<'a>,
-    logs: Side<'a>,
-    grad: Side<'a>,
+    value: HeadOperand<'a>,
+    out: HeadOperand<'a>,
+    logs: HeadOperand<'a>,
+    grad: HeadOperand<'a>,
     /// Of query, key and value.
-    gradients: [Side<'a>; 3],
+    gradients: [HeadOperand<'a>; 3],
 }
 
 /// What is worked with for one head of the keys.
@@ -77,7 +77,7 @@ impl<T: Number> Task<'_, T> {
         let [items, heads, rows, width] = self.products.query.sizes();
         let [_, groups, keys, _] = self.products.key.sizes();
         let per_group = heads / groups.max(1);
-        pool::each(items * groups, |piece| {
+        thread_pool::parallel_each(items * groups, |piece| {
             let (item, group) = (piece / groups, piece % groups);
             let zeros = |count: usize| vec![T::ZERO; count];
             let mut scratch = Scratch {

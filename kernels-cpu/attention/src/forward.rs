@@ -7,12 +7,12 @@ use aten::Attention;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Operand, Operands};
 
-use super::side::Side;
+use super::operand::HeadOperand;
 use super::{GRAIN, KEYS, LANES, Number, QUERIES};
+use engine::contiguous::computed;
 use engine::gemm::{Matrix, MatrixMut, gemm};
 use engine::math::{Real, vectorised};
-use engine::packed::computed;
-use engine::pool;
+use engine::thread_pool;
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu, CPU)]
 fn attention(plan: &Attention, [output, sums]: [&mut Tensor; 2], _: ...) -> Result<()> {
@@ -26,9 +26,9 @@ fn attention(plan: &Attention, [output, sums]: [&mut Tensor; 2], _: ...) -> Resu
     computed!(_scaled_dot_product_flash_attention_for_cpu "query", query.dtype(); T in [f32 f64] => {
         let task = Task {
             products: Products::<T>::of(plan, [first, keys], attn_mask.map(|_| mask), is_causal),
-            value: Side::of(values),
-            out: Side::of(out),
-            logs: Side::of(logs),
+            value: HeadOperand::of(values),
+            out: HeadOperand::of(out),
+            logs: HeadOperand::of(logs),
         };
         task.run();
         Ok(())
@@ -37,9 +37,9 @@ fn attention(plan: &Attention, [output, sums]: [&mut Tensor; 2], _: ...) -> Resu
 
 /// What is softened.
 pub(super) struct Products<'a, T> {
-    pub(super) query: Side<'a>,
-    pub(super) key: Side<'a>,
-    pub(super) mask: Option<Side<'a>>,
+    pub(super) query: HeadOperand<'a>,
+    pub(super) key: HeadOperand<'a>,
+    pub(super) mask: Option<HeadOperand<'a>>,
     pub(super) scale: T,
     pub(super) is_causal: bool,
 }
@@ -64,8 +64,8 @@ impl<'a, T: Number> Products<'a, T> {
     ) -> Self {
         let size = |operand: &Operand<'_>, dim: usize| operand.geometry().sizes().get(dim).copied().unwrap_or(1);
         let all = [size(query, 0), size(query, 1), size(query, 2), size(key, 2)];
-        let mask = mask.map(|mask| Side::stretched(mask, &all));
-        Self { query: Side::of(query), key: Side::of(key), mask, scale: T::near(plan.scale), is_causal }
+        let mask = mask.map(|mask| HeadOperand::stretched(mask, &all));
+        Self { query: HeadOperand::of(query), key: HeadOperand::of(key), mask, scale: T::near(plan.scale), is_causal }
     }
 
     pub(super) fn block(&self) -> Block<T> {
@@ -129,7 +129,7 @@ impl<'a, T: Number> Products<'a, T> {
 
 impl<T: Number> Block<T> {
     /// Adds a mask to the products.
-    fn add(&mut self, mask: &Side<'_>, [item, head]: [usize; 2], rows: &Range<usize>, keys: &Range<usize>) {
+    fn add(&mut self, mask: &HeadOperand<'_>, [item, head]: [usize; 2], rows: &Range<usize>, keys: &Range<usize>) {
         for start in (0..rows.len()).step_by(LANES) {
             let height = LANES.min(rows.len() - start);
             for row in 0..height {
@@ -147,9 +147,9 @@ impl<T: Number> Block<T> {
 
 struct Task<'a, T> {
     products: Products<'a, T>,
-    value: Side<'a>,
-    out: Side<'a>,
-    logs: Side<'a>,
+    value: HeadOperand<'a>,
+    out: HeadOperand<'a>,
+    logs: HeadOperand<'a>,
 }
 
 /// What there is of every query so far.
@@ -171,7 +171,7 @@ impl<T: Number> Task<'_, T> {
         let [items, heads, rows, width] = self.products.query.sizes();
         let blocks = rows.div_ceil(QUERIES);
         let work = QUERIES.saturating_mul(self.products.key.sizes()[2]).saturating_mul(2 * width);
-        pool::over(0..items * heads * blocks, GRAIN.div_ceil(work.max(1)), |pieces| {
+        thread_pool::parallel_for(0..items * heads * blocks, GRAIN.div_ceil(work.max(1)), |pieces| {
             let mut running = Running {
                 block: self.products.block(),
                 values: Vec::new(),
@@ -267,7 +267,7 @@ impl<T: Number> Running<T> {
                 let sums = sums[..across].as_chunks_mut::<LANES>().0;
                 for ((line, shift), sum) in line.as_chunks_mut::<LANES>().0.iter_mut().zip(shifts).zip(sums) {
                     for lane in 0..LANES {
-                        line[lane] = Real::decay(line[lane].minus(shift[lane]));
+                        line[lane] = Real::exp_or_zero(line[lane].minus(shift[lane]));
                         sum[lane] = sum[lane].plus(line[lane]);
                     }
                 }

@@ -6,13 +6,13 @@
 
 mod backward;
 mod forward;
-mod side;
+mod operand;
 
 use aten::Attention;
 use dispatch_runtime::prelude::*;
 
 use engine::gemm::Entry;
-use engine::reduce::totals::Fraction;
+use engine::reduce::line_totals::Fraction;
 
 /// What attention is computed in.
 trait Number: Fraction + Entry<Sum = Self> {}

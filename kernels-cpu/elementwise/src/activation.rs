@@ -3,12 +3,12 @@
 use dispatch_runtime::{BadArgument, DType, DTypes, MemoryFormat, Result, Tensor, op_impl};
 
 use engine::compute::Fraction;
-use engine::elementwise::{Lanes, elementwise, fresh, loops};
+use engine::elementwise::{LoopInput, elementwise, fresh, loops};
 use engine::math::Real;
 
 elementwise! {
     relu [few] => cheap positive;
-    leaky_relu => cheap leaking;
+    leaky_relu => cheap leaky_relu;
     elu => |[x]| {
         if x <= 0.0 { Real::expm1(x * input_scale) * (alpha * scale) } else { x * scale }
     };
@@ -28,13 +28,13 @@ elementwise! {
     _prelu_kernel => |[x, weight]| if x > 0.0 { x } else { weight * x };
 }
 
-fn gelu_loops(approximate: &str) -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> + use<> {
+fn gelu_loops(approximate: &str) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> + use<> {
     let by_tanh = approximate == "tanh";
-    move |dtype, lanes: &mut Lanes<'_, 1>| {
+    move |dtype, loop_input: &mut LoopInput<'_, 1>| {
         if by_tanh {
-            loops!([f32 f64] |[x]| gelu_by_tanh(x))(dtype, lanes)
+            loops!([f32 f64] |[x]| gelu_by_tanh(x))(dtype, loop_input)
         } else {
-            loops!([f32 f64] |[x]| Real::gelu(x))(dtype, lanes)
+            loops!([f32 f64] |[x]| Real::gelu(x))(dtype, loop_input)
         }
     }
 }

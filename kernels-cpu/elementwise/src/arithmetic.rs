@@ -3,7 +3,7 @@
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Scalar, Tensor, bf16, f16, result_dtype};
 
 use engine::compute::{Compute, Field, Fraction, Ordered, narrowed_complex, widened};
-use engine::elementwise::{Lanes, Loops, elementwise, lane, loops};
+use engine::elementwise::{LoopInput, Loops, elementwise, lane, loops};
 use engine::inlined::inlined;
 use engine::math::Real;
 use engine::math::complex;
@@ -16,10 +16,10 @@ elementwise! {
     mul [few] [keeps 1] => cheap times;
     addcmul => |[a, b, c]| a.plus(value.times(b).times(c));
     addcdiv => |[a, b, c]| a.plus(value.times(b).over(c));
-    lerp [keeps 2] => |[a, b, weight]| between(a, b, weight);
+    lerp [keeps 2] => |[a, b, weight]| interpolated(a, b, weight);
     hypot => |[a, b]| Real::hypot(a, b);
     atan2 => |[y, x]| Real::atan2(y, x);
-    xlogy => |[a, b]| times_log(a, b, Real::log);
+    xlogy => |[a, b]| x_log_y(a, b, Real::log);
     logaddexp => |[a, b]| a.log_sum(b);
     logaddexp2 => |[a, b]| log_sum(a, b, Real::exp2, log2_1p);
     copysign => |[a, b]| Real::copysign(a, b);
@@ -29,15 +29,20 @@ elementwise! {
 }
 
 /// A sum of narrow integers wraps in their own dtype before it is compared with zero.
-fn sums_from_zero(dtype: DType, alpha: Scalar) -> impl Fn(DType, &mut Lanes<'_, 2>) -> Result<(), &'static [DType]> {
+fn sums_from_zero(
+    dtype: DType,
+    alpha: Scalar,
+) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> {
     let unused = match dtype {
         DType::I8 => 24,
         DType::I16 => 16,
         _ => 0,
     };
-    move |computed, lanes: &mut Lanes<'_, 2>| match computed {
-        DType::I32 => loops!([i32] | [a, b] | (plus_times(a, b, alpha) << unused >> unused).larger(0))(computed, lanes),
-        _ => loops!([f32 f64 i64] |[a, b]| plus_times(a, b, alpha).larger(Default::default()))(computed, lanes),
+    move |computed, loop_input: &mut LoopInput<'_, 2>| match computed {
+        DType::I32 => {
+            loops!([i32] | [a, b] | (plus_times(a, b, alpha) << unused >> unused).larger(0))(computed, loop_input)
+        }
+        _ => loops!([f32 f64 i64] |[a, b]| plus_times(a, b, alpha).larger(Default::default()))(computed, loop_input),
     }
 }
 
@@ -48,7 +53,7 @@ fn plus_times<T: Compute>(a: T, b: T, factor: Scalar) -> T {
 
 /// From the nearer end, so that either end comes out exactly.
 #[inline(always)]
-fn between<T: Blend>(a: T, b: T, weight: T) -> T {
+fn interpolated<T: Blend>(a: T, b: T, weight: T) -> T {
     let way = b.minus(a);
     if weight.is_small() { a.plus(weight.times(way)) } else { b.minus(way.times(T::ONE.minus(weight))) }
 }
@@ -80,7 +85,7 @@ inlined! {
 
 /// The product with a logarithm, which is zero where `a` is.
 #[inline(always)]
-pub(crate) fn times_log<T: Fraction>(a: T, b: T, log: impl Fn(T) -> T) -> T {
+pub(crate) fn x_log_y<T: Fraction>(a: T, b: T, log: impl Fn(T) -> T) -> T {
     let zero = T::near(0.0);
     if Fraction::is_nan(b) {
         b

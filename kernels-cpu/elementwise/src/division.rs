@@ -1,20 +1,19 @@
-//! Division, remainders and powers.
+//! Division and remainders.
 
 use aten::Rounding;
 use dispatch_runtime::{
     BadArgument, Bool, Complex32, Complex64, DType, Element, Problem, Result, Tensor, bf16, f16, op_impl, result_dtype,
 };
 
-use engine::compute::{Field, Ordered, Power};
+use engine::compute::{Field, Ordered};
+use engine::data_movement::packed;
 use engine::elementwise::{Loops, elementwise, in_place, into, loops};
-use engine::moves::packed;
 
 elementwise! {
     div [keeps 1] => cheap over;
     floor_divide [keeps 1] [if divisible(this, other)?] => |[a, b]| a.floor_divided(b);
     remainder [if divisible(this, other)?] => |[a, b]| a.modulo(b);
-    fmod [if divisible(this, other)?] => |[a, b]| a.left_over(b);
-    pow_tensor_tensor => |[a, b]| a.to_the(b);
+    fmod [if divisible(this, other)?] => |[a, b]| a.truncated_remainder(b);
 }
 
 const TRUE: Loops<'static, 2> = &loops!([f32 f64 Complex32 Complex64] keeps 1 |[a, b]| a.over(b));
@@ -22,17 +21,11 @@ const FLOOR: Loops<'static, 2> = &loops!([f32 f64 i64] keeps 1 |[a, b]| a.floor_
 const TRUNC: Loops<'static, 2> = &loops!([f32 f64 i64] keeps 1 |[a, b]| a.trunc_divided(b));
 const TRUNC_F16: Loops<'static, 2> = &loops!([f32] keeps 1 |[a, b]| f16::from_f32(a / b).to_f32().trunc());
 const TRUNC_BF16: Loops<'static, 2> = &loops!([f32] keeps 1 |[a, b]| bf16::from_f32(a / b).to_f32().trunc());
-const POWER: Loops<'static, 2> = &loops!([f32 f64 i64 Complex32 Complex64] |[a, b]| a.to_the(b));
 
 #[op_impl(aten::floor_divide_, CPU)]
 fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
     divisible(this, other)?;
     in_place::<aten::floor_divide, aten::floor_divide_, _>(this, [None, Some(other)], FLOOR)
-}
-
-#[op_impl(aten::pow_, CPU)]
-fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
-    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, [None, Some(exponent)], POWER)
 }
 
 /// The loop of a rounded division, whose promotion is that of `floor_divide` in either case.

@@ -4,15 +4,15 @@
 #![allow(clippy::needless_bitwise_bool, reason = "a condition without branches becomes vector instructions")]
 
 mod activation;
+mod activation_backward;
 mod arithmetic;
-mod bounds;
-mod choice;
 mod comparison;
 mod complex;
+mod conditional;
 mod division;
-mod gates;
-mod gradients;
+mod glu;
 mod logic;
-mod rounding;
+mod min_max;
+mod power;
 pub mod special;
 mod unary;

@@ -6,25 +6,25 @@ use engine::math::special::polynomials::{self, Kind};
 use engine::math::special::{airy, bessel, gamma, normal};
 use engine::math::{Real, zeta};
 
-use crate::arithmetic::times_log;
+use crate::arithmetic::x_log_y;
 
 elementwise! {
     i0 => |[x]| by(x, bessel::i0);
-    igamma => |[a, x]| by_two(a, x, gamma::below);
-    igammac => |[a, x]| by_two(a, x, gamma::above);
-    special_log_ndtr => |[x]| by(x, normal::log_share);
+    igamma => |[a, x]| by_two(a, x, gamma::cdf);
+    igammac => |[a, x]| by_two(a, x, gamma::survival);
+    special_log_ndtr => |[x]| by(x, normal::log_cdf);
     special_ndtri => |[x]| by(x, normal::quantile);
     special_erfcx => |[x]| Real::erfcx(x);
-    special_entr => |[x]| if x < 0.0 { Real::log(0.0) } else { 0.0 - times_log(x, x, Real::log) };
-    special_xlog1py => |[a, b]| times_log(a, b, Real::log1p);
+    special_entr => |[x]| if x < 0.0 { Real::log(0.0) } else { 0.0 - x_log_y(x, x, Real::log) };
+    special_xlog1py => |[a, b]| x_log_y(a, b, Real::log1p);
     special_zeta => |[s, x]| by_two(s, x, zeta);
     special_i0e => |[x]| by(x, bessel::scaled_i0);
     special_i1 => |[x]| by(x, bessel::i1);
     special_i1e => |[x]| by(x, bessel::scaled_i1);
-    special_bessel_j0 => |[x]| by(x, |x| bessel::waves(x, libm::j0));
-    special_bessel_j1 => |[x]| by(x, |x| bessel::waves(x, libm::j1));
-    special_bessel_y0 => |[x]| by(x, |x| bessel::waves(x, libm::y0));
-    special_bessel_y1 => |[x]| by(x, |x| bessel::waves(x, libm::y1));
+    special_bessel_j0 => |[x]| by(x, |x| bessel::nan_at_infinity(x, libm::j0));
+    special_bessel_j1 => |[x]| by(x, |x| bessel::nan_at_infinity(x, libm::j1));
+    special_bessel_y0 => |[x]| by(x, |x| bessel::nan_at_infinity(x, libm::y0));
+    special_bessel_y1 => |[x]| by(x, |x| bessel::nan_at_infinity(x, libm::y1));
     special_modified_bessel_i0 => |[x]| by(x, bessel::i0);
     special_modified_bessel_i1 => |[x]| by(x, bessel::i1);
     special_modified_bessel_k0 => |[x]| by(x, |x| bessel::k(0.0, x));

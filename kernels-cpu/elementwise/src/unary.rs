@@ -1,22 +1,164 @@
-//! Elementwise functions of one operand that give numbers with a fraction.
+//! Functions of one number: signs, rounding, exponentials, logarithms, trigonometric functions and others.
 
 use std::f64::consts::PI;
 
-use dispatch_runtime::{Complex32, Complex64, DType, Element, Result};
+use dispatch_runtime::{Complex32, Complex64, DType, Element, Promotion, Result, Tensor, bf16, f16, op_impl};
 
-use engine::compute::{Field, Fraction, Precision, narrowed_complex, widened};
-use engine::elementwise::{Lanes, elementwise, loops};
+use crate::special::by;
+use engine::compute::{Compute, Field, Fraction, Ordered, Precision, narrowed_complex, widened};
+use engine::elementwise::{LoopInput, Loops, elementwise, loops, part};
+use engine::inlined::inlined;
 use engine::math::Real;
+
+elementwise! {
+    neg [few] => cheap negated;
+    sign [few] => |[x]| Ordered::signum(x);
+    sgn => |[x]| x.direction();
+    floor => |[x]| x.down();
+    ceil => |[x]| x.up();
+    trunc => |[x]| x.to_zero();
+    round => |[x]| x.to_nearest();
+    frac => |[x]| x - Real::trunc(x);
+    abs => by { abs_loops() };
+    round_decimals => by { round_loops(decimals) };
+    nan_to_num => by { nan_to_num_loops(this.dtype(), nan, posinf, neginf) };
+}
+
+fn abs_loops() -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
+    |dtype, loop_input: &mut LoopInput<'_, 1>| match dtype {
+        DType::C64 | DType::C128 => loops!([Complex32 Complex64] |[z]| Real::hypot(z.re, z.im))(dtype, loop_input),
+        _ => loops!([f32 f64 i32 i64] cheap magnitude)(dtype, loop_input),
+    }
+}
+
+trait Sign: Compute {
+    fn direction(self) -> Self;
+}
+
+inlined! {
+    impl Sign for f32, f64, i64 {
+        fn direction(self) -> Self = Ordered::signum(self);
+    }
+}
+
+impl Sign for Complex64 {
+    fn direction(self) -> Self {
+        let length = self.norm();
+        if length == 0.0 { Self::new(0.0, 0.0) } else { self / length }
+    }
+}
+
+impl Sign for Complex32 {
+    fn direction(self) -> Self {
+        narrowed_complex(widened(self).direction())
+    }
+}
+
+/// Rounding to an integer, which an integer is.
+trait Round {
+    fn down(self) -> Self;
+    fn up(self) -> Self;
+    fn to_zero(self) -> Self;
+    fn to_nearest(self) -> Self;
+}
+
+inlined! {
+    impl Round for i64 {
+        fn down(self) -> Self = self;
+        fn up(self) -> Self = self;
+        fn to_zero(self) -> Self = self;
+        fn to_nearest(self) -> Self = self;
+    }
+
+    impl Round for f32, f64 {
+        fn down(self) -> Self = Real::floor(self);
+        fn up(self) -> Self = Real::ceil(self);
+        fn to_zero(self) -> Self = Real::trunc(self);
+        fn to_nearest(self) -> Self = Real::round(self);
+    }
+}
+
+fn round_loops(decimals: i64) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
+    let places = i32::try_from(decimals.unsigned_abs()).unwrap_or(i32::MAX);
+    let (scale, is_left) = (10_f64.powi(places), decimals < 0);
+    loops!([f32 f64] |[x]| round_to(x, scale, is_left))
+}
+
+#[inline(always)]
+fn round_to<T: Fraction>(x: T, scale: f64, is_left: bool) -> T {
+    let scale = T::near(scale);
+    if is_left { Real::round(x / scale) * scale } else { Real::round(x * scale) / scale }
+}
+
+#[op_impl(aten::frexp, CPU)]
+fn frexp(_plan: &(), [mantissa, exponent]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    let either = |loops: Loops<'_, 1>| part::<aten::frexp, _>(Promotion::Common, [this], loops);
+    aten::copy_(mantissa, &either(&loops!([f32 f64] |[x]| by(x, |x| parts(x).0)))?, false)?;
+    aten::copy_(exponent, &either(&loops!([f32 f64] |[x]| by(x, |x| parts(x).1)))?, false)
+}
+
+/// A number from a half to one, and the exponent that goes with it; what is zero or not finite has none.
+fn parts(x: f64) -> (f64, f64) {
+    if !x.is_finite() {
+        return (x, 0.0);
+    }
+    let (mantissa, exponent) = libm::frexp(x);
+    (mantissa, exponent.into())
+}
+
+/// What stands in for what is not a number.
+trait NanReplacement: Compute {
+    fn or(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self;
+}
+
+inlined! {
+    impl NanReplacement for i64 {
+        fn or(self, _nan: f64, _above: Option<f64>, _below: Option<f64>) -> Self = self;
+    }
+
+    impl NanReplacement for f32, f64 {
+        fn or(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self = if Fraction::is_nan(self) {
+            Precision::near(nan)
+        } else if self == Self::INFINITY {
+            above.map_or(Self::MAX, Precision::near)
+        } else if self == Self::NEG_INFINITY {
+            below.map_or(Self::MIN, Precision::near)
+        } else {
+            self
+        };
+    }
+
+    impl NanReplacement for Complex32, Complex64 {
+        fn or(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self =
+            Self::new(self.re.or(nan, above, below), self.im.or(nan, above, below));
+    }
+}
+
+fn nan_to_num_loops(
+    dtype: DType,
+    nan: Option<f64>,
+    above: Option<f64>,
+    below: Option<f64>,
+) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
+    // What is computed in a wider type is bounded by its own.
+    let largest = match dtype {
+        DType::F16 => Some(f16::MAX.to_f64()),
+        DType::BF16 => Some(bf16::MAX.to_f64()),
+        _ => None,
+    };
+    let (above, below) = (above.or(largest), below.or_else(|| largest.map(|largest| -largest)));
+    loops!([f32 f64 i64 Complex32 Complex64] |[x]| x.or(nan.unwrap_or(0.0), above, below))
+}
 
 /// The loop of a function of real and of complex numbers.
 macro_rules! analytic {
     ($real:expr, $complex:expr $(, cheap $cheap:ident)?) => {
-        |dtype, lanes: &mut Lanes<'_, 1>| match dtype {
+        |dtype, loop_input: &mut LoopInput<'_, 1>| match dtype {
             DType::C64 | DType::C128 => {
-                complex(dtype, lanes, $complex);
+                complex(dtype, loop_input, $complex);
                 Ok(())
             }
-            _ => analytic!(@real $real $(, $cheap)?)(dtype, lanes).map_err(|_| ANALYTIC),
+            _ => analytic!(@real $real $(, $cheap)?)(dtype, loop_input).map_err(|_| ANALYTIC),
         }
     };
     (@real $real:expr) => { loops!([f32 f64] |[x]| $real(x)) };
@@ -26,11 +168,11 @@ macro_rules! analytic {
 const ANALYTIC: &[DType] = &[DType::F32, DType::F64, DType::C64, DType::C128];
 
 /// One loop for all functions of complex numbers: they are calls in any case.
-fn complex(dtype: DType, lanes: &mut Lanes<'_, 1>, f: fn(Complex64) -> Complex64) {
+fn complex(dtype: DType, loop_input: &mut LoopInput<'_, 1>, f: fn(Complex64) -> Complex64) {
     if dtype == Complex32::DTYPE {
-        lanes.run(move |[x]: [Complex32; 1]| narrowed_complex(f(widened(x))));
+        loop_input.run(move |[x]: [Complex32; 1]| narrowed_complex(f(widened(x))));
     } else {
-        lanes.run(move |[x]: [Complex64; 1]| f(x));
+        loop_input.run(move |[x]: [Complex64; 1]| f(x));
     }
 }
 
@@ -71,7 +213,7 @@ elementwise! {
     polygamma => by { polygamma_loops(n) };
 }
 
-fn polygamma_loops(order: i64) -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {
+fn polygamma_loops(order: i64) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
     #[expect(clippy::cast_precision_loss, reason = "beyond 170 there are no such numbers anyway")]
     let order = order as f64;
     loops!([f32 f64] |[x]| Real::polygamma(x, Precision::near(order)))
@@ -93,7 +235,7 @@ fn sine_over<T: Fraction>(x: T) -> T {
     if x == T::near(0.0) { T::near(1.0) } else { Real::sin(turn) / turn }
 }
 
-fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut Lanes<'_, 1>) -> Result<(), &'static [DType]> {
+fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
     // What is beyond an end stays there, so that it becomes NaN.
     let (low, high) = eps.map_or((f64::NEG_INFINITY, f64::INFINITY), |eps| (eps, 1.0 - eps));
     loops!([f32 f64] |[x]| logit(x, Precision::near(low), Precision::near(high)))

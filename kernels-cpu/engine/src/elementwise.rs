@@ -6,12 +6,12 @@
 //! cache's size, so there is one loop for each operator and type, and it is always the packed one.
 #![expect(unsafe_code, reason = "operands that are alike are said to be, to loops that rely on it")]
 
-pub mod ahead;
+mod fusible;
+mod fusion;
 mod gather;
-mod lanes;
 pub mod loop_nest;
-mod pass;
-mod row;
+mod operands;
+pub mod prefetch;
 mod transfer;
 mod transpose;
 
@@ -19,14 +19,14 @@ use dispatch_runtime::{
     DType, Element, Error, ErrorKind, Operand, Operands, Operation, Operator, Promotion, Result, Shape, Spec, Tensor,
 };
 
-pub use lanes::Lanes;
+pub use fusible::{Bound, Fusible, Kernel, fusible};
+pub use fusion::registers::{Cheap, lane};
 use loop_nest::LoopNest;
-pub use pass::registers::{Cheap, lane};
-pub use row::{Bound, Fusible, Kernel, fusible};
+pub use operands::LoopInput;
 pub use transfer::transfer;
 
 /// How an operator treats elements: runs its loop for a type to compute in, or names the types that it has loops for.
-pub type Loops<'a, const N: usize> = &'a dyn Fn(DType, &mut Lanes<'_, N>) -> Result<(), &'static [DType]>;
+pub type Loops<'a, const N: usize> = &'a dyn Fn(DType, &mut LoopInput<'_, N>) -> Result<(), &'static [DType]>;
 
 /// Computes a fresh tensor.
 #[inline]
@@ -195,7 +195,7 @@ impl Rule {
 
     /// # Safety
     ///
-    /// As [`Lanes::new`].
+    /// As [`LoopInput::new`].
     #[inline(always)]
     unsafe fn run<const N: usize>(
         &self,
@@ -206,8 +206,8 @@ impl Rule {
     ) -> Result<()> {
         let run = |looped| {
             // SAFETY: as the caller says.
-            let mut lanes = unsafe { Lanes::new(operands, computed, alike) };
-            loops(looped, &mut lanes)
+            let mut loop_input = unsafe { LoopInput::new(operands, computed, alike) };
+            loops(looped, &mut loop_input)
         };
         if are_few(computed, operands.read().iter().map(Operand::dtype)) && run(FEW).is_ok() {
             return Ok(());
@@ -246,19 +246,19 @@ fn is_like(tensor: &Tensor, other: &Tensor) -> bool {
 #[macro_export]
 macro_rules! loops {
     ([$($ty:ident)+] cheap $cheap:ident) => {
-        move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, _>| {
+        move |dtype, loop_input: &mut $crate::elementwise::LoopInput<'_, _>| {
             $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
-                lanes.run_cheap::<$ty, _>($crate::elementwise::Cheap::$cheap, &[], $crate::elementwise::lane::$cheap);
+                loop_input.run_cheap::<$ty, _>($crate::elementwise::Cheap::$cheap, &[], $crate::elementwise::lane::$cheap);
                 return Ok(());
             })+
             Err(&[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+][..])
         }
     };
     ([$($ty:ident)+] $(keeps $kept:literal)? |$elements:pat_param| $body:expr) => {
-        move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, _>| {
-            $(lanes.keeps($kept);)?
+        move |dtype, loop_input: &mut $crate::elementwise::LoopInput<'_, _>| {
+            $(loop_input.keeps($kept);)?
             $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
-                lanes.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; _]| $body);
+                loop_input.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; _]| $body);
                 return Ok(());
             })+
             Err(&[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+][..])
@@ -270,7 +270,7 @@ pub use loops;
 /// Kernels of elementwise operators, a line each: the operator, options, and what it does with elements, or which of the `cheap`
 /// functions does that. `by` makes the loop of the operator's arguments instead. The definition says the rest.
 ///
-/// `[few]` adds a loop for numbers of few bits, `[keeps 1]` says which operand [keeps](Lanes::keeps) what halves do not hold, and
+/// `[few]` adds a loop for numbers of few bits, `[keeps 1]` says which operand [keeps](LoopInput::keeps) what halves do not hold, and
 /// `[if check(this)]` looks at elements beforehand.
 #[macro_export]
 macro_rules! elementwise {
@@ -312,7 +312,7 @@ macro_rules! line {
             fn $name(
                 $($argument: $argument_ty),+
             ) -> ::dispatch_runtime::Result<
-                impl Fn(::dispatch_runtime::DType, &mut $crate::elementwise::Lanes<'_, INPUTS>)
+                impl Fn(::dispatch_runtime::DType, &mut $crate::elementwise::LoopInput<'_, INPUTS>)
                     -> ::std::result::Result<(), &'static [::dispatch_runtime::DType]> + use<>
             > {
                 $($check;)?
@@ -333,23 +333,23 @@ macro_rules! line {
     };
     (@loops $types:tt [] $operands:tt [by $loops:block]) => { Ok($loops) };
     (@loops [$($ty:ty),+] [$($kept:literal)?] $operands:tt $body:tt) => {
-        Ok(move |dtype, lanes: &mut $crate::elementwise::Lanes<'_, _>| {
-            $(lanes.keeps($kept);)?
+        Ok(move |dtype, loop_input: &mut $crate::elementwise::LoopInput<'_, _>| {
+            $(loop_input.keeps($kept);)?
             $(if dtype == <$ty as ::dispatch_runtime::Element>::DTYPE {
-                $crate::elementwise::line! { @run lanes $ty, $operands $body }
+                $crate::elementwise::line! { @run loop_input $ty, $operands $body }
                 return Ok(());
             })+
             Err(&[$(<$ty as ::dispatch_runtime::Element>::DTYPE),+][..])
         })
     };
-    (@run $lanes:ident $ty:ty, ($($tensor:ident),+; $($number:ident),*) [|$elements:pat_param| $body:expr]) => {
+    (@run $loop_input:ident $ty:ty, ($($tensor:ident),+; $($number:ident),*) [|$elements:pat_param| $body:expr]) => {
         $(let $number = <$ty as $crate::compute::Compute>::from_scalar($number.into());)*
-        $lanes.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; INPUTS]| $body);
+        $loop_input.run::<$ty, _>(#[inline(always)] move |$elements: [$ty; INPUTS]| $body);
     };
-    (@run $lanes:ident $ty:ty, ($($tensor:ident),+; $($number:ident),*) [cheap $cheap:ident]) => {
+    (@run $loop_input:ident $ty:ty, ($($tensor:ident),+; $($number:ident),*) [cheap $cheap:ident]) => {
         let numbers: &[::dispatch_runtime::Scalar] = &[$($number.into()),*];
         $(let $number = <$ty as $crate::compute::Compute>::from_scalar($number.into());)*
-        $lanes.run_cheap::<$ty, _>(
+        $loop_input.run_cheap::<$ty, _>(
             $crate::elementwise::Cheap::$cheap,
             numbers,
             #[inline(always)] move |[$($tensor),+]: [$ty; INPUTS]| $crate::elementwise::lane::$cheap([$($tensor),+ $(, $number)*]),

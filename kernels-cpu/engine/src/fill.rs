@@ -5,8 +5,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Element, operands};
 
 use crate::convert::conversion;
-use crate::moves::{GRAIN, Start};
-use crate::pool::over;
+use crate::data_movement::{BasePointer, GRAIN};
+use crate::thread_pool::parallel_for;
 
 /// Fills a tensor whose elements lie side by side.
 pub fn fill(out: &mut Tensor, value: Scalar) -> Result<()> {
@@ -22,10 +22,10 @@ fn fill_with<T: Element>(out: &mut Tensor, value: &[T; 1]) -> Result<()> {
     let operands = operands!(write out)?;
     let [to] = operands.written();
     assert!(to.geometry().is_dense(), "a tensor that is filled has no gaps");
-    let (start, size) = (Start(to.start()), to.dtype().size());
+    let (start, size) = (BasePointer(to.start()), to.dtype().size());
     let (convert, step) = (conversion(T::DTYPE, to.dtype()), size.cast_signed());
     let count = usize::try_from(to.geometry().count()).unwrap_or(0);
-    over(0..count, GRAIN, |piece| {
+    parallel_for(0..count, GRAIN, |piece| {
         let at = start.at(step * piece.start.cast_signed());
         // SAFETY: the elements lie side by side and the operand holds them; a piece's are its own.
         unsafe { convert(value.as_ptr().cast(), 0, at, step, piece.len()) };

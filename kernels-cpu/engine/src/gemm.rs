@@ -20,7 +20,7 @@ mod widened;
 pub use entry::Entry;
 pub use view::{Batch, BatchMut, Matrix, MatrixMut};
 
-use crate::pool;
+use crate::thread_pool;
 use dispatch_runtime::Arithmetic;
 use entry::Kind;
 
@@ -83,8 +83,8 @@ pub fn batched<T: Entry>(alpha: T::Sum, a: Batch<'_, T>, b: Batch<'_, T>, beta: 
     }
     let each = agree(a.get(0).sizes(), b.get(0).sizes(), c.sizes());
     // Where there are fewer products than threads, the threads work inside of each one.
-    let grain = if count < pool::threads_here() { count } else { GRAIN.div_ceil(each.max(1)) };
-    pool::over(0..count, grain, |piece| {
+    let grain = if count < thread_pool::threads_here() { count } else { GRAIN.div_ceil(each.max(1)) };
+    thread_pool::parallel_for(0..count, grain, |piece| {
         for index in piece {
             // SAFETY: every product is in one piece, and so is every entry of `c` in one product.
             let c = unsafe { c.get(index) };

@@ -16,15 +16,15 @@
 #[cfg(test)]
 use kernels_cpu as _;
 
+pub mod allocation;
 pub mod compute;
+pub mod contiguous;
 pub mod convert;
+pub mod data_movement;
 pub mod elementwise;
 pub mod fill;
 pub mod gemm;
 pub mod inlined;
 pub mod math;
-pub mod moves;
-pub mod numbers;
-pub mod packed;
-pub mod pool;
 pub mod reduce;
+pub mod thread_pool;

@@ -7,28 +7,28 @@
 //!
 //! On a concrete type the standard library's methods win over a trait's: write `Real::exp(x)`, not `x.exp()`.
 
-mod arc;
-mod circular;
 pub mod complex;
+mod double_precision;
 mod error_function;
 mod exponential;
 mod float;
 mod hyperbolic;
+mod inverse_trigonometric;
 mod logarithm;
 mod power;
-mod rare;
 pub mod special;
+mod trigonometric;
 #[cfg(test)]
-mod testing;
+mod ulp_error;
 mod vectorised;
 
-use arc::Arc as Inverse;
-use circular::{Anywhere, Circular};
+use double_precision::DoublePrecision;
+pub use double_precision::zeta;
 use error_function::ErrorFunction;
 use hyperbolic::Hyperbolic;
+use inverse_trigonometric::InverseTrigonometric;
 use power::Power;
-use rare::Rare;
-pub use rare::zeta;
+use trigonometric::{Trigonometric, TrigonometricAnyRange};
 pub use vectorised::vectorised;
 pub(crate) use vectorised::vectorised_loop;
 
@@ -47,7 +47,7 @@ pub use crate::inlined::vectorised;
 /// ```
 #[inline(always)]
 pub fn map_circular<T: Real>(block: &mut [T], near: impl Fn(T) -> T, exact: impl Fn(T) -> T) {
-    let limit = T::near(circular::NEAR);
+    let limit = T::near(trigonometric::NEAR);
     let far = block.iter().fold(false, |far, x| far | (x.magnitude() >= limit));
     if far {
         for x in block {
@@ -92,7 +92,7 @@ reals! {
     /// `e^self`
     exp() = exponential::exp;
     /// [`exp`](Self::exp) of what is not positive, and zero where that may be denormal.
-    decay() = exponential::decay;
+    exp_or_zero() = exponential::exp_or_zero;
     /// `2^self`
     exp2() = exponential::exp2;
     /// `e^self - 1`, exact near zero.
@@ -128,25 +128,25 @@ reals! {
     /// `self` times the share of a normal distribution that is below it.
     gelu() = ErrorFunction::gelu;
     /// The sine of any argument. Its branch keeps a loop from being packed: see [`map_circular`].
-    sin() = Anywhere::sin;
+    sin() = TrigonometricAnyRange::sin;
     /// The cosine of any argument; as [`sin`](Self::sin).
-    cos() = Anywhere::cos;
+    cos() = TrigonometricAnyRange::cos;
     /// The tangent of any argument; as [`sin`](Self::sin).
-    tan() = Anywhere::tan;
+    tan() = TrigonometricAnyRange::tan;
     /// The sine of an argument up to 2^20.
-    sin_near() = Circular::sin_near;
+    sin_near() = Trigonometric::sin_near;
     /// The cosine of an argument up to 2^20.
-    cos_near() = Circular::cos_near;
+    cos_near() = Trigonometric::cos_near;
     /// The tangent of an argument up to 2^20.
-    tan_near() = Circular::tan_near;
+    tan_near() = Trigonometric::tan_near;
     /// The inverse of [`sin`](Self::sin), NaN beyond one.
-    asin() = Inverse::asin;
+    asin() = InverseTrigonometric::asin;
     /// The inverse of [`cos`](Self::cos), NaN beyond one.
-    acos() = Inverse::acos;
+    acos() = InverseTrigonometric::acos;
     /// The inverse of [`tan`](Self::tan).
-    atan() = Inverse::atan;
+    atan() = InverseTrigonometric::atan;
     /// The angle of the point `(x, self)`.
-    atan2(x) = Inverse::atan2;
+    atan2(x) = InverseTrigonometric::atan2;
     /// `self` to a power. Packed in `f32` alone.
     pow(exponent) = Power::pow;
     /// `sqrt(self^2 + other^2)`, without overflow on the way.
@@ -174,11 +174,11 @@ reals! {
     /// The nearest integer, and the even one of two.
     round() = Self::round_ties_even;
     /// The inverse of [`erf`](Self::erf), one element at a time.
-    erfinv() = Rare::erfinv;
+    erfinv() = DoublePrecision::erfinv;
     /// The logarithm of the magnitude of the gamma function, one element at a time.
-    lgamma() = Rare::lgamma;
+    lgamma() = DoublePrecision::lgamma;
     /// The derivative of [`lgamma`](Self::lgamma), one element at a time.
-    digamma() = Rare::digamma;
+    digamma() = DoublePrecision::digamma;
     /// The derivative of [`digamma`](Self::digamma) of an order that is a whole number, one element at a time.
-    polygamma(order) = Rare::polygamma;
+    polygamma(order) = DoublePrecision::polygamma;
 }

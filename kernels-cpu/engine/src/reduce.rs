@@ -5,10 +5,10 @@
 //! several lanes, a kept one that is innermost is folded as rows into a row. Everything that wants its elements as one run - scans,
 //! sorts, softmax - is a function of [`lines`].
 
-pub mod extremes;
 mod fold;
+pub mod line_totals;
 mod lines;
-pub mod totals;
+pub mod min_max;
 mod walk;
 
 use dispatch_runtime::{DType, Dims, Element, ErrorKind, Geometry, Operation, Result, Tensor, operands};

@@ -1,5 +1,6 @@
 //! Tensors out of nothing.
 #![forbid(unsafe_code)]
 
-mod factory;
+mod constant;
+mod matrix;
 mod sequence;

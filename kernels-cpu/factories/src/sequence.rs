@@ -1,26 +1,24 @@
-//! Tensors that count.
+//! Evenly spaced numbers: `arange`, `linspace` and `logspace`.
 
-use std::ops::Range;
-
+use dispatch_runtime::Complex64;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{Complex64, Geometry};
 
+use engine::allocation::{reserve, usized};
 use engine::compute::Compute;
-use engine::fill::{fill, fill_in_order};
-use engine::numbers::{room, usized};
+use engine::fill::fill_in_order;
 
 #[op_impl(aten::arange_start_step, CPU)]
 fn arange_start_step(_plan: &(), out: &mut Tensor, start: Scalar, step: Scalar) -> Result<()> {
     let count = out.geometry().count();
     if out.dtype().is_floating() {
         let (start, step) = (f64::from_scalar(start), f64::from_scalar(step));
-        let mut numbers = room(usized(count))?;
+        let mut numbers = reserve(usized(count))?;
         #[expect(clippy::cast_precision_loss, reason = "counts are far below where floats skip numbers")]
         numbers.extend((0..count).map(|i| start + step * i as f64));
         return fill_in_order(out, &numbers);
     }
     let (start, step) = (i64::from_scalar(start), i64::from_scalar(step));
-    let mut numbers = room(usized(count))?;
+    let mut numbers = reserve(usized(count))?;
     numbers.extend((0..count).map(|i| start.wrapping_add(step.wrapping_mul(i))));
     fill_in_order(out, &numbers)
 }
@@ -40,7 +38,7 @@ fn spaced(out: &mut Tensor, start: Scalar, end: Scalar, base: Option<f64>) -> Re
     #[expect(clippy::cast_precision_loss, reason = "counts are far below where floats skip numbers")]
     let at = |i: i64| i as f64;
     let step = (end - start) / at((steps - 1).max(1));
-    let mut numbers = room::<Complex64>(usized(steps))?;
+    let mut numbers = reserve::<Complex64>(usized(steps))?;
     for i in 0..steps {
         numbers.push(power(if i < steps / 2 || steps == 1 {
             start + step * at(i)
@@ -62,34 +60,4 @@ fn linspace(_plan: &(), out: &mut Tensor, start: Scalar, end: Scalar) -> Result<
 #[op_impl(aten::logspace, CPU)]
 fn logspace(_plan: &(), out: &mut Tensor, start: Scalar, end: Scalar, base: f64) -> Result<()> {
     spaced(out, start, end, Some(base))
-}
-
-#[op_impl(aten::eye_m, CPU)]
-fn eye_m(_plan: &(), out: &mut Tensor, n: i64, m: i64) -> Result<()> {
-    fill(out, Scalar::Int(0))?;
-    if let Some(diagonal) = Geometry::strided(&[n.min(m)], &[m.saturating_add(1)], 0) {
-        engine::moves::copy(&mut out.restride(diagonal)?, &Tensor::from_slice(&[1_u8]))?;
-    }
-    Ok(())
-}
-
-#[op_impl(aten::tril_indices, CPU)]
-fn tril_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -> Result<()> {
-    let first = offset.saturating_neg().clamp(0, row);
-    triangle(out, first..row, col, |r| 0..r.saturating_add(offset).saturating_add(1).clamp(0, col))
-}
-
-#[op_impl(aten::triu_indices, CPU)]
-fn triu_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -> Result<()> {
-    let end = col.saturating_sub(offset).clamp(0, row);
-    triangle(out, 0..end, col, |r| r.saturating_add(offset).clamp(0, col)..col)
-}
-
-/// The rows are those in which there are columns, if there are any at all.
-fn triangle(out: &mut Tensor, rows: Range<i64>, width: i64, columns: impl Fn(i64) -> Range<i64>) -> Result<()> {
-    let mut places = room::<i64>(usized(out.geometry().count()))?;
-    let rows = if width == 0 { 0..0 } else { rows };
-    rows.clone().for_each(|row| places.extend(columns(row).map(|_| row)));
-    rows.for_each(|row| places.extend(columns(row)));
-    fill_in_order(out, &places)
 }

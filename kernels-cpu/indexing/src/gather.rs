@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Element, Geometry, Operand, Problem, operands};
 
+use engine::allocation::usized;
+use engine::data_movement::{BasePointer, ENOUGH, GRAIN, LINE, of_size, packed};
 use engine::elementwise::loop_nest::LoopNest;
-use engine::moves::{ENOUGH, GRAIN, LINE, Start, of_size, packed};
-use engine::numbers::usized;
-use engine::pool::{over, threads_here};
+use engine::thread_pool::{parallel_for, threads_here};
 
 /// Fills `out`, which has the sizes of the index, with the elements of `this` at positions of dimension `at`.
 ///
@@ -144,7 +144,7 @@ impl<'a> Walk<'a> {
         let line = if self.picked.geometry().strides()[cut] == 1 { LINE } else { 1 };
         let least = if apart { line } else { line.max(size.div_ceil(threads_here())) };
         let inside = AtomicBool::new(true);
-        over(0..size, (GRAIN / (count / size).max(1)).max(least), |piece| {
+        parallel_for(0..size, (GRAIN / (count / size).max(1)).max(least), |piece| {
             // SAFETY: as the caller says.
             if !unsafe { self.part::<W>(cut, piece, &f) } {
                 inside.store(false, Ordering::Relaxed);
@@ -168,7 +168,7 @@ impl<'a> Walk<'a> {
             }
             let first = i64::try_from(piece.start).unwrap_or(0) * strides[cut];
             let bytes = isize::try_from(first).unwrap_or(0) * operand.dtype().size().cast_signed();
-            (Geometry::strided(&sizes, &strides, 0), Start(operand.start().wrapping_offset(bytes)))
+            (Geometry::strided(&sizes, &strides, 0), BasePointer(operand.start().wrapping_offset(bytes)))
         };
         let ((Some(index), positions), (Some(beside), others), (Some(picked), start)) =
             (side(self.index, true), side(self.beside, true), side(self.picked, false))

@@ -6,12 +6,11 @@ use std::ops::Range;
 
 use aten::Indexed;
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, broadcast_strides};
+use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, broadcast_strides};
 
 use crate::gather::gathered;
-use crate::mask::Picked;
-use engine::moves::{self, Axis, Step, along, packed, viewed};
-use engine::numbers::usized;
+use engine::allocation::usized;
+use engine::data_movement::{self, Axis, Step, copy_along, packed, viewed};
 
 /// An index whose positions lie side by side.
 fn side_by_side(index: &Tensor) -> Result<Tensor> {
@@ -56,9 +55,9 @@ pub(crate) fn sizes_or_one(tensor: &Tensor) -> &[i64] {
 }
 
 /// Fills a tensor whose elements lie side by side with those at places of another.
-fn picked(out: &mut Tensor, this: &Tensor, places: Vec<i64>) -> Result<()> {
+pub(super) fn picked(out: &mut Tensor, this: &Tensor, places: Vec<i64>) -> Result<()> {
     let size = out.geometry().count();
-    along(out, this, &[Axis { size, to: Step::Stride(1), from: Step::Table(places) }])
+    copy_along(out, this, &[Axis { size, to: Step::Stride(1), from: Step::Table(places) }])
 }
 
 #[op_impl(aten::gather, CPU)]
@@ -103,7 +102,7 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
             part.1 += number * i64::try_from(TOGETHER).unwrap_or(0) * strides[at];
         }
         if let Some(part) = Geometry::strided(&part.0, &strides, part.1) {
-            along(&mut out.restride(part)?, this, &axes)?;
+            copy_along(&mut out.restride(part)?, this, &axes)?;
         }
     }
     Ok(())
@@ -128,7 +127,7 @@ impl<'a> Lists<'a> {
             if ready(list) {
                 return Ok(list.clone());
             }
-            moves::stretched("indices", list, DType::I64, &indexed.index_sizes)
+            data_movement::broadcast_contiguous("indices", list, DType::I64, &indexed.index_sizes)
         });
         Ok(Self { indexed, positions: positions.collect::<Result<_>>()? })
     }
@@ -182,108 +181,13 @@ fn index(plan: &Indexed, out: &mut Tensor, this: &Tensor) -> Result<()> {
         let axes: Vec<Axis> = steps.into_iter().map(|(size, from, to)| Axis { size, to, from }).collect();
         if out.geometry().count() > 0 {
             let start = out.geometry().offset() + i64::try_from(first).unwrap_or(0) * lists.width();
-            along(&mut out.restride(Geometry::contiguous(&[]).at(start))?, this, &axes)?;
+            copy_along(&mut out.restride(Geometry::contiguous(&[]).at(start))?, this, &axes)?;
         }
-    }
-    Ok(())
-}
-
-/// The positions of elements that are not zero, side by side for each dimension.
-fn nonzero_positions(this: &Tensor) -> Result<(Tensor, usize)> {
-    let (picked, rank) = (Picked::by(this)?, this.sizes().len());
-    let count = picked.count();
-    let sizes = [i64::try_from(rank).unwrap_or(0), i64::try_from(count).unwrap_or(i64::MAX)];
-    let mut columns = Spec::contiguous(DType::I64, &sizes).on(Device::CPU)?;
-    if count > 0 {
-        let mut columns = columns.write::<i64>()?;
-        for (dim, column) in columns.chunks_exact_mut(count).enumerate() {
-            picked.positions(dim, column)?;
-        }
-    }
-    Ok((columns, count))
-}
-
-#[op_impl(aten::nonzero, CPU)]
-fn nonzero(this: &Tensor) -> Result<Tensor> {
-    let (columns, _) = nonzero_positions(this)?;
-    let &[rank, count] = columns.sizes() else { return Ok(columns) };
-    viewed(&columns, &[count, rank], &[1, count], 0)
-}
-
-#[op_impl(aten::nonzero_static, CPU)]
-fn nonzero_static(_plan: &(), out: &mut Tensor, this: &Tensor, fill_value: i64) -> Result<()> {
-    let ((columns, count), rank) = (nonzero_positions(this)?, this.sizes().len());
-    let (mut rows, columns) = (out.write::<i64>()?, columns.read::<i64>()?);
-    rows.fill(fill_value);
-    for (row, to) in rows.chunks_exact_mut(rank.max(1)).take(count).enumerate() {
-        to.iter_mut().enumerate().for_each(|(dim, to)| *to = columns[dim * count + row]);
     }
     Ok(())
 }
 
 /// A tensor stretched to sizes to which it broadcasts.
-fn stretched(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+pub(super) fn expanded(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
     viewed(tensor, sizes, &broadcast_strides(tensor.geometry(), sizes), tensor.geometry().offset())
-}
-
-/// Where in memory the mask is true, among the elements of `this`; both have the same sizes.
-fn masked_places(this: &Tensor, mask: &Tensor) -> Result<Vec<i64>> {
-    let picked = Picked::by(mask)?;
-    if this.geometry().is_contiguous() {
-        return picked.places();
-    }
-    let (mut places, mut positions) = (vec![0; picked.count()], vec![0; picked.count()]);
-    for (dim, stride) in this.strides().iter().enumerate() {
-        picked.positions(dim, &mut positions)?;
-        places.iter_mut().zip(&positions).for_each(|(place, position)| *place += position * stride);
-    }
-    Ok(places)
-}
-
-#[op_impl(aten::masked_select, CPU)]
-fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
-    let (this, mask) = (stretched(this, plan)?, stretched(mask, plan)?);
-    if this.geometry().is_contiguous() {
-        return Picked::by(&mask)?.elements(&this);
-    }
-    let places = masked_places(&this, &mask)?;
-    let spec = Spec::contiguous(this.dtype(), &[i64::try_from(places.len()).unwrap_or(i64::MAX)]);
-    let mut out = spec.on(this.device())?;
-    picked(&mut out, &this, places)?;
-    Ok(out)
-}
-
-#[op_impl(aten::masked_scatter, CPU)]
-fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
-    let mask = stretched(mask, out.sizes())?;
-    let places = masked_places(out, &mask)?;
-    let size = i64::try_from(places.len()).unwrap_or(i64::MAX);
-    if source.geometry().count() < size {
-        return Err(BadArgument::count("source", source.sizes(), size..).because("the mask is true so often").into());
-    }
-    moves::copy(out, this)?;
-    let source = packed(source, source.dtype())?;
-    along(out, &source, &[Axis { size, to: Step::Table(places), from: Step::Stride(1) }])
-}
-
-#[op_impl(aten::one_hot, CPU)]
-fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
-    let classes = positions(this)?;
-    let largest = classes.iter().copied().max().unwrap_or(0);
-    let count = if num_classes == -1 { largest.saturating_add(1) } else { num_classes };
-    if let Some(&index) = classes.iter().find(|class| !(0..count).contains(*class)) {
-        return Err(BadArgument::new("self", Problem::Index { index, size: count }).into());
-    }
-    let mut sizes = Dims::from_slice(this.sizes());
-    sizes.push(count);
-    let mut out = Spec::contiguous(DType::I64, &sizes).on(this.device())?;
-    {
-        let mut rows = out.write::<i64>()?;
-        rows.fill(0);
-        let width = usize::try_from(count).unwrap_or(usize::MAX);
-        for (row, class) in rows.chunks_exact_mut(width.max(1)).zip(&classes) {
-            row[usize::try_from(*class).unwrap_or(0)] = 1;
-        }
-    }
-    Ok(out)
 }

@@ -1,10 +1,14 @@
 //! Elements by their places: gathered, picked, scattered.
 #![allow(clippy::needless_for_each, reason = "a short step at the end of a chain")]
 
-mod bags;
+pub mod combine;
+mod embedding;
+mod embedding_bag;
 mod gather;
 mod index;
+mod index_add;
+mod item;
 mod mask;
-pub mod scatter;
+mod scatter;
 mod search;
-mod segments;
+mod segment_reduce;

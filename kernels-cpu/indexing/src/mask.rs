@@ -3,17 +3,19 @@
 //! They are counted by the block first, so each block knows where among all of them its own begin, and threads can share the rest.
 #![expect(unsafe_code, reason = "places that were counted before")]
 
+use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Bool, DType, Dims, Operand, Read, Result, Spec, Tensor, operands};
 
-use engine::moves::{of_size, packed};
-use engine::numbers::usized;
-use engine::pool::{Lines, Shared, over};
+use crate::index::{expanded, picked};
+use engine::allocation::usized;
+use engine::data_movement::{self, Axis, Step, copy_along, of_size, packed, viewed};
+use engine::thread_pool::{DisjointSlices, Lines, parallel_for};
 
 /// The elements of a tensor that are not zero.
 ///
 /// Flags are looked at twice, to count and to pick, and must be the same both times: results are as many as were counted. So they are
 /// held from the first look to the last, or are a copy that nothing else reaches.
-pub(crate) struct Picked<'a> {
+pub(crate) struct MaskedPositions<'a> {
     flags: Flags<'a>,
     sizes: Dims,
     /// How many come before each block, and how many there are.
@@ -39,7 +41,7 @@ const BLOCK: usize = 1 << 12;
 /// How many blocks are worth a thread.
 const GRAIN: usize = 8;
 
-impl<'a> Picked<'a> {
+impl<'a> MaskedPositions<'a> {
     pub(crate) fn by(mask: &'a Tensor) -> Result<Self> {
         let flags = if mask.dtype() == DType::Bool && mask.geometry().is_contiguous() {
             Flags::Held(mask.read::<Bool>()?)
@@ -69,9 +71,9 @@ impl<'a> Picked<'a> {
 
     /// Writes what `fill` makes of their places, a block of neighbours at a time. The last dimension counts fastest.
     pub(crate) fn write<T: Send>(&self, out: &mut [T], fill: impl Fn(&[usize], &mut [T]) + Sync) -> Result<()> {
-        let out = Shared::new(&mut out[..self.count()]);
+        let out = DisjointSlices::new(&mut out[..self.count()]);
         self.flags.with(|flags| {
-            over(0..self.starts.len() - 1, GRAIN, |blocks| {
+            parallel_for(0..self.starts.len() - 1, GRAIN, |blocks| {
                 let mut places = vec![0; BLOCK];
                 for block in blocks {
                     let flags = &flags[block * BLOCK..flags.len().min((block + 1) * BLOCK)];
@@ -155,4 +157,77 @@ impl<'a> Picked<'a> {
             }
         })
     }
+}
+
+/// The positions of elements that are not zero, side by side for each dimension.
+fn nonzero_positions(this: &Tensor) -> Result<(Tensor, usize)> {
+    let (picked, rank) = (MaskedPositions::by(this)?, this.sizes().len());
+    let count = picked.count();
+    let sizes = [i64::try_from(rank).unwrap_or(0), i64::try_from(count).unwrap_or(i64::MAX)];
+    let mut columns = Spec::contiguous(DType::I64, &sizes).on(Device::CPU)?;
+    if count > 0 {
+        let mut columns = columns.write::<i64>()?;
+        for (dim, column) in columns.chunks_exact_mut(count).enumerate() {
+            picked.positions(dim, column)?;
+        }
+    }
+    Ok((columns, count))
+}
+
+#[op_impl(aten::nonzero, CPU)]
+fn nonzero(this: &Tensor) -> Result<Tensor> {
+    let (columns, _) = nonzero_positions(this)?;
+    let &[rank, count] = columns.sizes() else { return Ok(columns) };
+    viewed(&columns, &[count, rank], &[1, count], 0)
+}
+
+#[op_impl(aten::nonzero_static, CPU)]
+fn nonzero_static(_plan: &(), out: &mut Tensor, this: &Tensor, fill_value: i64) -> Result<()> {
+    let ((columns, count), rank) = (nonzero_positions(this)?, this.sizes().len());
+    let (mut rows, columns) = (out.write::<i64>()?, columns.read::<i64>()?);
+    rows.fill(fill_value);
+    for (row, to) in rows.chunks_exact_mut(rank.max(1)).take(count).enumerate() {
+        to.iter_mut().enumerate().for_each(|(dim, to)| *to = columns[dim * count + row]);
+    }
+    Ok(())
+}
+
+/// Where in memory the mask is true, among the elements of `this`; both have the same sizes.
+fn masked_places(this: &Tensor, mask: &Tensor) -> Result<Vec<i64>> {
+    let picked = MaskedPositions::by(mask)?;
+    if this.geometry().is_contiguous() {
+        return picked.places();
+    }
+    let (mut places, mut positions) = (vec![0; picked.count()], vec![0; picked.count()]);
+    for (dim, stride) in this.strides().iter().enumerate() {
+        picked.positions(dim, &mut positions)?;
+        places.iter_mut().zip(&positions).for_each(|(place, position)| *place += position * stride);
+    }
+    Ok(places)
+}
+
+#[op_impl(aten::masked_select, CPU)]
+fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
+    let (this, mask) = (expanded(this, plan)?, expanded(mask, plan)?);
+    if this.geometry().is_contiguous() {
+        return MaskedPositions::by(&mask)?.elements(&this);
+    }
+    let places = masked_places(&this, &mask)?;
+    let spec = Spec::contiguous(this.dtype(), &[i64::try_from(places.len()).unwrap_or(i64::MAX)]);
+    let mut out = spec.on(this.device())?;
+    picked(&mut out, &this, places)?;
+    Ok(out)
+}
+
+#[op_impl(aten::masked_scatter, CPU)]
+fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
+    let mask = expanded(mask, out.sizes())?;
+    let places = masked_places(out, &mask)?;
+    let size = i64::try_from(places.len()).unwrap_or(i64::MAX);
+    if source.geometry().count() < size {
+        return Err(BadArgument::count("source", source.sizes(), size..).because("the mask is true so often").into());
+    }
+    data_movement::copy(out, this)?;
+    let source = packed(source, source.dtype())?;
+    copy_along(out, &source, &[Axis { size, to: Step::Table(places), from: Step::Stride(1) }])
 }

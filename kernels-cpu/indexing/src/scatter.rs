@@ -1,18 +1,14 @@
 //! Elements put where positions say.
 
-mod reduce;
-mod rows;
-
 use aten::{Reduce, ReduceAt};
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
 
+use crate::combine::{CombineTarget, ready, reduced};
 use crate::gather::put;
 use crate::index::{Negative, inside, positions, sizes_or_one};
+use engine::data_movement::{Axis, Step, copy, viewed};
 use engine::fill::fill;
-use engine::moves::{Axis, Step, copy, viewed};
-use reduce::{Way, reduced};
-pub use reduce::{ready, summed};
 
 #[op_impl(aten::scatter_src, CPU)]
 fn scatter_src(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
@@ -27,7 +23,7 @@ fn scatter_value(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, 
 }
 
 /// One number beside every position of an index.
-fn repeated(number: &Tensor, index: &Tensor) -> Result<Tensor> {
+pub(super) fn repeated(number: &Tensor, index: &Tensor) -> Result<Tensor> {
     corner(number, index.sizes(), &vec![0; index.sizes().len()])
 }
 
@@ -39,12 +35,12 @@ fn scattered(
 ) -> Result<()> {
     let from = ready(src)?;
     let Some(line) = line_of(index, at)? else {
-        return reduced(out, this, &from, &Way::Index(at, index), how, include);
+        return reduced(out, this, &from, &CombineTarget::Index(at, index), how, include);
     };
     let list = list_of(this, at, &line, Negative::IsOutside)?;
     let from = corner(&from, index.sizes(), from.strides())?;
     let axes = rows(&from, at, &list, out.strides());
-    reduced(out, this, &from, &Way::Along(&axes), how, include)
+    reduced(out, this, &from, &CombineTarget::Along(&axes), how, include)
 }
 
 /// What an index says along a dimension, if it says so at several places beside it and never otherwise.
@@ -68,7 +64,7 @@ fn scatter_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tens
 #[op_impl(aten::scatter_value_reduce, CPU)]
 fn scatter_value_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
     let number = ready(&one(value, this.dtype())?)?;
-    reduced(out, this, &repeated(&number, index)?, &Way::Index(plan.dim, index), plan.reduce, true)
+    reduced(out, this, &repeated(&number, index)?, &CombineTarget::Index(plan.dim, index), plan.reduce, true)
 }
 
 #[op_impl(aten::scatter_add, CPU)]
@@ -82,14 +78,14 @@ fn scatter_reduce_two(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
 }
 
 /// One number of a dtype, to be read again and again.
-fn one(value: Scalar, dtype: DType) -> Result<Tensor> {
+pub(super) fn one(value: Scalar, dtype: DType) -> Result<Tensor> {
     let mut out = Spec::contiguous(dtype, &[]).on(Device::CPU)?;
     fill(&mut out, value)?;
     Ok(out)
 }
 
 /// The dimensions of `source`, with a table on the side that is written, whose strides these are.
-fn rows(source: &Tensor, at: usize, list: &[i64], strides: &[i64]) -> Vec<Axis> {
+pub(super) fn rows(source: &Tensor, at: usize, list: &[i64], strides: &[i64]) -> Vec<Axis> {
     let axes = sizes_or_one(source).iter().enumerate().map(|(dim, &size)| {
         let from = Step::Stride(source.strides().get(dim).copied().unwrap_or(1));
         let stride = strides.get(dim).copied().unwrap_or(1);
@@ -103,7 +99,7 @@ fn rows(source: &Tensor, at: usize, list: &[i64], strides: &[i64]) -> Vec<Axis> 
     axes.collect()
 }
 
-fn list_of(this: &Tensor, at: usize, index: &Tensor, negative: Negative) -> Result<Vec<i64>> {
+pub(super) fn list_of(this: &Tensor, at: usize, index: &Tensor, negative: Negative) -> Result<Vec<i64>> {
     let mut list = positions(index)?;
     inside("index", &mut list, this.sizes().get(at).copied().unwrap_or(1), negative)?;
     Ok(list)

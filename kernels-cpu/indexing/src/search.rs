@@ -3,11 +3,11 @@
 use std::hint::select_unpredictable;
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, Geometry, Problem, operands, result_dtype};
+use dispatch_runtime::{BadArgument, Problem, operands, result_dtype};
 
+use engine::allocation::usized;
 use engine::convert::computed_in;
-use engine::moves::packed;
-use engine::numbers::usized;
+use engine::data_movement::packed;
 use engine::reduce::lines;
 
 #[op_impl(aten::searchsorted, CPU)]
@@ -93,14 +93,4 @@ fn marked<T: Number>(out: &mut Tensor, elements: &Tensor, mark: impl Fn(T) -> bo
     let mut marks = out.write::<dispatch_runtime::Bool>()?;
     marks.iter_mut().zip(elements.read::<T>()?.iter()).for_each(|(to, element)| *to = mark(*element).into());
     Ok(())
-}
-
-#[op_impl(aten::_local_scalar_dense, CPU)]
-fn local_scalar_dense(this: &Tensor) -> Result<Scalar> {
-    if this.geometry().count() == 0 {
-        return Err(BadArgument::count("self", this.sizes(), 1..).into());
-    }
-    // One place, whatever is beside it.
-    let first = Geometry::strided(&[], &[], this.geometry().offset()).unwrap_or_else(|| this.geometry().clone());
-    Ok(this.restride(first)?.to_scalar()?)
 }

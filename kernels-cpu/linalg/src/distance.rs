@@ -3,11 +3,11 @@
 use aten::Distances;
 use dispatch_runtime::prelude::*;
 
+use engine::allocation::usized;
 use engine::compute::Fraction;
+use engine::contiguous::{broadcast_contiguous, computed, fill, packed};
 use engine::math::{Real, vectorised};
-use engine::numbers::usized;
-use engine::packed::{computed, fill, packed, stretched};
-use engine::pool::Lines;
+use engine::thread_pool::Lines;
 
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 14;
@@ -64,7 +64,7 @@ impl<T: Fraction> Norm<T> {
     }
 
     /// Adds to the gradient of one end of a distance.
-    fn pull(self, to: &mut [T], [here, there]: [&[T]; 2], grad: T, distance: T) {
+    fn add_gradient(self, to: &mut [T], [here, there]: [&[T]; 2], grad: T, distance: T) {
         for ((to, &a), &b) in to.iter_mut().zip(here).zip(there) {
             *to = *to + grad * self.slope(a - b, distance);
         }
@@ -103,7 +103,7 @@ impl<T: Fraction> Pair<T> {
         let outer = &result[..result.len() - 2];
         let wide = |x: &Tensor| [outer, &x.sizes()[x.sizes().len() - 2..]].concat();
         let [height, breadth] = [2, 1].map(|last| usized(result[result.len() - last]));
-        let (rows, columns) = (stretched::<T>(x1, &wide(x1))?, stretched::<T>(x2, &wide(x2))?);
+        let (rows, columns) = (broadcast_contiguous::<T>(x1, &wide(x1))?, broadcast_contiguous::<T>(x2, &wide(x2))?);
         Ok(Self { rows, columns, height, breadth, width: usized(x1.sizes()[x1.sizes().len() - 1]) })
     }
 
@@ -147,7 +147,7 @@ fn _cdist_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
                 line.fill(T::default());
                 let (row, columns) = pair.row(at);
                 for (column, pair) in (at * pair.breadth..).zip(columns) {
-                    norm.pull(line, [row, pair], grad[column], distances[column]);
+                    norm.add_gradient(line, [row, pair], grad[column], distances[column]);
                 }
             });
             Ok(())
@@ -190,7 +190,7 @@ fn _pdist_backward(_plan: &(), out: &mut Tensor, grad: &Tensor, this: &Tensor, p
                 for there in (0..rows).filter(|&there| there != here) {
                     let (low, high) = (here.min(there), here.max(there));
                     let pair = first(low, rows) + high - low - 1;
-                    norm.pull(line, [row(here), row(there)], grad[pair], distances[pair]);
+                    norm.add_gradient(line, [row(here), row(there)], grad[pair], distances[pair]);
                 }
             });
             Ok(())

@@ -5,9 +5,9 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex32, Complex64, DType, ErrorKind, Operand, Operands, Operator, Spec, bf16, f16};
 
 use engine::compute::Compute;
+use engine::contiguous::{broadcast_contiguous, computed, fill, packed};
+use engine::data_movement::{copy, viewed};
 use engine::gemm::{Batch, BatchMut, Entry, Matrix, MatrixMut, batched, gemm};
-use engine::moves::{copy, viewed};
-use engine::packed::{computed, fill, packed, stretched};
 
 const ONE: Scalar = Scalar::Int(1);
 const ZERO: Scalar = Scalar::Int(0);
@@ -66,7 +66,7 @@ fn addbmm(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let mut beta = start(out, this, beta)?;
     if batch1.geometry().count() == 0 || batch2.geometry().count() == 0 {
         // A product over nothing scales what is there, once, of however many matrices.
-        let (rows, columns) = (none(batch1, 0, 1)?, none(batch2, 2, 1)?);
+        let (rows, columns) = (empty_matrix(batch1, 0, 1)?, empty_matrix(batch2, 2, 1)?);
         return product(operator, out, As::Matrix, [("batch1", &rows), ("batch2", &columns)], alpha, beta);
     }
     for item in 0..batch1.sizes()[0] {
@@ -85,7 +85,7 @@ fn select(batch: &Tensor, item: i64) -> Result<Tensor> {
 }
 
 /// A matrix of which one side has no length: the rows of the first operand, or the columns of the second.
-fn none(batch: &Tensor, inner: usize, kept: usize) -> Result<Tensor> {
+fn empty_matrix(batch: &Tensor, inner: usize, kept: usize) -> Result<Tensor> {
     let sizes = if inner == 0 { [batch.sizes()[kept], 0] } else { [0, batch.sizes()[inner]] };
     Spec::contiguous(batch.dtype(), &sizes).on(batch.device())
 }
@@ -110,7 +110,7 @@ fn outer<T: Compute>(
 ) -> Result<()> {
     let (down, across) = (packed::<T>(vectors[0])?, packed::<T>(vectors[1])?);
     let (beta, alpha) = (T::from_scalar(beta), T::from_scalar(alpha));
-    let own = if beta == T::ZERO { Vec::new() } else { stretched::<T>(this, out.sizes())? };
+    let own = if beta == T::ZERO { Vec::new() } else { broadcast_contiguous::<T>(this, out.sizes())? };
     fill(out, |out: &mut [T]| {
         if across.is_empty() {
             return Ok(());
@@ -215,9 +215,9 @@ factors! { f32: f32, f64: f64, f16: f32, bf16: f32, Complex32: Complex32, Comple
 #[inline]
 unsafe fn multiply<T: Factor>(operands: &Operands<'_, 1, 2>, first_as: As, alpha: T::Sum, beta: T::Sum) {
     let ([out], [first, second]) = (operands.written(), operands.read());
-    let (a_sizes, a_strides) = face(first, first_as);
-    let (b_sizes, b_strides) = face(second, As::Matrix);
-    let (c_sizes, c_strides) = face(out, As::Matrix);
+    let (a_sizes, a_strides) = as_matrices(first, first_as);
+    let (b_sizes, b_strides) = as_matrices(second, As::Matrix);
+    let (c_sizes, c_strides) = as_matrices(out, As::Matrix);
     let starts = (first.start().cast::<T>(), second.start().cast::<T>(), out.start().cast::<T>());
     // SAFETY: geometries stay inside of storages, which the operands hold; `take` refuses a written tensor that shares memory with itself
     // or with parts of others; the rest is as the caller says.
@@ -236,7 +236,7 @@ unsafe fn multiply<T: Factor>(operands: &Operands<'_, 1, 2>, first_as: As, alpha
 
 /// A tensor as a batch of matrices.
 #[inline]
-fn face(operand: &Operand<'_>, seen: As) -> ([usize; 3], [isize; 3]) {
+fn as_matrices(operand: &Operand<'_>, seen: As) -> ([usize; 3], [isize; 3]) {
     #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "what lies in memory can be counted")]
     let size = |size: i64| size as usize;
     #[expect(clippy::cast_possible_truncation, reason = "as above")]

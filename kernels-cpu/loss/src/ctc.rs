@@ -7,23 +7,23 @@ use aten::Labelling;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Problem};
 
-use engine::numbers::usized;
-use engine::packed::{Packed, fill, packed};
-use engine::packed::{elements, write};
-use engine::pool::Lines;
+use engine::allocation::usized;
+use engine::contiguous::{Contiguous, fill, packed};
+use engine::contiguous::{elements, write};
+use engine::thread_pool::Lines;
 
 /// What is impossible.
 const NEVER: f64 = f64::NEG_INFINITY;
 
 /// The logarithm of the sum of exponentials.
-fn either(logs: [f64; 3]) -> f64 {
+fn log_add_exp(logs: [f64; 3]) -> f64 {
     let most = logs.into_iter().fold(NEVER, f64::max);
     if most == NEVER { NEVER } else { most + logs.iter().map(|log| (log - most).exp()).sum::<f64>().ln() }
 }
 
 /// The sequences of a batch.
 struct Sequences<'a> {
-    probs: Packed<'a, f64>,
+    probs: Contiguous<'a, f64>,
     /// The class of each state, of each sequence.
     states: Vec<Vec<usize>>,
     steps: Vec<usize>,
@@ -73,7 +73,7 @@ impl<'a> Sequences<'a> {
             for (state, &class) in states.iter().enumerate() {
                 let back = |by: usize| state.checked_sub(by).map_or(NEVER, |from| before[from]);
                 let skips = state >= 2 && states[state - 2] != class;
-                here[state] = either([before[state], back(1), if skips { back(2) } else { NEVER }]) + probs[class];
+                here[state] = log_add_exp([before[state], back(1), if skips { back(2) } else { NEVER }]) + probs[class];
             }
         }
     }
@@ -90,7 +90,7 @@ impl<'a> Sequences<'a> {
                 let rest = if last && state + 2 >= states.len() {
                     0.0
                 } else {
-                    either([after[state], on(1), if skips { on(2) } else { NEVER }])
+                    log_add_exp([after[state], on(1), if skips { on(2) } else { NEVER }])
                 };
                 here[state] = rest + probs[class];
             }
@@ -107,7 +107,7 @@ impl<'a> Sequences<'a> {
             None => f64::INFINITY,
             Some(step) => {
                 let end = &alphas[step * width..][..width];
-                -either([end[last], last.checked_sub(1).map_or(NEVER, |before| end[before]), NEVER])
+                -log_add_exp([end[last], last.checked_sub(1).map_or(NEVER, |before| end[before]), NEVER])
             }
         }
     }
@@ -144,7 +144,7 @@ fn _ctc_loss_backward(plan: &Labelling, out: &mut Tensor, _: ...) -> Result<()> 
         sequences.backwards(sequence, |step, betas| {
             likely.fill(NEVER);
             for ((&class, &beta), &alpha) in sequences.states[sequence].iter().zip(betas).zip(&alphas[step * width..]) {
-                likely[class] = either([likely[class], alpha + beta, NEVER]);
+                likely[class] = log_add_exp([likely[class], alpha + beta, NEVER]);
             }
             let probs = sequences.probs(sequence, step);
             for ((to, &likely), &log) in gradient[step * classes..].iter_mut().zip(&likely).zip(probs) {

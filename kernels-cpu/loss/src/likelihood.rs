@@ -3,12 +3,12 @@
 use aten::{Likelihood, Reduction};
 use dispatch_runtime::{Arithmetic, BadArgument, Problem, Result, Tensor, op_impl};
 
+use engine::allocation::usized;
 use engine::compute::Precision;
-use engine::numbers::usized;
-use engine::packed::fill;
-use engine::packed::{elements, write};
-use engine::pool::Lines;
+use engine::contiguous::fill;
+use engine::contiguous::{elements, write};
 use engine::reduce::computed;
+use engine::thread_pool::Lines;
 
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 15;

@@ -3,9 +3,9 @@
 use aten::{Margins, Reduction};
 use dispatch_runtime::{BadArgument, Problem, Result, Scalar, Tensor, op_impl};
 
-use engine::packed::{elements, write};
-use engine::packed::{fill, packed};
-use engine::pool::Lines;
+use engine::contiguous::{elements, write};
+use engine::contiguous::{fill, packed};
+use engine::thread_pool::Lines;
 
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 13;

@@ -7,7 +7,7 @@ use dispatch_runtime::{BadArgument, Bool, DType, Operation, Promotion, Result, S
 
 use super::reduced;
 use engine::compute::Fraction;
-use engine::elementwise::{Lanes, fresh, loops, part, part_into};
+use engine::elementwise::{LoopInput, fresh, loops, part, part_into};
 use engine::inlined::inlined;
 use engine::math::Real;
 use engine::reduce::{Fold, computed, fold_into};
@@ -17,7 +17,7 @@ fn loss<O: Operation, const N: usize>(
     reduction: Reduction,
     out: &mut Tensor,
     inputs: [&Tensor; N],
-    loops: impl Fn(DType, &mut Lanes<'_, N>) -> Result<(), &'static [DType]>,
+    loops: impl Fn(DType, &mut LoopInput<'_, N>) -> Result<(), &'static [DType]>,
 ) -> Result<()> {
     if reduction == Reduction::None {
         return part_into::<O, _>(Promotion::Common, out, inputs, &loops);

@@ -4,7 +4,7 @@ use dispatch_runtime::{Operation, Result, Tensor, op_impl, operands};
 
 use engine::compute::joined;
 use engine::math::{Real, vectorised};
-use engine::reduce::totals::{DEPTH, Fraction, LANES, filled, highest, total};
+use engine::reduce::line_totals::{DEPTH, Fraction, LANES, filled, highest, total};
 use engine::reduce::{computed, lines, marked};
 
 /// What is computed of a line.

@@ -62,7 +62,7 @@ fn randperm(_plan: &(), out: &mut Tensor, n: i64, generator: Option<&Generator>)
     } else {
         shuffle::<i64>(&mut order.write()?, &numbers.read()?, 0..);
     }
-    engine::moves::copy(out, &order)
+    engine::data_movement::copy(out, &order)
 }
 
 fn shuffle<T>(order: &mut [T], numbers: &[i64], positions: impl Iterator<Item = T>) {

@@ -5,21 +5,21 @@
 #![allow(clippy::needless_range_loop, reason = "several arrays have one index")]
 #![expect(unsafe_code, reason = "places that a loop nest checked")]
 
-mod coin;
-mod continuous;
-mod draws;
-mod drops;
+mod bernoulli;
+mod distributions;
+mod dropout;
 mod integers;
-mod shaped;
+mod multinomial;
+mod tensor_parameters;
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Operands, Problem, Spec, philox};
 
 use engine::convert::conversion;
+use engine::data_movement::BasePointer;
 use engine::elementwise::transfer;
 use engine::math::vectorised;
-use engine::moves::Start;
-use engine::pool::over;
+use engine::thread_pool::parallel_for;
 
 const GROUP: usize = Generator::GROUP;
 
@@ -70,8 +70,8 @@ fn filled_in_order<T: Element, const N: usize>(
     };
     let groups = count.div_ceil(N * GROUP);
     let (seed, first) = generator.reserve((groups * GROUP) as u64);
-    let (convert, size, start) = (conversion(T::DTYPE, dtype), dtype.size(), Start(to.start()));
-    over(0..groups, GRAIN, |piece| {
+    let (convert, size, start) = (conversion(T::DTYPE, dtype), dtype.size(), BasePointer(to.start()));
+    parallel_for(0..groups, GRAIN, |piece| {
         for group in piece {
             let at = group * N * GROUP;
             let rows = make(&words(seed, first.wrapping_add((group * GROUP) as u64)), at);

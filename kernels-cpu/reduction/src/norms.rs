@@ -7,8 +7,8 @@ use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element, Reduced, Resul
 use engine::compute::Precision;
 use engine::inlined::inlined;
 use engine::math::{Real, vectorised};
-use engine::reduce::extremes::{Ordered, larger, smaller};
-use engine::reduce::totals::{self, Fraction};
+use engine::reduce::line_totals::{self, Fraction};
+use engine::reduce::min_max::{Ordered, larger, smaller};
 use engine::reduce::{Fold, computed, fold_into, kept, lines};
 
 /// A number with a magnitude.
@@ -129,8 +129,8 @@ fn complex_log_sum_exp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tens
 }
 
 fn log_sum_exp<T: Fraction>(line: &[T]) -> T {
-    let highest = totals::highest(line);
+    let highest = line_totals::highest(line);
     let shift = if Real::abs(highest) == T::HIGHEST { T::ZERO } else { highest };
-    let sum = vectorised!(totals::total([line], [T::LOWEST], |[x]| Real::exp(x.minus(shift))));
+    let sum = vectorised!(line_totals::total([line], [T::LOWEST], |[x]| Real::exp(x.minus(shift))));
     Real::log(sum).plus(shift)
 }

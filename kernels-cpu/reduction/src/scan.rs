@@ -2,11 +2,11 @@
 
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, Operation, Result, Scalar, Tensor, op_impl, operands};
 
-use crate::sums::Wide;
+use crate::sums::Accumulate;
 use engine::compute::Compute;
 use engine::math::Real;
 use engine::math::complex::log_sum;
-use engine::reduce::extremes::Ordered;
+use engine::reduce::min_max::Ordered;
 use engine::reduce::{computed, lines, marked};
 
 /// Running sums or products, kept in the wider type.
@@ -15,7 +15,7 @@ fn scanned<O: Operation>(out: &mut Tensor, this: &Tensor, dim: usize, product: b
     let operands = operands!(write out; read this)?;
     computed!(O, dtype, T: [f32, f64, i64, Complex32, Complex64] => {
         lines(&dims, &operands, |_, [line]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
-            let mut running = <T as Wide>::Wide::from_scalar(Scalar::Int(i64::from(product)));
+            let mut running = <T as Accumulate>::Accumulator::from_scalar(Scalar::Int(i64::from(product)));
             for (out, &value) in out.iter_mut().zip(line) {
                 running = if product { running.times(value.widen()) } else { running.plus(value.widen()) };
                 *out = T::over(running, 1.0);
@@ -40,7 +40,7 @@ fn logcumsumexp(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let (dims, dtype) = (marked(this.sizes().len(), *plan), out.dtype());
     let operands = operands!(write out; read this)?;
     computed!(aten::logcumsumexp, dtype, T: [f32, f64, Complex32, Complex64] => {
-        type Wider = <T as Wide>::Wide;
+        type Wider = <T as Accumulate>::Accumulator;
         lines(&dims, &operands, |_, [line]: [&[Wider]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {
             let mut running = Wider::from_scalar(Scalar::Float(f64::NEG_INFINITY));
             for (out, &value) in out.iter_mut().zip(line) {

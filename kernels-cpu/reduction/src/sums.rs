@@ -7,23 +7,23 @@ use dispatch_runtime::{Arithmetic, Bool, Complex32, Complex64, Reduced, Result, 
 
 use engine::compute::Compute;
 use engine::inlined::inlined;
-use engine::reduce::extremes::Ordered;
+use engine::reduce::min_max::Ordered;
 use engine::reduce::{Fold, MOST_IN_A_LANE, computed, fold_into};
 
 /// What sums of this type are kept in.
-pub(crate) trait Wide: Compute {
-    type Wide: Compute;
+pub(crate) trait Accumulate: Compute {
+    type Accumulator: Compute;
 
-    fn widen(self) -> Self::Wide;
+    fn widen(self) -> Self::Accumulator;
 
     /// The sum, divided where the type has a fraction.
-    fn over(sum: Self::Wide, count: f64) -> Self;
+    fn over(sum: Self::Accumulator, count: f64) -> Self;
 }
 
 macro_rules! wide {
     ($($ty:ty as $wide:ty: |$x:ident| $widen:expr, |$sum:ident, $count:ident| $over:expr;)*) => {$(
-        impl Wide for $ty {
-            type Wide = $wide;
+        impl Accumulate for $ty {
+            type Accumulator = $wide;
 
             #[inline(always)]
             fn widen(self) -> $wide {
@@ -61,17 +61,17 @@ struct Product<T>(PhantomData<T>);
 struct Count;
 
 inlined! {
-    impl[T: Wide + Sync, F: Fn(T) -> T + Sync] Fold for Sum<T, F> {
+    impl[T: Accumulate + Sync, F: Fn(T) -> T + Sync] Fold for Sum<T, F> {
         type In = T;
         type Lane = T;
-        type Total = T::Wide;
+        type Total = T::Accumulator;
         type Out = T;
         fn lane(&self) -> T = T::from_scalar(Scalar::Int(0));
         fn add(&self, lane: T, value: T) -> T = lane.plus((self.term)(value));
         fn join(&self, a: T, b: T) -> T = a.plus(b);
-        fn total(&self, lane: T) -> T::Wide = lane.widen();
-        fn merge(&self, a: T::Wide, b: T::Wide) -> T::Wide = a.plus(b);
-        fn finish(&self, total: T::Wide) -> T = T::over(total, self.count);
+        fn total(&self, lane: T) -> T::Accumulator = lane.widen();
+        fn merge(&self, a: T::Accumulator, b: T::Accumulator) -> T::Accumulator = a.plus(b);
+        fn finish(&self, total: T::Accumulator) -> T = T::over(total, self.count);
     }
 
     impl[T: Compute + Sync] Fold for Product<T> {

@@ -1,4 +1,4 @@
 //! Images in other sizes, and sampled at a grid.
 
-mod grid;
+mod grid_sample;
 mod upsample;

@@ -4,17 +4,17 @@
 //! linear and cubic ways differ in these taps only, and a gradient walks through the same taps the other way.
 #![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
-mod bytes;
 mod taps;
+mod uint8;
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{DType, Dims, OutOfMemory};
 
 use engine::compute::Compute;
-use engine::packed::{computed, fill, packed};
-use engine::pool::{self, Lines};
+use engine::contiguous::{computed, fill, packed};
+use engine::thread_pool::{self, Lines};
 pub(crate) use taps::curve;
-use taps::{Taps, Way};
+use taps::{Taps, UpsampleMode};
 
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 13;
@@ -29,7 +29,7 @@ macro_rules! upsamples {
             $($align: bool,)?
             $($scale: Option<f64>),+
         ) -> Result<()> {
-            let way = (Way::$way, false $(|| $align)?);
+            let way = (UpsampleMode::$way, false $(|| $align)?);
             let scales = [$($scale),+];
             $(upsamples! { @bytes $bytes this, out, way, &scales })?
             upsamples! { @computed $types $name "self", this.dtype(), T => resize::<T>(this, out, way, &scales) }
@@ -43,7 +43,7 @@ macro_rules! upsamples {
             $($align: bool,)?
             $($scale: Option<f64>),+
         ) -> Result<()> {
-            let way = (Way::$way, false $(|| $align)?);
+            let way = (UpsampleMode::$way, false $(|| $align)?);
             computed!($backward "grad_output", grad_output.dtype(); T in [f32 f64] => {
                 back::<T>(grad_output, out, way, &[$($scale),+])
             })
@@ -51,7 +51,7 @@ macro_rules! upsamples {
     )*};
     (@bytes bytes $this:expr, $out:expr, $way:expr, $scales:expr) => {
         if $this.dtype() == DType::U8 {
-            return bytes::resize($this, $out, $way, $scales);
+            return uint8::resize($this, $out, $way, $scales);
         }
     };
     (@computed [$($ty:ident)+] $name:ident $argument:literal, $dtype:expr, $T:ident => $body:expr) => {
@@ -78,7 +78,7 @@ upsamples! {
 fn taps<T: Compute>(
     input: &[i64],
     output: &[i64],
-    (way, align_corners): (Way, bool),
+    (way, align_corners): (UpsampleMode, bool),
     scales: &[Option<f64>],
 ) -> Result<[Taps<T>; 3], OutOfMemory> {
     let skipped = 3 - scales.len();
@@ -87,19 +87,24 @@ fn taps<T: Compute>(
             let single = T::DTYPE != DType::F64;
             Taps::new(way, align_corners, single, input[at + 2], output[at + 2], scales[at])
         }
-        None => Taps::new(Way::Nearest, false, true, 1, 1, None),
+        None => Taps::new(UpsampleMode::Nearest, false, true, 1, 1, None),
     };
     Ok([along(0)?, along(1)?, along(2)?])
 }
 
-fn resize<T: Compute>(this: &Tensor, out: &mut Tensor, way: (Way, bool), scales: &[Option<f64>]) -> Result<()> {
+fn resize<T: Compute>(
+    this: &Tensor,
+    out: &mut Tensor,
+    way: (UpsampleMode, bool),
+    scales: &[Option<f64>],
+) -> Result<()> {
     let (elements, sizes) = (packed::<T>(this)?, Dims::from_slice(out.sizes()));
     fill(out, |out: &mut [T]| {
         let [deep, down, across] = taps::<T>(this.sizes(), &sizes, way, scales)?;
         let (area, width) = (deep.from * down.from * across.from, across.from);
         let rows = deep.to * down.to;
         let lines = Lines::new(out, across.to);
-        pool::over(0..lines.len(), GRAIN.div_ceil(across.to), |range| {
+        thread_pool::parallel_for(0..lines.len(), GRAIN.div_ceil(across.to), |range| {
             let mut blend = vec![T::ZERO; width];
             for line in range {
                 let image = &elements[line / rows * area..][..area];
@@ -123,7 +128,12 @@ fn resize<T: Compute>(this: &Tensor, out: &mut Tensor, way: (Way, bool), scales:
     })
 }
 
-fn back<T: Compute>(grad_output: &Tensor, out: &mut Tensor, way: (Way, bool), scales: &[Option<f64>]) -> Result<()> {
+fn back<T: Compute>(
+    grad_output: &Tensor,
+    out: &mut Tensor,
+    way: (UpsampleMode, bool),
+    scales: &[Option<f64>],
+) -> Result<()> {
     let (grad, sizes) = (packed::<T>(grad_output)?, Dims::from_slice(out.sizes()));
     fill(out, |out: &mut [T]| {
         out.fill(T::ZERO);
@@ -135,7 +145,7 @@ fn back<T: Compute>(grad_output: &Tensor, out: &mut Tensor, way: (Way, bool), sc
         let (area, width) = (deep.from * down.from * across.from, across.from);
         let rows = deep.to * down.to;
         let images = Lines::new(out, area);
-        pool::over(0..images.len(), GRAIN.div_ceil(area), |range| {
+        thread_pool::parallel_for(0..images.len(), GRAIN.div_ceil(area), |range| {
             let mut blend = vec![T::ZERO; width];
             for index in range {
                 // SAFETY: every image is in one piece.

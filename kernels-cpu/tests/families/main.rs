@@ -4,15 +4,20 @@
 // The kernels are tested.
 use kernels_cpu as _;
 
+mod add_relu;
 mod batch_norm;
+mod channels_last;
+mod complex_views;
 mod conv;
 mod gather;
-mod index;
-mod join;
-mod mask;
-mod norm;
-mod pads;
+mod glu_jvp;
+mod gradients;
+mod im2col;
+mod index_select;
+mod masked_select;
+mod pad;
 mod random;
 mod scatter;
 mod sort;
-mod windows;
+mod variance;
+mod views;

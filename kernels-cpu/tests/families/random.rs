@@ -1,6 +1,6 @@
 use dispatch_runtime::{BadArgument, DType, Device, Generator, Geometry, Result, Spec, Tensor, philox};
 
-use kernels_cpu::pool::{num_threads, set_num_threads};
+use kernels_cpu::thread_pool::{num_threads, set_num_threads};
 
 fn seeded(seed: u64) -> Generator {
     Generator::new(Device::CPU, seed)

@@ -3,7 +3,7 @@
 //! Views, fresh results, writes in place, conversions and mistakes follow each other at random; after every call its result, or after a
 //! refusal all tensors, are what the model says. `STRESS_CALLS` is how many calls are made, and `STRESS_SEED` repeats a walk.
 
-mod alive;
+mod allocated_bytes;
 mod guards;
 mod model;
 mod random;
@@ -47,7 +47,7 @@ fn walked(seed: u64, calls: u64) -> usize {
         println!("{} calls, of which {} were refused", walk.calls, walk.refused);
     };
     thread::spawn(walk).join().expect("the walk agrees with its model");
-    alive::bytes_alive()
+    allocated_bytes::bytes_alive()
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Copies of what views show, joined and padded.
 #![allow(clippy::needless_for_each, reason = "a short step at the end of a chain")]
 
-mod copies;
-mod copying;
+mod copy;
+mod diagonal;
 mod join;
-mod pads;
+mod pad;
+mod rearrange;

@@ -1,8 +1,8 @@
 //! A hundred thousand training steps leave no more behind than the first few did.
 
 // The counter of bytes is a stress test's too; a global allocator belongs to one program.
-#[path = "../../../kernels-cpu/tests/stress/alive.rs"]
-mod alive;
+#[path = "../../../kernels-cpu/tests/stress/allocated_bytes.rs"]
+mod allocated_bytes;
 
 use aten::prelude::*;
 use dispatch_autograd::{Differentiable, Differentiation, checkpoint};
@@ -147,7 +147,7 @@ fn a_hundred_thousand_training_steps_hold_memory_flat() {
     for at in 0..STEPS {
         let (name, forward) = forward_of(at);
         step(&mut network, &sample, forward).unwrap();
-        let alive = alive::bytes_alive();
+        let alive = allocated_bytes::bytes_alive();
         if at < SETTLED {
             settled = alive;
         }

@@ -10,7 +10,7 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Device, Element, Spec, bf16};
 use dispatch_trace::trace;
 use kernels_cpu::math::{Real, vectorised};
-use kernels_cpu::pool;
+use kernels_cpu::thread_pool;
 
 const ROUNDS: usize = 21;
 
@@ -18,9 +18,9 @@ fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse());
     let count = arguments.next().and_then(std::result::Result::ok).unwrap_or(1 << 24);
     if let Some(Ok(threads)) = arguments.next() {
-        pool::set_num_threads(threads);
+        thread_pool::set_num_threads(threads);
     }
-    println!("{count} elements, {} threads; best of {ROUNDS}", pool::num_threads());
+    println!("{count} elements, {} threads; best of {ROUNDS}", thread_pool::num_threads());
     println!("| chain | eager ms | fused ms | by hand ms | eager / fused | fused / by hand |");
     println!("|---|---|---|---|---|---|");
     let x: Vec<f32> = (0..1000_u16).map(|i| f32::from(i) * 0.01 - 5.0).cycle().take(count).collect();
@@ -125,7 +125,7 @@ fn report<T: Element + Send + Sync + PartialEq, H: ByHand<T>>(
 
 /// One loop over everything, on as many threads as the kernels use.
 fn run<T: Copy + Send + Sync, H: ByHand<T>>(from: &[T], to: &mut [T]) {
-    let part = from.len().div_ceil(pool::num_threads()).max(1);
+    let part = from.len().div_ceil(thread_pool::num_threads()).max(1);
     thread::scope(|scope| {
         for (to, from) in to.chunks_mut(part).zip(from.chunks(part)) {
             scope.spawn(move || {

@@ -2,7 +2,7 @@
 
 use dispatch_runtime::{BadArgument, Tensor, broadcast};
 
-use crate::{check_batches, check_devices, check_letters};
+use crate::{check_batches, check_devices, check_dims_by_letter};
 
 /// Refuses keys, values and a mask that do not fit the queries. Groups of heads have a check of their own.
 pub(super) fn check_products(
@@ -13,7 +13,7 @@ pub(super) fn check_products(
     enable_gqa: bool,
 ) -> Result<(), BadArgument> {
     check_devices([("query", query), ("key", key), ("value", value), ("attn_mask", attn_mask.unwrap_or(query))])?;
-    check_letters(&[("query", Some(query), "*le"), ("key", Some(key), "*se"), ("value", Some(value), "*sv")])?;
+    check_dims_by_letter(&[("query", Some(query), "*le"), ("key", Some(key), "*se"), ("value", Some(value), "*sv")])?;
     if enable_gqa {
         return check_heads(query, key, value);
     }

@@ -1,8 +1,9 @@
 //! Activation functions.
 
-use dispatch_runtime::BadArgument;
-use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Spec};
+
+use crate::reshape;
 
 /// `max(self, 0)`
 #[op_def("relu(Tensor self) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "out")]
@@ -136,4 +137,30 @@ pub(crate) fn check_approximate(approximate: &str) -> Result<(), BadArgument> {
         "none" | "tanh" => Ok(()),
         other => Err(BadArgument::word("approximate", other, &["none", "tanh"])),
     }
+}
+
+/// `self`, times `weight` below zero; there is one weight, or one for each channel.
+#[op_def("prelu(Tensor self, Tensor weight) -> Tensor")]
+pub fn prelu(this: &Tensor, weight: &Tensor) -> Result<Tensor> {
+    if weight.dtype() != this.dtype() {
+        return Err(BadArgument::dtype("weight", weight.dtype(), this.dtype()).like("self").into());
+    }
+    if weight.sizes().len() > 1 {
+        return Err(BadArgument::rank("weight", weight.sizes().len(), &[0, 1]).into());
+    }
+    let (rank, count) = (this.sizes().len(), weight.geometry().count());
+    let channels = this.sizes().get(1).copied().unwrap_or(1);
+    if count != 1 && (rank == 0 || count != channels) {
+        return Err(BadArgument::sizes(
+            "weight",
+            weight.sizes(),
+            format!("one weight, or {channels} for the channels"),
+        )
+        .into());
+    }
+    let mut sizes = Dims::from_elem(1, rank);
+    if let Some(size) = sizes.get_mut(1) {
+        *size = count;
+    }
+    _prelu_kernel(this, &reshape(weight, &sizes)?)
 }

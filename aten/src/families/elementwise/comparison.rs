@@ -1,6 +1,9 @@
-//! Elementwise comparison.
+//! Comparisons: of elements, and of whole tensors (`equal`, `isclose`, `allclose`).
 
 use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Bool};
+
+use crate::{abs, add_scalar, all, bitwise_and_, bitwise_or_, isfinite, isnan, mul_scalar, sub, to_device, to_dtype};
 
 /// `self == other`
 #[op_def("eq.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), inplace, out = "Tensor_out")]
@@ -49,3 +52,69 @@ pub fn ge(_: ...) -> Result<Tensor>;
 /// `self >= other`, of a number
 #[op_def("ge.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = ge(this, &Tensor::number(other)))]
 pub fn ge_scalar(_: ...) -> Result<Tensor>;
+
+/// Whether two tensors have the same sizes and elements.
+#[op_def("equal(Tensor self, Tensor other) -> bool", data_dependent, body = CompositeExplicitAutograd)]
+pub fn equal(this: &Tensor, other: &Tensor) -> Result<bool> {
+    if this.sizes() != other.sizes() {
+        return Ok(false);
+    }
+    holds(&all(&eq(this, other)?)?)
+}
+
+/// Refuses tensors that do not broadcast; where NaNs are equal, `self` has all sizes of the result.
+fn check_close(this: &Tensor, other: &Tensor, equal_nan: bool) -> Result<(), BadArgument> {
+    crate::check_broadcast([("self", this), ("other", other)])?;
+    if equal_nan { crate::check_broadcasts_to(("other", other), ("self", this)) } else { Ok(()) }
+}
+
+/// `|self - other| <= atol + rtol * |other|`
+#[op_def(
+    "isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
+    check = check_close(this, other, equal_nan)
+)]
+pub fn isclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor> {
+    if this.dtype() != other.dtype() {
+        return Err(BadArgument::dtype("other", other.dtype(), this.dtype()).like("self").into());
+    }
+    for (name, tolerance) in [("rtol", rtol), ("atol", atol)] {
+        if tolerance < 0.0 || tolerance.is_nan() {
+            return Err(BadArgument::number(name, tolerance, 0..).into());
+        }
+    }
+    let mut close = eq(this, other)?;
+    let has_fraction = this.dtype().is_floating() || this.dtype().is_complex();
+    if equal_nan && has_fraction {
+        let mut both = isnan(this)?;
+        bitwise_and_(&mut both, &isnan(other)?)?;
+        bitwise_or_(&mut close, &both)?;
+    }
+    if rtol == 0.0 && atol == 0.0 {
+        return Ok(close);
+    }
+    let with_fraction = |tensor: &Tensor| {
+        if has_fraction { Ok(tensor.clone()) } else { to_dtype(tensor, DType::F32, false, false, None) }
+    };
+    let (this, other) = (with_fraction(this)?, with_fraction(other)?);
+    let allowed = add_scalar(&abs(&mul_scalar(&other, Scalar::Float(rtol))?)?, Scalar::Float(atol), Scalar::Int(1))?;
+    let actual = abs(&sub(&this, &other, Scalar::Int(1))?)?;
+    let mut near = isfinite(&actual)?;
+    bitwise_and_(&mut near, &le(&actual, &allowed)?)?;
+    bitwise_or_(&mut close, &near)?;
+    Ok(close)
+}
+
+/// Whether all elements of two tensors are close: see [`isclose`].
+#[op_def(
+    "allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> bool",
+    data_dependent, body = CompositeExplicitAutograd
+)]
+pub fn allclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<bool> {
+    holds(&all(&isclose(this, other, rtol, atol, equal_nan)?)?)
+}
+
+/// The one truth that a tensor holds.
+fn holds(truth: &Tensor) -> Result<bool> {
+    let host = to_device(truth, Device::CPU, DType::Bool, false, false, None)?;
+    Ok(host.to_vec::<Bool>()?.iter().all(|truth| truth.0 != 0))
+}

@@ -1,7 +1,9 @@
-//! Tensors that count.
+//! Evenly spaced numbers: `arange`, `range`, `linspace` and `logspace`.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Expected, Spec};
+
+use crate::prelude::*;
 
 /// The numbers from `start` up to but not `end`, `step` apart.
 #[op_def(
@@ -20,7 +22,7 @@ fn arange_plan(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -
         _ => Err(BadArgument::value(argument, number, "a finite real number")),
     };
     let (from, to, by) = (real("start", start)?, real("end", end)?, real("step", step)?);
-    crate::check_numbers(counted_in(dtype), [("start", start), ("end", end), ("step", step)])?;
+    crate::check_numbers(arange_compute_dtype(dtype), [("start", start), ("end", end), ("step", step)])?;
     if by == 0.0 {
         return Err(BadArgument::number("step", step, Expected::Not(0.into())).into());
     }
@@ -43,7 +45,7 @@ fn arange_plan(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -
 }
 
 /// What counting in a dtype is done in.
-pub(crate) fn counted_in(dtype: DType) -> DType {
+pub(crate) fn arange_compute_dtype(dtype: DType) -> DType {
     match dtype {
         DType::F16 | DType::BF16 => DType::F32,
         dtype if dtype.is_floating() => DType::F64,
@@ -93,7 +95,7 @@ pub fn linspace_tensor_tensor(_: ...) -> Result<Tensor> {
 
 #[op_plan(linspace_tensor_tensor)]
 fn linspace_tensor_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([one("start", start)?, one("end", end)?], steps, dtype)
+    spaced([is_complex_scalar("start", start)?, is_complex_scalar("end", end)?], steps, dtype)
 }
 
 /// [`linspace`] from a number that is a tensor.
@@ -107,7 +109,7 @@ pub fn linspace_tensor_scalar(_: ...) -> Result<Tensor> {
 
 #[op_plan(linspace_tensor_scalar)]
 fn linspace_tensor_scalar_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([one("start", start)?, is_complex_number(end)], steps, dtype)
+    spaced([is_complex_scalar("start", start)?, is_complex_number(end)], steps, dtype)
 }
 
 /// [`linspace`] to a number that is a tensor.
@@ -121,7 +123,7 @@ pub fn linspace_scalar_tensor(_: ...) -> Result<Tensor> {
 
 #[op_plan(linspace_scalar_tensor)]
 fn linspace_scalar_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([is_complex_number(start), one("end", end)?], steps, dtype)
+    spaced([is_complex_number(start), is_complex_scalar("end", end)?], steps, dtype)
 }
 
 /// `steps` powers of `base`, of exponents from `start` to `end` equally far apart.
@@ -148,7 +150,7 @@ pub fn logspace_tensor_tensor(_: ...) -> Result<Tensor> {
 
 #[op_plan(logspace_tensor_tensor)]
 fn logspace_tensor_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([one("start", start)?, one("end", end)?], steps, dtype)
+    spaced([is_complex_scalar("start", start)?, is_complex_scalar("end", end)?], steps, dtype)
 }
 
 /// [`logspace`] from a number that is a tensor.
@@ -162,7 +164,7 @@ pub fn logspace_tensor_scalar(_: ...) -> Result<Tensor> {
 
 #[op_plan(logspace_tensor_scalar)]
 fn logspace_tensor_scalar_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([one("start", start)?, is_complex_number(end)], steps, dtype)
+    spaced([is_complex_scalar("start", start)?, is_complex_number(end)], steps, dtype)
 }
 
 /// [`logspace`] to a number that is a tensor.
@@ -176,7 +178,7 @@ pub fn logspace_scalar_tensor(_: ...) -> Result<Tensor> {
 
 #[op_plan(logspace_scalar_tensor)]
 fn logspace_scalar_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
-    spaced([is_complex_number(start), one("end", end)?], steps, dtype)
+    spaced([is_complex_number(start), is_complex_scalar("end", end)?], steps, dtype)
 }
 
 /// Whether a number is complex.
@@ -185,7 +187,7 @@ pub(crate) const fn is_complex_number(number: Scalar) -> bool {
 }
 
 /// Whether a tensor of one number is complex; refuses one that has dimensions.
-pub fn one(argument: &'static str, number: &Tensor) -> Result<bool, BadArgument> {
+pub fn is_complex_scalar(argument: &'static str, number: &Tensor) -> Result<bool, BadArgument> {
     match number.sizes().len() {
         0 => Ok(number.dtype().is_complex()),
         rank => Err(BadArgument::rank(argument, rank, 0)),
@@ -194,7 +196,7 @@ pub fn one(argument: &'static str, number: &Tensor) -> Result<bool, BadArgument>
 
 /// A tensor of one number, as a number.
 fn number(argument: &'static str, tensor: &Tensor) -> Result<Scalar> {
-    one(argument, tensor)?;
+    is_complex_scalar(argument, tensor)?;
     crate::_local_scalar_dense(tensor)
 }
 
@@ -218,76 +220,57 @@ fn spaced(complex: [bool; 2], steps: i64, dtype: Option<DType>) -> Result<Plan<(
     Ok(Plan::new((), [Spec::contiguous(dtype, &[steps])]))
 }
 
-/// The matrix with ones along its diagonal.
+/// The numbers from `start` up to `end`, `step` apart.
 #[op_def(
-    "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    plan,
-    out = "m_out"
-)]
-pub fn eye_m(_: ...) -> Result<Tensor>;
-
-#[op_plan(eye_m)]
-fn eye_plan(n: i64, m: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
-    for (argument, size) in [("n", n), ("m", m)] {
-        if size < 0 {
-            return Err(BadArgument::number(argument, size, 0..));
-        }
-    }
-    Ok(Plan::new((), [Spec::contiguous(dtype.unwrap_or(DType::F32), &[n, m])]))
-}
-
-/// The square matrix with ones along its diagonal.
-#[op_def(
-    "eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    "range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
 )]
-pub fn eye(_: ...) -> Result<Tensor> {
-    eye_m(n, n, dtype, layout, device, pin_memory)
-}
-
-/// The rows and columns of the lower triangle of a matrix.
-#[op_def(
-    "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    plan,
-    out = "out"
-)]
-pub fn tril_indices(_: ...) -> Result<Tensor>;
-
-#[op_plan(tril_indices)]
-fn tril_indices_plan(row: i64, col: i64, offset: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
-    triangle(row, col, offset, true, dtype)
-}
-
-/// The rows and columns of the upper triangle of a matrix.
-#[op_def(
-    "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    plan,
-    out = "out"
-)]
-pub fn triu_indices(_: ...) -> Result<Tensor>;
-
-#[op_plan(triu_indices)]
-fn triu_indices_plan(row: i64, col: i64, offset: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
-    triangle(row, col, offset, false, dtype)
-}
-
-/// The plan of [`tril_indices`] (`lower`) and [`triu_indices`].
-fn triangle(row: i64, col: i64, offset: i64, lower: bool, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
-    for (argument, size) in [("row", row), ("col", col)] {
-        if size < 0 {
-            return Err(BadArgument::number(argument, size, 0..));
+pub fn range_step(_: ...) -> Result<Tensor> {
+    let dtype = dtype.unwrap_or(DType::F32);
+    for (argument, number) in [("start", start), ("end", end), ("step", step)] {
+        if !number.to_f64().is_some_and(f64::is_finite) {
+            return Err(BadArgument::value(argument, number, "a finite real number").into());
         }
     }
-    let below = count_below(row.into(), col.into(), i128::from(offset) - i128::from(!lower));
-    let count = if lower { below } else { i128::from(row) * i128::from(col) - below };
-    let count = i64::try_from(count).unwrap_or(i64::MAX);
-    Ok(Plan::new((), [Spec::contiguous(dtype.unwrap_or(DType::I64), &[2, count])]))
+    let counted = arange_compute_dtype(dtype);
+    crate::check_numbers(counted, [("start", start), ("end", end), ("step", step)])?;
+    let [from, to, by] = [start, end, step].map(|number| match counted {
+        DType::I64 => Scalar::Int(number.integer()),
+        _ => Scalar::Float(rounded(number, counted)),
+    });
+    let (span, by_real) = match (from, to) {
+        (Scalar::Int(from), Scalar::Int(to)) => (wide(i128::from(to) - i128::from(from)), rounded(by, DType::F64)),
+        _ => (rounded(to, counted) - rounded(from, counted), rounded(by, counted)),
+    };
+    if by_real == 0.0 {
+        return Err(BadArgument::number("step", step, Expected::Not(0.into())).into());
+    }
+    if span * by_real.signum() < 0.0 {
+        return Err(BadArgument::value("end", end, format!("on the side of {start} to which {step} leads")).into());
+    }
+    let computed = if counted == DType::I64 { DType::I64 } else { DType::F64 };
+    let count = Scalar::Int(Scalar::from((span / by_real).floor()).integer().saturating_add(1));
+    let places = arange(count, Some(computed), layout, device, pin_memory)?;
+    places.mul_scalar(by)?.add_scalar(from, 1)?.to(dtype)
 }
 
-/// How many elements of a matrix lie at or below the diagonal that is `offset` to the right: row `r` has `r + offset + 1`, from 0 to `col`.
-fn count_below(row: i128, col: i128, offset: i128) -> i128 {
-    let first = (-offset).clamp(0, row);
-    let full = (col - offset - 1).clamp(first, row);
-    let rising = full - first;
-    rising * (first + offset + 1) + rising * (rising - 1) / 2 + (row - full) * if full < row { col } else { 0 }
+/// A real number in single precision, or as it is.
+#[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+fn rounded(number: Scalar, counted: DType) -> f64 {
+    let real = number.to_f64().unwrap_or(f64::NAN);
+    if counted == DType::F32 { f64::from(real as f32) } else { real }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "so many elements fit nowhere")]
+const fn wide(span: i128) -> f64 {
+    span as f64
+}
+
+/// The numbers from `start` up to `end`, one apart.
+#[op_def(
+    "range(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out_", body = CompositeExplicitAutograd
+)]
+pub fn range(_: ...) -> Result<Tensor> {
+    range_step(start, end, Scalar::Int(1), dtype, layout, device, pin_memory)
 }

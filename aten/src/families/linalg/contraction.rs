@@ -94,7 +94,7 @@ pub fn linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<
 fn check_linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<(), BadArgument> {
     crate::check_devices([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])?;
     let letters = if weight.sizes().len() == 1 { "k" } else { "nk" };
-    crate::check_letters(&[("input", Some(input), "*k"), ("weight", Some(weight), letters)])?;
+    crate::check_dims_by_letter(&[("input", Some(input), "*k"), ("weight", Some(weight), letters)])?;
     let Some(bias) = bias else {
         return crate::check_dtypes([("input", Some(input)), ("weight", Some(weight))]);
     };
@@ -112,7 +112,7 @@ fn check_linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Resul
 }
 
 /// For each row of weights, the sum over a matrix of what both inputs have for its row and for its column.
-#[op_def("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", check = crate::check_letters(&[
+#[op_def("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", check = crate::check_dims_by_letter(&[
         ("weight", Some(weight), "orc"), ("input1", Some(input1), "*r"), ("input2", Some(input2), "*c"), ("bias", bias, "o")
     ]))]
 pub fn bilinear(input1: &Tensor, input2: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {

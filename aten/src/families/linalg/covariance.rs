@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes};
 
-use crate::Fetch;
+use crate::Convert;
 use crate::prelude::*;
 
 /// How variables, which are rows, vary together over observations, which are columns.

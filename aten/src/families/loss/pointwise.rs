@@ -1,10 +1,18 @@
 //! Losses of elements by themselves.
 
+use std::f64::consts::PI;
+
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Promotion};
 
 use super::{Reduction, loss_plan, losses, reduced};
-use crate::{abs, check_width, exp, exp_, log1p_, mul, mul_, neg, sub, xlogy};
+use crate::{
+    abs, add, add_scalar, check_width, exp, exp_, le_scalar, log, log1p_, masked_fill_scalar, mul, mul_, mul_scalar,
+    neg, sub, xlogy,
+};
+
+const ONE: Scalar = Scalar::Int(1);
+const ZERO: Scalar = Scalar::Int(0);
 
 /// `(self - target)^2`
 #[op_def("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", plan, out = "out")]
@@ -31,7 +39,7 @@ pub fn huber_loss(_: ...) -> Result<Tensor>;
 #[op_def(
     "soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     out = "out", body = CompositeExplicitAutograd,
-    check = crate::check_stretches(("target", target), ("self", this))
+    check = crate::check_broadcasts_to(("target", target), ("self", this))
 )]
 pub fn soft_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let mut losses = neg(this)?;
@@ -158,4 +166,23 @@ fn check_entropy<const N: usize>(
         return Err(BadArgument::sizes(name, weight.sizes(), format!("sizes that stretch to {:?}", this.sizes())));
     }
     Ok(())
+}
+
+/// The negative logarithm of how likely a count is where `input`, or its exponential, is expected; `full` adds Stirling's term.
+#[op_def(
+    "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
+    check = crate::check_broadcast([("input", input), ("target", target)])
+)]
+pub fn poisson_nll_loss(_: ...) -> Result<Tensor> {
+    let mut loss = if log_input {
+        sub(&exp(input)?, &mul(target, input)?, ONE)?
+    } else {
+        sub(input, &mul(target, &log(&add_scalar(input, eps.into(), ONE)?)?)?, ONE)?
+    };
+    if full {
+        let half = mul_scalar(&log(&mul_scalar(target, (2.0 * PI).into())?)?, 0.5.into())?;
+        let stirling = add(&sub(&mul(target, &log(target)?)?, target, ONE)?, &half, ONE)?;
+        loss = add(&loss, &masked_fill_scalar(&stirling, &le_scalar(target, ONE)?, ZERO)?, ONE)?;
+    }
+    reduced(loss, reduction)
 }

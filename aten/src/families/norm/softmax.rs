@@ -56,17 +56,17 @@ pub fn _log_softmax_backward_data(_: ...) -> Result<Tensor>;
 
 #[op_plan(_softmax)]
 fn softmax_plan(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Plan<usize>, BadArgument> {
-    softened(this, dim, half_to_float.then_some(DType::F32))
+    softmax_spec(this, dim, half_to_float.then_some(DType::F32))
 }
 
 #[op_plan(_log_softmax)]
 fn log_softmax_plan(this: &Tensor, dim: i64, half_to_float: bool) -> Result<Plan<usize>, BadArgument> {
-    softened(this, dim, half_to_float.then_some(DType::F32))
+    softmax_spec(this, dim, half_to_float.then_some(DType::F32))
 }
 
 #[op_plan(_safe_softmax)]
 fn safe_softmax_plan(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<usize>, BadArgument> {
-    softened(this, dim, dtype)
+    softmax_spec(this, dim, dtype)
 }
 
 #[op_plan(_softmax_backward_data)]
@@ -80,7 +80,7 @@ fn log_softmax_backward_plan(_: ...) -> Result<Plan<usize>, BadArgument> {
 }
 
 /// A softmax along a dimension, which is the value.
-fn softened(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<usize>, BadArgument> {
+fn softmax_spec(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<usize>, BadArgument> {
     let dim = wrap_dim("dim", dim, this.sizes().len())?;
     let dtype = dtype.unwrap_or_else(|| this.dtype());
     if !dtype.is_floating() {

@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
 
-use super::{check_gradient, check_indices, with_indices};
+use super::pool_nd::{check_gradient, check_indices, with_indices};
 use crate::spread;
 
 macro_rules! fractional_pools {

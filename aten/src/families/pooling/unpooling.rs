@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
 
-use super::check_indices;
+use super::pool_nd::check_indices;
 use crate::{scatter__src, spread, view, zero_};
 
 macro_rules! unpools {

@@ -2,8 +2,9 @@
 
 use dispatch_runtime::{BadArgument, Tensor};
 
-use super::networks::{Cell, Stack};
-use crate::{check_dtypes, check_letters};
+use super::cells::Cell;
+use super::layers::Stack;
+use crate::{check_dims_by_letter, check_dtypes};
 
 impl Stack<'_> {
     /// Refuses parameters that do not fit the input and the states.
@@ -58,7 +59,7 @@ pub(super) fn check_step(
     biases: [Option<&Tensor>; 2],
 ) -> Result<(), BadArgument> {
     cell.check(hx)?;
-    check_letters(&[
+    check_dims_by_letter(&[
         ("input", Some(input), "*i"),
         ("w_ih", Some(weights[0]), "gi"),
         ("hx", Some(&hx[0]), "*h"),

@@ -1,10 +1,93 @@
-//! Norms beside [`linalg_vector_norm`](crate::linalg_vector_norm), and weights that are a direction and a length.
+//! Norms, and tensors that are scaled by their norms.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, wrap_dim};
+use dispatch_runtime::{BadArgument, DTypes, DimFlags, Expected, MemoryFormat, Reduced, wrap_dim};
 
-use crate::linalg_vector_norm;
+use super::min_max::reduces_nothing;
 use crate::prelude::*;
+
+/// `sum(|self|^ord)^(1/ord)` over these dimensions, or the limit of it.
+#[op_def(
+    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn linalg_vector_norm(_: ...) -> Result<Tensor>;
+
+/// A norm over some dimensions.
+pub struct Norm {
+    /// Whether each dimension is reduced.
+    pub gone: DimFlags,
+    /// The dtype to compute in.
+    pub computed: DType,
+    /// The order. That of one element is infinite, as it is its magnitude whatever the order is, and no power of it is too large; so is
+    /// an order that the dtype does not hold.
+    pub order: f64,
+}
+
+#[op_plan(linalg_vector_norm)]
+fn norm_plan(
+    this: &Tensor,
+    ord: Scalar,
+    dim: Option<&[i64]>,
+    keepdim: bool,
+    dtype: Option<DType>,
+) -> Result<Plan<Norm>, BadArgument> {
+    let has_fraction = |dtype: DType| dtype.is_floating() || dtype.is_complex();
+    if !has_fraction(this.dtype()) {
+        return Err(
+            BadArgument::dtype("self", this.dtype(), DTypes::FloatingOrComplex).because("a norm has a fraction")
+        );
+    }
+    let computed = dtype.unwrap_or_else(|| this.dtype());
+    if !has_fraction(computed) || computed.is_complex() != this.dtype().is_complex() {
+        return Err(BadArgument::dtype(
+            "dtype",
+            computed,
+            format!("of the same kind as `self`, which is of {}", this.dtype()),
+        ));
+    }
+    let Some(order) = ord.to_f64() else { return Err(BadArgument::value("ord", "complex", "a real number")) };
+    let Plan { value: Reduced { gone }, outputs } =
+        Reduced::plan(this, dim.unwrap_or(&[]), keepdim, computed.to_real())?;
+    if reduces_nothing(this, &gone) && (order < 0.0 || order == f64::INFINITY) && outputs[0].geometry.count() != 0 {
+        return Err(BadArgument::count("self", this.sizes(), 1..).because("this norm of none is not defined"));
+    }
+    let is_held = computed.to_real() == DType::F64 || order.abs() <= f64::from(f32::MAX);
+    let order = if is_held { order } else { order.signum() * f64::INFINITY };
+    let is_of_one = this.sizes().iter().zip(&gone).all(|(&size, &gone)| !gone || size == 1);
+    let order = if is_of_one && order != 0.0 { f64::INFINITY } else { order };
+    Ok(Plan::new(Norm { gone, computed, order }, outputs))
+}
+
+/// The norms over these dimensions.
+#[op_def("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", out = "out")]
+pub fn norm_scalaropt_dim(this: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+    let order = p.unwrap_or(Scalar::Int(2));
+    norm_plan(this, order, Some(dim), keepdim, None)?;
+    linalg_vector_norm(this, order, Some(dim), keepdim, None)
+}
+
+/// The norm of all elements.
+#[op_def("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", out = "Scalar_out")]
+pub fn norm_scalar(this: &Tensor, p: Scalar) -> Result<Tensor> {
+    linalg_vector_norm(this, p, None, false, None)
+}
+
+/// The norms over these dimensions, computed in this dtype.
+#[op_def(
+    "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
+    out = "dtype_out"
+)]
+pub fn norm_scalaropt_dim_dtype(_: ...) -> Result<Tensor> {
+    linalg_vector_norm(this, p.unwrap_or(Scalar::Int(2)), Some(dim), keepdim, Some(dtype))
+}
+
+/// The norm of all elements, computed in this dtype.
+#[op_def("norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor", out = "ScalarOpt_dtype_out")]
+pub fn norm_scalaropt_dtype(this: &Tensor, p: Option<Scalar>, dtype: DType) -> Result<Tensor> {
+    linalg_vector_norm(this, p.unwrap_or(Scalar::Int(2)), None, false, Some(dtype))
+}
 
 /// The roots of the sums of squares over at most two dimensions; over all without any.
 #[op_def("frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", out = "out")]
@@ -85,4 +168,42 @@ pub fn _weight_norm_differentiable_backward(_: ...) -> Result<(Tensor, Tensor)> 
 )]
 pub fn _weight_norm_interface_backward(_: ...) -> Result<(Tensor, Tensor)> {
     _weight_norm_differentiable_backward(grad_w, saved_v, saved_g, saved_norms, dim)
+}
+
+/// The tensor with every part along a dimension whose norm is above `maxnorm` scaled down to it.
+#[op_def(
+    "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+    inplace, out = "out", body = CompositeExplicitAutograd
+)]
+pub fn renorm(_: ...) -> Result<Tensor> {
+    let rank = this.sizes().len();
+    let real = |argument, number: Scalar, fits: fn(f64) -> bool, expected: Expected<Scalar>| match number.to_f64() {
+        Some(value) if fits(value) => Ok(value),
+        _ => Err(BadArgument::number(argument, number, expected)),
+    };
+    let p = real("p", p, |p| p > 0.0, Expected::Above(0.into()))?;
+    let most = real("maxnorm", maxnorm, |most| most >= 0.0, (0..).into())?;
+    if rank < 2 {
+        return Err(BadArgument::rank("self", rank, 2..).into());
+    }
+    if !this.dtype().is_floating() && !this.dtype().is_complex() {
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::FloatingOrComplex).into());
+    }
+    let at = wrap_dim("dim", dim, rank)?;
+    let others: Vec<i64> =
+        (0..rank).filter(|other| *other != at).map(|other| i64::try_from(other).unwrap_or(0)).collect();
+    crate::mul(&crate::contiguous(this, MemoryFormat::Contiguous)?, &scale_to(this, p, &others, most)?)
+}
+
+/// What brings norms over dimensions down to `most`, in the tensor's dtype.
+pub(crate) fn scale_to(this: &Tensor, p: f64, dims: &[i64], most: f64) -> Result<Tensor> {
+    let wide = match this.dtype() {
+        DType::F16 | DType::BF16 => Some(DType::F32),
+        _ => None,
+    };
+    let norm = linalg_vector_norm(this, p.into(), Some(dims), true, wide)?;
+    let above = crate::gt_scalar(&norm, most.into())?;
+    let down = crate::mul_scalar(&crate::reciprocal(&crate::add_scalar(&norm, 1e-7.into(), 1.into())?)?, most.into())?;
+    let scale = crate::where_scalarother(&above, &down, 1.0.into())?;
+    crate::to_dtype(&scale, this.dtype(), false, false, None)
 }

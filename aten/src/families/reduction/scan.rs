@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Promotion, Spec, wrap_dim};
 
-use super::placed;
+use super::min_max::values_and_indices;
 use crate::sum_dtype;
 
 /// The sums of all elements up to each.
@@ -59,5 +59,5 @@ fn cummin_plan(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
 
 fn extremes(this: &Tensor, dim: i64) -> Result<Plan<usize, 2>, BadArgument> {
     let Plan { value, outputs: [values] } = scanned(this, dim, this.dtype())?;
-    Ok(placed(value, values))
+    Ok(values_and_indices(value, values))
 }

@@ -6,7 +6,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, element_count};
 
-use crate::room;
+use crate::reserve;
 use crate::{Methods, check_devices, linspace, searchsorted};
 
 /// How many elements there are in each of so many equal bins of a range, or of the elements' own; and the edges of the bins
@@ -81,7 +81,7 @@ pub fn histogramdd(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
 pub fn histogramdd_int_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
     let coordinates = this.sizes().last().copied().unwrap_or(0);
     // Each coordinate has edges of its own.
-    room("self", coordinates)?;
+    reserve("self", coordinates)?;
     histogramdd(this, &vec![bins; usize::try_from(coordinates).unwrap_or(0)], range, weight, density)
 }
 

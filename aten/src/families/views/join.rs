@@ -1,16 +1,17 @@
-//! Tensors joined, repeated and turned.
+//! Tensors joined along a dimension, along a diagonal, or as one list of elements.
 
 use dispatch_runtime::prelude::*;
-use dispatch_runtime::{BadArgument, DTypes, Dims, Geometry, Problem, Spec, result_dtype, wrap_dim};
+use dispatch_runtime::{BadArgument, Dims, Geometry, Spec, result_dtype, wrap_dim};
 
-use crate::{check_devices, images_like, to_dtype};
+use crate::images_like;
+use crate::prelude::*;
 
 /// The tensors one after another along a dimension.
 #[op_def("cat(Tensor[] tensors, int dim=0) -> Tensor", plan, out = "out")]
 pub fn cat(_: ...) -> Result<Tensor>;
 
 /// Tensors that are joined.
-pub struct Joined<'a> {
+pub struct Cat<'a> {
     /// The dimension.
     pub dim: usize,
     /// The tensors that join. One of one dimension and no elements joins anything, and is left out.
@@ -18,7 +19,7 @@ pub struct Joined<'a> {
 }
 
 #[op_plan(cat)]
-fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<Joined<'_>>, BadArgument> {
+fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<Cat<'_>>, BadArgument> {
     let parts: Vec<&Tensor> = tensors.iter().filter(|tensor| tensor.sizes() != [0]).collect();
     let Some(first) = parts.first().copied().or_else(|| tensors.first()) else {
         return Err(BadArgument::length("tensors", 0, 1..));
@@ -43,7 +44,7 @@ fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<Joined<'_>>, BadArgumen
     let format = first.geometry().format();
     let all = tensors.iter().all(|tensor| tensor.geometry().format() == format);
     let geometry = if all { images_like(first, &sizes).geometry } else { Geometry::contiguous(&sizes) };
-    Ok(Plan::new(Joined { dim: at, parts }, [Spec { dtype, geometry }]))
+    Ok(Plan::new(Cat { dim: at, parts }, [Spec { dtype, geometry }]))
 }
 
 /// [`cat`], as it is called elsewhere.
@@ -80,7 +81,7 @@ fn check_stacked(tensors: &[Tensor], rank: usize) -> Result<(), BadArgument> {
         2 => 0,
         _ => 2,
     };
-    super::check_joined(tensors, dim, |sizes| match (sizes, rank) {
+    check_joined(tensors, dim, |sizes| match (sizes, rank) {
         ([], _) => Dims::from_elem(1, rank),
         (&[size], 2) => Dims::from_slice(&[1, size]),
         (&[size], 3) => Dims::from_slice(&[1, size, 1]),
@@ -92,14 +93,14 @@ fn check_stacked(tensors: &[Tensor], rank: usize) -> Result<(), BadArgument> {
 /// The tensors beside each other: along the second dimension, and vectors along the first.
 #[op_def("hstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stacked(tensors, 1))]
 pub fn hstack(tensors: &[Tensor]) -> Result<Tensor> {
-    let parts = super::at_least(tensors, 1)?;
+    let parts = super::expand::at_least(tensors, 1)?;
     cat(&parts, i64::from(parts.first().is_some_and(|part| part.sizes().len() != 1)))
 }
 
 /// The tensors below each other, a vector being a row.
 #[op_def("vstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stacked(tensors, 2))]
 pub fn vstack(tensors: &[Tensor]) -> Result<Tensor> {
-    cat(&super::at_least(tensors, 2)?, 0)
+    cat(&super::expand::at_least(tensors, 2)?, 0)
 }
 
 /// [`vstack`], as it is called elsewhere.
@@ -109,300 +110,142 @@ pub fn row_stack(_: ...) -> Result<Tensor>;
 /// The tensors behind each other, along the third dimension.
 #[op_def("dstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stacked(tensors, 3))]
 pub fn dstack(tensors: &[Tensor]) -> Result<Tensor> {
-    cat(&super::at_least(tensors, 3)?, 2)
+    cat(&super::expand::at_least(tensors, 3)?, 2)
 }
 
-/// The tensor so many times in each dimension.
-#[op_def("repeat(Tensor self, SymInt[] repeats) -> Tensor", plan, out = "out")]
-pub fn repeat(_: ...) -> Result<Tensor>;
-
-/// The value is how many dimensions are new; they come first.
-#[op_plan(repeat)]
-fn repeat_plan(this: &Tensor, repeats: &[i64]) -> Result<Plan<usize>, BadArgument> {
-    let new = repeats.len().checked_sub(this.sizes().len());
-    let rank = this.sizes().len();
-    let new =
-        new.ok_or_else(|| BadArgument::length("repeats", repeats.len(), rank..).because("`self` has dimensions"))?;
-    if let Some(&times) = repeats.iter().find(|&&times| times < 0) {
-        return Err(BadArgument::number("repeats", times, 0..));
-    }
-    let own = std::iter::repeat_n(1, new).chain(this.sizes().iter().copied());
-    let sizes: Dims = own.zip(repeats).map(|(size, &times)| size.saturating_mul(times)).collect();
-    Ok(Plan::new(new, [Spec::contiguous(this.dtype(), &sizes)]))
-}
-
-/// [`repeat`], of the last dimensions where `dims` has fewer than there are.
-#[op_def("tile(Tensor self, SymInt[] dims) -> Tensor")]
-pub fn tile(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
-    let missing = this.sizes().len().saturating_sub(dims.len());
-    let repeats: Dims = std::iter::repeat_n(1, missing).chain(dims.iter().copied()).collect();
-    repeat(this, &repeats)
-}
-
-/// The elements in reverse along these dimensions.
-#[op_def("flip(Tensor self, int[] dims) -> Tensor", plan, out = "out")]
-pub fn flip(_: ...) -> Result<Tensor>;
-
-/// The value is whether each dimension turns.
-#[op_plan(flip)]
-fn flip_plan(this: &Tensor, dims: &[i64]) -> Result<Plan<Vec<bool>>, BadArgument> {
-    let rank = this.sizes().len();
-    let mut turned = vec![false; rank];
-    for &dim in dims {
-        let at = wrap_dim("dims", dim, rank)?;
-        if rank > 0 && std::mem::replace(&mut turned[at], true) {
-            return Err(BadArgument::new("dims", Problem::RepeatedDim { dim }));
+/// Refuses a tensor that differs from the first beside the dimension that they are joined along. `grown` gives the sizes that are joined.
+pub(super) fn check_joined(tensors: &[Tensor], dim: usize, grown: impl Fn(&[i64]) -> Dims) -> Result<(), BadArgument> {
+    let Some(first) = tensors.first().map(Tensor::sizes) else { return Ok(()) };
+    let beside = |sizes: &[i64]| {
+        let sizes = grown(sizes).into_iter().enumerate();
+        sizes.filter(|(at, _)| *at != dim).map(|(_, size)| size).collect::<Dims>()
+    };
+    match tensors.iter().find(|tensor| beside(tensor.sizes()) != beside(first)) {
+        Some(odd) => {
+            let expected = format!("{:?} beside dimension {dim}, as the first has sizes {first:?}", beside(first));
+            Err(BadArgument::sizes("tensors", odd.sizes(), expected))
         }
+        None => Ok(()),
     }
-    Ok(Plan::new(turned, [Spec::like(this, this.dtype())]))
 }
 
-/// The columns in reverse.
-#[op_def("fliplr(Tensor self) -> Tensor")]
-pub fn fliplr(this: &Tensor) -> Result<Tensor> {
-    if this.sizes().len() < 2 {
-        return Err(BadArgument::rank("self", this.sizes().len(), 2..).into());
+/// The sizes of columns beside each other, a vector being one.
+fn columns(sizes: &[i64]) -> Dims {
+    match sizes {
+        [] => Dims::from_slice(&[1, 1]),
+        &[size] => Dims::from_slice(&[size, 1]),
+        _ => Dims::from_slice(sizes),
     }
-    flip(this, &[1])
 }
 
-/// The rows in reverse.
-#[op_def("flipud(Tensor self) -> Tensor")]
-pub fn flipud(this: &Tensor) -> Result<Tensor> {
-    if this.sizes().is_empty() {
-        return Err(BadArgument::rank("self", 0, 1..).into());
-    }
-    flip(this, &[0])
+/// The tensors beside each other, a vector being a column.
+#[op_def("column_stack(Tensor[] tensors) -> Tensor", out = "out", check = check_joined(tensors, 1, columns))]
+pub fn column_stack(tensors: &[Tensor]) -> Result<Tensor> {
+    let columns = tensors.iter().map(|tensor| match tensor.sizes() {
+        [] => crate::view(tensor, &[1, 1]),
+        [_] => crate::unsqueeze(tensor, 1),
+        _ => Ok(tensor.clone()),
+    });
+    hstack(&columns.collect::<Result<Vec<_>>>()?)
 }
 
-/// The elements moved along these dimensions, those that leave at one end entering at the other.
-#[op_def("roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", plan, out = "out")]
-pub fn roll(_: ...) -> Result<Tensor>;
-
-/// The way in which elements roll.
-pub enum Roll {
-    /// All of them, as if there were one dimension, by so many places.
-    Flat(i64),
-    /// Each dimension by so many positions.
-    Dims(Vec<i64>),
-}
-
-#[op_plan(roll)]
-fn roll_plan(this: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Plan<Roll>, BadArgument> {
-    let spec = Spec::contiguous(this.dtype(), this.sizes());
-    if let (&[shift], []) = (shifts, dims) {
-        return Ok(Plan::new(Roll::Flat(shift.rem_euclid(this.geometry().count().max(1))), [spec]));
-    }
-    if shifts.is_empty() || shifts.len() != dims.len() {
-        return Err(BadArgument::length("shifts", shifts.len(), dims.len()).like("dims"));
-    }
-    let rank = this.sizes().len();
-    let mut by = vec![0_i64; rank];
-    for (&shift, &dim) in shifts.iter().zip(dims) {
-        let at = wrap_dim("dims", dim, rank)?;
-        if let Some(by) = by.get_mut(at) {
-            let size = this.sizes()[at].max(1);
-            let left = size - shift.rem_euclid(size);
-            *by = if *by < left { *by + (size - left) } else { *by - left };
-        }
-    }
-    Ok(Plan::new(Roll::Dims(by), [spec]))
-}
-
-/// A plane turned by `k` right angles, from the first of two dimensions towards the second.
-#[op_def("rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", out = "out")]
-pub fn rot90(this: &Tensor, k: i64, dims: &[i64]) -> Result<Tensor> {
-    let &[a, b] = dims else {
-        return Err(BadArgument::length("dims", dims.len(), 2).into());
+/// The matrices along a diagonal, and zeros.
+#[op_def("block_diag(Tensor[] tensors) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
+pub fn block_diag(tensors: &[Tensor]) -> Result<Tensor> {
+    let Some(first) = tensors.first() else {
+        return crate::empty_memory_format(&[1, 0], None, None, None, None, None);
     };
-    let rank = this.sizes().len();
-    if rank < 2 {
-        return Err(BadArgument::rank("self", rank, 2..).into());
+    let matrices = tensors.iter().map(|tensor| match tensor.sizes() {
+        [] => crate::view(tensor, &[1, 1]),
+        [_] => crate::unsqueeze(tensor, 0),
+        [_, _] => Ok(tensor.clone()),
+        more => Err(BadArgument::rank("tensors", more.len(), ..=2).into()),
+    });
+    let matrices = matrices.collect::<Result<Vec<_>>>()?;
+    let total = |dim: usize| matrices.iter().fold(0_i64, |sum, matrix| sum.saturating_add(matrix.sizes()[dim]));
+    let made = crate::zeros(&[total(0), total(1)], Some(result_dtype(tensors)), None, Some(first.device()), None)?;
+    let (mut row, mut column) = (0, 0);
+    for matrix in &matrices {
+        let &[rows, columns] = matrix.sizes() else { continue };
+        let band = crate::narrow(&made, 0, row, rows)?;
+        crate::copy_(&mut crate::narrow(&band, 1, column, columns)?, matrix, false)?;
+        (row, column) = (row + rows, column + columns);
     }
-    if wrap_dim("dims", a, rank)? == wrap_dim("dims", b, rank)? {
-        return Err(BadArgument::new("dims", Problem::RepeatedDim { dim: b }).into());
-    }
-    match k.rem_euclid(4) {
-        1 => crate::transpose_int(&flip(this, &[b])?, a, b),
-        2 => flip(this, dims),
-        3 => flip(&crate::transpose_int(this, a, b)?, &[b]),
-        _ => crate::alias_copy(this),
-    }
+    Ok(made)
 }
 
-/// The lower triangle of each matrix, and zeros.
-#[op_def("tril(Tensor self, SymInt diagonal=0) -> Tensor", plan, inplace, out = "out")]
-pub fn tril(_: ...) -> Result<Tensor>;
-
-#[op_plan(tril)]
-fn tril_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
-    triangle(this)
-}
-
-/// The upper triangle of each matrix, and zeros.
-#[op_def("triu(Tensor self, SymInt diagonal=0) -> Tensor", plan, inplace, out = "out")]
-pub fn triu(_: ...) -> Result<Tensor>;
-
-#[op_plan(triu)]
-fn triu_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
-    triangle(this)
-}
-
-fn triangle(this: &Tensor) -> Result<Plan<()>, BadArgument> {
-    match this.sizes().len() {
-        rank @ (0 | 1) => Err(BadArgument::rank("self", rank, 2..)),
-        _ => Ok(Plan::new((), [Spec::contiguous(this.dtype(), this.sizes())])),
-    }
-}
-
-/// Matrices with the last dimension along a diagonal, and zeros.
-#[op_def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", plan, out = "out")]
-pub fn diag_embed(_: ...) -> Result<Tensor>;
-
-#[op_plan(diag_embed)]
-fn diag_embed_plan(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Plan<()>, BadArgument> {
-    let Some((&length, outer)) = this.sizes().split_last() else {
-        return Err(BadArgument::rank("self", 0, 1..));
-    };
-    let rank = this.sizes().len() + 1;
-    let (a, b) = (wrap_dim("dim1", dim1, rank)?, wrap_dim("dim2", dim2, rank)?);
-    if a == b {
-        return Err(BadArgument::new("dim2", Problem::RepeatedDim { dim: dim2 }));
-    }
-    let side = length.saturating_add(offset.saturating_abs());
-    let mut sizes = Dims::from_slice(outer);
-    sizes.insert(a.min(b), side);
-    sizes.insert(a.max(b), side);
-    Ok(Plan::new((), [Spec::contiguous(this.dtype(), &sizes)]))
-}
-
-#[op_impl(diag_embed, CompositeExplicitAutograd)]
-fn diag_embed_any(_plan: &(), out: &mut Tensor, this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<()> {
-    crate::zero_(out)?;
-    crate::copy_(&mut crate::diagonal(out, offset, dim1, dim2)?, this, false)
-}
-
-/// The diagonal of a matrix, or the matrix with this diagonal.
-#[op_def("diag(Tensor self, int diagonal=0) -> Tensor", out = "out")]
-pub fn diag(this: &Tensor, diagonal: i64) -> Result<Tensor> {
-    match this.sizes().len() {
-        1 => diag_embed(this, diagonal, 0, 1),
-        2 => crate::diagonal_copy(this, diagonal, 0, 1),
-        rank => Err(BadArgument::rank("self", rank, &[1, 2]).into()),
-    }
-}
-
-/// Every combination of the positions in vectors, a tensor for each vector.
-#[op_def("meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")]
-pub fn meshgrid_indexing(tensors: &[Tensor], indexing: &str) -> Result<Vec<Tensor>> {
-    let turned = match indexing {
-        "ij" => false,
-        "xy" => true,
-        other => return Err(BadArgument::word("indexing", other, &["ij", "xy"]).into()),
-    };
+/// Each tensor cut into chunks along a dimension, the last of them filled up with zeros, and the chunks of all side by side.
+#[op_def(
+    "_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn _chunk_cat(tensors: &[Tensor], dim: i64, num_chunks: i64) -> Result<Tensor> {
     let Some(first) = tensors.first() else {
         return Err(BadArgument::length("tensors", 0, 1..).into());
     };
-    let mut sizes = Dims::new();
+    if num_chunks <= 0 {
+        return Err(BadArgument::number("num_chunks", num_chunks, 1..).into());
+    }
+    let at = wrap_dim("dim", dim, first.sizes().len())?;
+    let mut parts = Vec::with_capacity(tensors.len());
     for tensor in tensors {
-        match tensor.sizes() {
-            [] => sizes.push(1),
-            &[size] => sizes.push(size),
-            more => return Err(BadArgument::rank("tensors", more.len(), ..=1).into()),
-        }
         if tensor.dtype() != first.dtype() {
             return Err(BadArgument::dtype("tensors", tensor.dtype(), first.dtype()).because("the first is").into());
         }
-    }
-    let swap = turned && tensors.len() > 1;
-    if swap {
-        sizes.swap(0, 1);
-    }
-    let grid = |(i, tensor): (usize, &Tensor)| {
-        let dim = if swap && i < 2 { 1 - i } else { i };
-        let mut own = Dims::from_elem(1, sizes.len());
-        own[dim] = sizes[dim];
-        crate::expand(&crate::view(tensor, &own)?, &sizes, false)
-    };
-    tensors.iter().enumerate().map(grid).collect()
-}
-
-/// [`meshgrid_indexing`] by rows and columns.
-#[op_def("meshgrid(Tensor[] tensors) -> Tensor[]", calls = meshgrid_indexing(tensors, "ij"))]
-pub fn meshgrid(_: ...) -> Result<Vec<Tensor>>;
-
-/// Every position as often as it says.
-#[op_def(
-    "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
-    plan,
-    data_dependent,
-    out = "Tensor_out"
-)]
-pub fn repeat_interleave(_: ...) -> Result<Tensor>;
-
-#[op_plan(repeat_interleave)]
-fn repeat_interleave_plan(repeats: &Tensor) -> Result<Plan<(), 0>, BadArgument> {
-    if repeats.sizes().len() != 1 {
-        return Err(BadArgument::rank("repeats", repeats.sizes().len(), 1));
-    }
-    if !repeats.dtype().is_integral() {
-        return Err(BadArgument::dtype("repeats", repeats.dtype(), DTypes::Integral));
-    }
-    Ok(Plan::checked(()))
-}
-
-fn check_repeats(repeats: &Tensor) -> Result<(), BadArgument> {
-    if repeats.dtype().is_integral() { Ok(()) } else { Err(BadArgument::dtype("repeats", repeats.dtype(), "integral")) }
-}
-
-/// Every position of a dimension as often as `repeats` says.
-#[op_def(
-    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
-    check = check_repeats(repeats)
-)]
-pub fn repeat_interleave_self_tensor(_: ...) -> Result<Tensor> {
-    check_devices([("self", this), ("repeats", repeats)])?;
-    let (this, dim) = match dim {
-        Some(dim) => (this.clone(), dim),
-        None => (crate::flatten_using_ints(this, 0, -1)?, 0),
-    };
-    let at = wrap_dim("dim", dim, this.sizes().len())?;
-    let size = this.sizes().get(at).copied().unwrap_or(1);
-    let repeats = match repeats.sizes() {
-        [] | [1] => crate::expand(&crate::reshape(repeats, &[1])?, &[size], false)?,
-        &[count] if count == size => repeats.clone(),
-        other => {
-            return Err(
-                BadArgument::sizes("repeats", other, format!("[{size}], as the dimension has, or one number")).into()
-            );
+        if tensor.sizes().len() <= at || tensor.sizes()[..at] != first.sizes()[..at] {
+            let expected = format!("{:?} before the dimension, as the first has", &first.sizes()[..at]);
+            return Err(BadArgument::sizes("tensors", tensor.sizes(), expected).into());
         }
-    };
-    // Positions are of the dtype of the repeats, and what is narrow may not hold them.
-    let is_narrow = repeats.dtype().is_integral() && repeats.dtype().size() < DType::I32.size();
-    let repeats = if is_narrow { to_dtype(&repeats, DType::I64, false, false, None)? } else { repeats };
-    crate::index_select(&this, dim, &repeat_interleave(&repeats, output_size)?)
+        if dim < 0 && wrap_dim("dim", dim, tensor.sizes().len())? != at {
+            return Err(BadArgument::rank("tensors", tensor.sizes().len(), first.sizes().len())
+                .because("the first has")
+                .into());
+        }
+        if tensor.geometry().count() == 0 {
+            return Err(BadArgument::count("tensors", tensor.sizes(), 1..).into());
+        }
+        parts.push(in_chunks(tensor, at, num_chunks)?);
+    }
+    cat(&parts, i64::try_from(at).unwrap_or(0).saturating_add(1))
 }
 
-/// Every position of a dimension `repeats` times.
-#[op_def(
-    "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor"
-)]
-pub fn repeat_interleave_self_int(_: ...) -> Result<Tensor> {
-    let (this, dim) = match dim {
-        Some(dim) => (this.clone(), dim),
-        None => (crate::flatten_using_ints(this, 0, -1)?, 0),
+/// A tensor with its chunks in rows.
+fn in_chunks(tensor: &Tensor, at: usize, chunks: i64) -> Result<Tensor> {
+    let (outer, inner) = tensor.sizes().split_at(at);
+    let missing = inner[0].unsigned_abs().div_ceil(chunks.unsigned_abs()).saturating_mul(chunks.unsigned_abs());
+    let missing = i64::try_from(missing).unwrap_or(i64::MAX) - inner[0];
+    let mut pad = Dims::from_elem(0, 2 * inner.len());
+    pad[2 * inner.len() - 1] = missing;
+    let filled = if missing == 0 { tensor.clone() } else { crate::constant_pad_nd(tensor, &pad, 0.into())? };
+    let sizes: Dims = outer.iter().copied().chain([chunks, -1]).collect();
+    crate::reshape(&filled, &sizes)
+}
+
+/// The elements of all tensors, one after another.
+#[op_def("flatten_dense_tensors(Tensor[] tensors) -> Tensor")]
+pub fn flatten_dense_tensors(tensors: &[Tensor]) -> Result<Tensor> {
+    let flat: Vec<Tensor> = tensors.iter().map(|tensor| tensor.reshape(&[-1])).collect::<Result<_>>()?;
+    cat(&flat, 0)
+}
+
+fn check_parts(flat: &Tensor, tensors: &[Tensor]) -> Result<(), BadArgument> {
+    let wanted = tensors.iter().fold(0_i64, |count, tensor| count.saturating_add(tensor.geometry().count()));
+    if matches!(flat.sizes(), &[count] if count >= wanted) {
+        return Ok(());
+    }
+    let expected = format!("one dimension of {wanted}, as many as `tensors` have elements");
+    Err(BadArgument::sizes("flat", flat.sizes(), expected))
+}
+
+/// The elements of one tensor in the sizes of others.
+#[op_def("unflatten_dense_tensors(Tensor flat, Tensor[] tensors) -> Tensor[]", check = check_parts(flat, tensors))]
+pub fn unflatten_dense_tensors(flat: &Tensor, tensors: &[Tensor]) -> Result<Vec<Tensor>> {
+    let mut start = 0;
+    let part = |tensor: &Tensor| {
+        let count = tensor.geometry().count();
+        let run = crate::narrow(flat, 0, start, count)?;
+        start += count;
+        run.reshape(tensor.sizes())
     };
-    let at = wrap_dim("dim", dim, this.sizes().len())?;
-    if repeats < 0 {
-        return Err(BadArgument::number("repeats", repeats, 0..).into());
-    }
-    let size = this.sizes().get(at).copied().ok_or_else(|| BadArgument::rank("self", 0, 1..))?;
-    if output_size.is_some_and(|wanted| wanted != size.saturating_mul(repeats)) {
-        return Err(BadArgument::number("output_size", output_size.unwrap_or(0), size.saturating_mul(repeats)).into());
-    }
-    let mut sizes = Dims::from_slice(this.sizes());
-    sizes.insert(at + 1, repeats);
-    let inner = i64::try_from(at).unwrap_or(0);
-    let wide = crate::expand(&crate::unsqueeze(&this, inner + 1)?, &sizes, false)?;
-    crate::flatten_using_ints(&crate::alias_copy(&wide)?, inner, inner + 1)
+    tensors.iter().map(part).collect()
 }

@@ -20,7 +20,7 @@ pub trait Fraction: Compute + Real + Precision {
 
     /// Itself if it is positive, or a part of it.
     #[inline(always)]
-    fn leaking(self, slope: Self) -> Self {
+    fn leaky_relu(self, slope: Self) -> Self {
         if self > Self::ZERO { self } else { self.times(slope) }
     }
 

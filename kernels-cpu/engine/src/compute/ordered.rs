@@ -22,7 +22,7 @@ pub trait Ordered: Compute + PartialOrd {
     /// What [`floor_divided`](Self::floor_divided) leaves.
     fn modulo(self, divisor: Self) -> Self;
     /// What [`trunc_divided`](Self::trunc_divided) leaves.
-    fn left_over(self, divisor: Self) -> Self;
+    fn truncated_remainder(self, divisor: Self) -> Self;
     /// The absolute value.
     fn magnitude(self) -> Self;
     /// -1, 0 or 1; 0 for NaN.
@@ -51,15 +51,15 @@ inlined! {
         fn larger_number(self, other: Self) -> Self = self.max(other);
         fn smaller_number(self, other: Self) -> Self = self.min(other);
         fn floor_divided(self, divisor: Self) -> Self = {
-            let inexact = self.left_over(divisor) != 0 && (self ^ divisor) < 0;
+            let inexact = self.truncated_remainder(divisor) != 0 && (self ^ divisor) < 0;
             self.trunc_divided(divisor).wrapping_sub(Self::from(inexact))
         };
         fn trunc_divided(self, divisor: Self) -> Self = self.wrapping_div(if divisor == 0 { 1 } else { divisor });
         fn modulo(self, divisor: Self) -> Self = {
-            let left = self.left_over(divisor);
+            let left = self.truncated_remainder(divisor);
             if left != 0 && (left ^ divisor) < 0 { left.wrapping_add(divisor) } else { left }
         };
-        fn left_over(self, divisor: Self) -> Self = self.wrapping_rem(if divisor == 0 { 1 } else { divisor });
+        fn truncated_remainder(self, divisor: Self) -> Self = self.wrapping_rem(if divisor == 0 { 1 } else { divisor });
         fn magnitude(self) -> Self = self.wrapping_abs();
         fn signum(self) -> Self = Self::signum(self);
         fn is_minus(self) -> bool = self < 0;
@@ -85,7 +85,7 @@ inlined! {
         };
         fn trunc_divided(self, divisor: Self) -> Self = Real::trunc(self / divisor);
         fn modulo(self, divisor: Self) -> Self = Real::remainder(self, divisor);
-        fn left_over(self, divisor: Self) -> Self = Real::fmod(self, divisor);
+        fn truncated_remainder(self, divisor: Self) -> Self = Real::fmod(self, divisor);
         fn magnitude(self) -> Self = Real::abs(self);
         fn signum(self) -> Self = if self > 0.0 { 1.0 } else if self < 0.0 { -1.0 } else { 0.0 };
         fn is_minus(self) -> bool = self.is_sign_negative();

@@ -2,8 +2,8 @@
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 use crate::convert::Convert;
+use crate::data_movement::of_size;
 use crate::math::vectorised;
-use crate::moves::of_size;
 
 /// The function that brings elements of this size side by side, from wherever they are. It writes without gaps.
 pub(super) fn gather(size: usize) -> Convert {

@@ -7,8 +7,8 @@ use super::LoopNest;
 use super::gather::{gather, repeat};
 use super::transpose::Tiles;
 use crate::convert::{Convert, conversion};
-use crate::moves::Start;
-use crate::pool;
+use crate::data_movement::BasePointer;
+use crate::thread_pool;
 
 /// How many elements are worth another thread.
 const GRAIN: usize = 32 * 1024;
@@ -28,8 +28,8 @@ pub fn transfer(operands: &Operands<'_, 1, 1>) {
         // SAFETY: the nest stays inside the operands, which share no element: only equal operands may, and those are not moved.
         return unsafe { tiles.copy(to.start(), from.start()) };
     }
-    let (to, from) = (Start(to.start()), Start(from.start()));
-    pool::over(0..nest.count(), GRAIN, |part| {
+    let (to, from) = (BasePointer(to.start()), BasePointer(from.start()));
+    thread_pool::parallel_for(0..nest.count(), GRAIN, |part| {
         let (_, [to_step, from_step]) = nest.row();
         nest.rows(part.start, part.end, |[to_offset, from_offset], count| {
             let (to, from) = (to.at(to_offset), from.at(from_offset));

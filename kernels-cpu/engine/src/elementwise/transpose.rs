@@ -5,9 +5,9 @@
 //! else keeps enough of them on their way.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
-use super::{LoopNest, ahead};
-use crate::moves::Start;
-use crate::pool::over;
+use super::{LoopNest, prefetch};
+use crate::data_movement::BasePointer;
+use crate::thread_pool::parallel_for;
 
 /// Bytes that a tile reads or writes at once.
 const LINE: usize = 128;
@@ -47,7 +47,7 @@ impl Tiles {
     ///
     /// All elements of the nest's operands are inside of blocks of memory that begin here, and of which no byte is in both.
     pub(super) unsafe fn copy(&self, to: *mut u8, from: *const u8) {
-        let ends = [Start(to), Start(from.cast_mut())];
+        let ends = [BasePointer(to), BasePointer(from.cast_mut())];
         // SAFETY: as the caller says.
         unsafe {
             match self.size {
@@ -63,7 +63,7 @@ impl Tiles {
     /// # Safety
     ///
     /// As [`copy`](Self::copy), of elements of `SIZE` bytes.
-    unsafe fn turn<const SIZE: usize>(&self, [to, from]: [Start; 2]) {
+    unsafe fn turn<const SIZE: usize>(&self, [to, from]: [BasePointer; 2]) {
         let side = LINE / SIZE;
         let (wide, high) = (self.across.0.div_ceil(side), self.down.0.div_ceil(side));
         let count = wide * high * self.others.iter().map(|(size, _)| size).product::<usize>();
@@ -76,7 +76,7 @@ impl Tiles {
             let from = from.at(from_offset + column * self.across.1 + row * SIZE.cast_signed());
             Spot { to, from, columns, rows }
         };
-        over(0..count, (GRAIN / (side * side)).max(1), |piece| {
+        parallel_for(0..count, (GRAIN / (side * side)).max(1), |piece| {
             let mut tile = vec![[0_u8; SIZE]; side * side];
             let mut here = spot(piece.start);
             for number in piece {
@@ -96,7 +96,7 @@ impl Tiles {
         let mut line = [[0_u8; SIZE]; LINE];
         for column in 0..here.columns {
             let offset = column.cast_signed() * self.across.1;
-            ahead::for_reading(next.from.wrapping_offset(offset), LINE);
+            prefetch::for_reading(next.from.wrapping_offset(offset), LINE);
             let from = here.from.wrapping_offset(offset);
             // SAFETY: as the caller says; a line has room for `LINE` elements, and there are fewer rows.
             unsafe { std::ptr::copy_nonoverlapping(from, line.as_mut_ptr().cast(), here.rows * SIZE) };
@@ -106,7 +106,7 @@ impl Tiles {
         }
         for row in 0..here.rows {
             let offset = row.cast_signed() * self.down.1;
-            ahead::for_writing(next.to.wrapping_offset(offset), LINE);
+            prefetch::for_writing(next.to.wrapping_offset(offset), LINE);
             let line = &tile[row * side..row * side + here.columns];
             // SAFETY: as the caller says.
             unsafe {

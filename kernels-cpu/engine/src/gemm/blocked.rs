@@ -2,7 +2,7 @@
 
 use super::{GRAIN, Matrix, MatrixMut, entry::Sum, store};
 use crate::math::vectorised;
-use crate::pool;
+use crate::thread_pool;
 use std::borrow::Cow;
 
 const ROWS: usize = 4;
@@ -22,7 +22,7 @@ pub(super) fn product<T: Sum>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta
         })
         .collect();
     let grain = GRAIN.div_ceil(b.columns.saturating_mul(b.rows).max(1)).next_multiple_of(ROWS);
-    pool::over(0..c.rows, grain, |rows| {
+    thread_pool::parallel_for(0..c.rows, grain, |rows| {
         for row in rows.clone().step_by(ROWS) {
             let height = ROWS.min(rows.end - row);
             for column in (0..c.columns).step_by(COLUMNS) {

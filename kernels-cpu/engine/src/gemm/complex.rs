@@ -4,7 +4,7 @@
 
 use super::split::{self, Real};
 use super::{GRAIN, Matrix, MatrixMut, entry::Kind, store};
-use crate::pool;
+use crate::thread_pool;
 use dispatch_runtime::Arithmetic;
 use num_complex::Complex;
 
@@ -28,7 +28,7 @@ pub(super) fn product<T: Real>(
     add(&mut real, T::ZERO.minus(T::ONE), [1, 1], false);
     add(&mut imaginary, T::ONE, [0, 1], true);
     add(&mut imaginary, T::ONE, [1, 0], false);
-    pool::over(0..rows, GRAIN.div_ceil(columns), |piece| {
+    thread_pool::parallel_for(0..rows, GRAIN.div_ceil(columns), |piece| {
         for row in piece {
             for column in 0..columns {
                 let at = row * columns + column;

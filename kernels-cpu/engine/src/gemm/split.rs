@@ -7,7 +7,7 @@
 //! read as it lies, and a small result is turned around rather than a large operand.
 
 use super::{GRAIN, Matrix, MatrixMut, entry::Sum};
-use crate::pool;
+use crate::thread_pool;
 use gemm_common::Parallelism;
 use gemm_common::gemm as settings;
 
@@ -78,20 +78,20 @@ pub(super) fn product<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, bet
     let by_rows = c.row_stride.unsigned_abs() > c.column_stride.unsigned_abs();
     let (a, b, c) = if by_rows { (b.transposed(), a.transposed(), c.transposed()) } else { (a, b, c) };
     if turning(a) / 2 > turning(b.transposed()).saturating_add(c.rows.saturating_mul(c.columns).saturating_mul(2)) {
-        turned(alpha, a, b, beta, &c);
+        transposed_result(alpha, a, b, beta, &c);
     } else {
         upright(alpha, a, b, beta, &c);
     }
 }
 
 /// Turns the result around, where that is less than to turn the left operand around.
-fn turned<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
+fn transposed_result<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
     const TILE: usize = 16;
     let (rows, columns) = (c.rows, c.columns);
     let mut sums = vec![T::ZERO; rows * columns];
     let into = MatrixMut::new(&mut sums, [columns, rows], [1, columns]).expect("as many sums as entries");
     upright(alpha, b.transposed(), a.transposed(), T::ZERO, &into);
-    pool::over(0..columns, (GRAIN / 4).div_ceil(rows.max(1)).next_multiple_of(TILE), |piece| {
+    thread_pool::parallel_for(0..columns, (GRAIN / 4).div_ceil(rows.max(1)).next_multiple_of(TILE), |piece| {
         for first in piece.clone().step_by(TILE) {
             let width = TILE.min(piece.end - first);
             for (block, lines) in sums.chunks(TILE * columns).enumerate() {
@@ -128,7 +128,7 @@ fn pack<T>(a: Matrix<'_, T>) {
 /// `C`'s columns are what is contiguous.
 fn upright<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
     let inner = a.columns;
-    let threads = pool::threads_here();
+    let threads = thread_pool::threads_here();
     let worth = c.rows.saturating_mul(c.columns).saturating_mul(inner) / GRAIN;
     // Every piece reads all of `b`, and packs it unless its columns are contiguous.
     let again = if b.row_stride == 1 { PIECES } else { 1 };
@@ -143,7 +143,7 @@ fn upright<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &M
     let step = length.div_ceil(pieces).max(least.min(length.div_ceil(threads))).next_multiple_of(STEP.min(least));
     let step = if pieces == 1 { length } else { step };
     pack(a);
-    pool::each(length.div_ceil(step), |piece| {
+    thread_pool::parallel_each(length.div_ceil(step), |piece| {
         let start = piece * step;
         let length = step.min(length - start);
         let (row, column, sizes) = if by_rows { (start, 0, [length, c.columns]) } else { (0, start, [c.rows, length]) };

@@ -1,7 +1,7 @@
 //! Every product against its definition in the widest type at hand.
 
 use super::*;
-use crate::pool::set_num_threads;
+use crate::thread_pool::set_num_threads;
 use dispatch_runtime::{Complex32, Complex64, bf16, f16};
 use proptest::prelude::*;
 

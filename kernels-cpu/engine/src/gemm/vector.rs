@@ -2,7 +2,7 @@
 
 use super::{Matrix, MatrixMut, entry::Kind, store};
 use crate::math::vectorised;
-use crate::pool;
+use crate::thread_pool;
 use dispatch_runtime::Arithmetic;
 use std::borrow::Cow;
 
@@ -32,7 +32,7 @@ pub(super) fn product<T: Kind>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>
         Cow::Borrowed,
     );
     let grain = GRAIN.div_ceil(a.columns.max(1)).max(if a.column_stride == 1 { 1 } else { STRIPE });
-    pool::over(0..c.rows, grain, |rows| {
+    thread_pool::parallel_for(0..c.rows, grain, |rows| {
         for row in rows.clone().step_by(BLOCK) {
             let height = BLOCK.min(rows.end - row);
             let mut sums = [T::Sum::ZERO; BLOCK];

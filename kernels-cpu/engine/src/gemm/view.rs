@@ -62,7 +62,7 @@ unsafe impl<T: Send> Send for MatrixMut<'_, T> {}
 unsafe impl<T: Send + Sync> Sync for MatrixMut<'_, T> {}
 
 /// Whether entries at these strides from the first of `length` are all inside.
-fn inside<const D: usize>(length: usize, sizes: [usize; D], strides: [usize; D]) -> bool {
+fn is_in_bounds<const D: usize>(length: usize, sizes: [usize; D], strides: [usize; D]) -> bool {
     sizes.contains(&0)
         || sizes
             .iter()
@@ -72,7 +72,7 @@ fn inside<const D: usize>(length: usize, sizes: [usize; D], strides: [usize; D])
 }
 
 /// Whether no two entries share memory: by rising strides, each dimension steps over all of the one before.
-fn apart<const D: usize>(sizes: [usize; D], strides: [usize; D]) -> bool {
+fn has_distinct_entries<const D: usize>(sizes: [usize; D], strides: [usize; D]) -> bool {
     let mut order: [usize; D] = std::array::from_fn(|dim| dim);
     order.sort_unstable_by_key(|&dim| (strides[dim], sizes[dim]));
     let mut last = 0;
@@ -101,7 +101,8 @@ impl<'a, T> Matrix<'a, T> {
     #[must_use]
     pub fn new(data: &'a [T], sizes: [usize; 2], strides: [usize; 2]) -> Option<Self> {
         // SAFETY: every entry is inside of the borrowed slice.
-        inside(data.len(), sizes, strides).then(|| unsafe { Self::from_raw(data.as_ptr(), sizes, strides.map(signed)) })
+        is_in_bounds(data.len(), sizes, strides)
+            .then(|| unsafe { Self::from_raw(data.as_ptr(), sizes, strides.map(signed)) })
     }
 
     /// A view of `[rows, columns]` whose entry `[0, 0]` is at `data`. Strides are in elements and may be negative.
@@ -142,7 +143,7 @@ impl<'a, T> MatrixMut<'a, T> {
     /// ```
     #[must_use]
     pub fn new(data: &'a mut [T], sizes: [usize; 2], strides: [usize; 2]) -> Option<Self> {
-        (inside(data.len(), sizes, strides) && (sizes.contains(&0) || apart(sizes, strides)))
+        (is_in_bounds(data.len(), sizes, strides) && (sizes.contains(&0) || has_distinct_entries(sizes, strides)))
             // SAFETY: every entry is inside of the uniquely borrowed slice, and has an element of its own.
             .then(|| unsafe { Self::from_raw(data.as_mut_ptr(), sizes, strides.map(signed)) })
     }
@@ -232,7 +233,8 @@ impl<'a, T> Batch<'a, T> {
     #[must_use]
     pub fn new(data: &'a [T], sizes: [usize; 3], strides: [usize; 3]) -> Option<Self> {
         // SAFETY: every entry is inside of the borrowed slice.
-        inside(data.len(), sizes, strides).then(|| unsafe { Self::from_raw(data.as_ptr(), sizes, strides.map(signed)) })
+        is_in_bounds(data.len(), sizes, strides)
+            .then(|| unsafe { Self::from_raw(data.as_ptr(), sizes, strides.map(signed)) })
     }
 
     /// A view of `[matrices, rows, columns]` whose entry `[0, 0, 0]` is at `data`.
@@ -286,7 +288,7 @@ impl<'a, T> BatchMut<'a, T> {
     /// ```
     #[must_use]
     pub fn new(data: &'a mut [T], sizes: [usize; 3], strides: [usize; 3]) -> Option<Self> {
-        (inside(data.len(), sizes, strides) && (sizes.contains(&0) || apart(sizes, strides)))
+        (is_in_bounds(data.len(), sizes, strides) && (sizes.contains(&0) || has_distinct_entries(sizes, strides)))
             // SAFETY: every entry is inside of the uniquely borrowed slice, and has an element of its own.
             .then(|| unsafe { Self::from_raw(data.as_mut_ptr(), sizes, strides.map(signed)) })
     }

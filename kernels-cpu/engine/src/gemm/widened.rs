@@ -4,7 +4,7 @@
 
 use super::{Matrix, MatrixMut, entry::Kind, split, store};
 use crate::convert::conversion;
-use crate::pool;
+use crate::thread_pool;
 use dispatch_runtime::DType;
 
 /// Elements that are worth a thread.
@@ -56,7 +56,7 @@ const ROOM: &str = "as much room as the largest block takes";
 fn round<T: Kind<Sum = f32>>(sums: &[f32], beta: f32, c: &MatrixMut<'_, T>) {
     let columns = c.columns;
     let convert = conversion(DType::F32, T::DTYPE);
-    pool::over(0..c.rows, GRAIN.div_ceil(columns), |rows| {
+    thread_pool::parallel_for(0..c.rows, GRAIN.div_ceil(columns), |rows| {
         for row in rows {
             let sums = &sums[row * columns..][..columns];
             if beta == 0.0 {
@@ -85,7 +85,7 @@ fn widen<'a, T: Kind<Sum = f32>>(matrix: Matrix<'_, T>, room: &'a mut [f32]) -> 
     let (sizes, strides) = (lines.sizes(), [lines.columns, 1]);
     let into = MatrixMut::new(room, sizes, strides).expect(ROOM);
     let convert = conversion(T::DTYPE, DType::F32);
-    pool::over(0..lines.rows, GRAIN.div_ceil(lines.columns), |rows| {
+    thread_pool::parallel_for(0..lines.rows, GRAIN.div_ceil(lines.columns), |rows| {
         for row in rows {
             let (from, to) = (lines.at(row, 0).cast(), into.at(row, 0).cast());
             // SAFETY: as many entries as either line has, and every line is in one piece.

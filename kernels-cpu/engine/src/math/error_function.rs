@@ -185,7 +185,7 @@ fn scaled_complement(a: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use crate::math::Real;
-    use crate::math::testing::check;
+    use crate::math::ulp_error::check;
 
     #[test]
     fn error_functions_are_right_to_the_last_places() {

@@ -76,7 +76,7 @@ pub(super) fn exp_below_overflow<T: Exponential>(x: T) -> T {
 
 /// [`exp`] of what is not positive, and zero where that may be denormal.
 #[inline(always)]
-pub(super) fn decay<T: Exponential>(x: T) -> T {
+pub(super) fn exp_or_zero<T: Exponential>(x: T) -> T {
     let (shifted, r) = reduce(x, T::near(0.0));
     let value = (r * r).mul_add(T::remainder_term(r), r + T::near(1.0)).raised(shifted);
     // The bits of a NaN do not survive the power.
@@ -155,7 +155,7 @@ fn scale<T: Exponential>(x: T, r: T, shifted: T, tiny: bool) -> T {
 #[cfg(test)]
 mod tests {
     use crate::math::Real;
-    use crate::math::testing::check;
+    use crate::math::ulp_error::check;
 
     #[test]
     fn exponentials_are_right_to_the_last_places() {
@@ -168,15 +168,15 @@ mod tests {
     #[test]
     fn decay_ends_in_zero_and_knows_what_is_not_a_number() {
         for x in (0..85 * 64).map(|i: u16| -f32::from(i) / 64.0) {
-            let (ours, exact) = (f64::from(Real::decay(x)), f64::from(x).exp());
+            let (ours, exact) = (f64::from(Real::exp_or_zero(x)), f64::from(x).exp());
             assert!((ours - exact).abs() < 1.5 * f64::from(f32::EPSILON) * exact, "{ours} for {exact} at {x}");
-            assert!((Real::decay(f64::from(x)) - exact).abs() < 2.0 * f64::EPSILON * exact, "at {x}");
+            assert!((Real::exp_or_zero(f64::from(x)) - exact).abs() < 2.0 * f64::EPSILON * exact, "at {x}");
         }
         for none in [f32::NEG_INFINITY, f32::MIN, -90.0] {
-            assert_eq!(Real::decay(none).to_bits(), 0);
+            assert_eq!(Real::exp_or_zero(none).to_bits(), 0);
         }
-        assert!(Real::decay(f32::from_bits(0x7fc0_1234)).is_nan());
-        assert!(Real::decay(f32::NAN).is_nan());
+        assert!(Real::exp_or_zero(f32::from_bits(0x7fc0_1234)).is_nan());
+        assert!(Real::exp_or_zero(f32::NAN).is_nan());
     }
 
     #[test]

@@ -92,7 +92,7 @@ fn log1p_or_twice<T: Logarithm>(a: T, near: T) -> T {
 #[cfg(test)]
 mod tests {
     use crate::math::Real;
-    use crate::math::testing::check;
+    use crate::math::ulp_error::check;
 
     fn logistic(x: f64) -> f64 {
         if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) }

@@ -114,7 +114,7 @@ fn at_the_edges<T: Float>(x: T, result: T) -> T {
 #[expect(clippy::float_cmp, reason = "these results are exact")]
 mod tests {
     use crate::math::Real;
-    use crate::math::testing::check;
+    use crate::math::ulp_error::check;
 
     #[test]
     fn logarithms_are_right_to_the_last_places() {

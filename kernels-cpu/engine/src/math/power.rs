@@ -72,7 +72,7 @@ pub(super) fn remainder<T: Float>(x: T, divisor: T) -> T {
 #[expect(clippy::float_cmp, reason = "these results are exact")]
 mod tests {
     use crate::math::Real;
-    use crate::math::testing::check_pairs;
+    use crate::math::ulp_error::check_pairs;
 
     #[test]
     fn powers_are_right_to_the_last_places() {

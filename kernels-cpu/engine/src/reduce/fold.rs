@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use dispatch_runtime::{DType, Element};
 
 use super::Fold;
-use crate::elementwise::ahead;
+use crate::elementwise::prefetch;
 use crate::math::vectorised;
 
 /// How many columns are folded at once at most: their lanes stay in the nearest cache.
@@ -147,7 +147,7 @@ fn side_by_side<F: Fold, const N: usize>(fold: &F, total: F::Total, values: &[F:
             let mut lanes = [fold.lane(); N];
             let (wide, rest) = block.as_chunks::<N>();
             for values in wide {
-                ahead::for_reading(values.as_ptr().cast::<u8>().wrapping_add(AHEAD), size_of_val(values));
+                prefetch::for_reading(values.as_ptr().cast::<u8>().wrapping_add(AHEAD), size_of_val(values));
                 for (lane, &value) in lanes.iter_mut().zip(values) {
                     *lane = fold.add(*lane, value);
                 }

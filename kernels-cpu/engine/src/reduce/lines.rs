@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::signed;
 use crate::convert::{Convert, conversion};
-use crate::pool;
+use crate::thread_pool;
 
 /// How many elements are worth a thread.
 const GRAIN: usize = 32 * 1024;
@@ -190,7 +190,7 @@ fn walk(sizes: &[usize], lanes: &[Lane], inputs: usize, f: &(dyn Fn(usize, &[*mu
     }
     let inner = sizes.first().copied().unwrap_or(1);
     let together = if lanes.iter().all(|lane| lane.direct) { usize::MAX } else { TOGETHER };
-    pool::over(0..count, (GRAIN / longest.max(1)).max(1), |part| {
+    thread_pool::parallel_for(0..count, (GRAIN / longest.max(1)).max(1), |part| {
         let room = TOGETHER.min(part.len());
         let mut blocks: SmallVec<[Vec<u128>; 4]> = lanes
             .iter()

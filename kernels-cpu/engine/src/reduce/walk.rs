@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::fold::{COLUMNS, Loops};
 use super::signed;
 use crate::convert::{Convert, conversion};
-use crate::pool::{self, Lines};
+use crate::thread_pool::{self, Lines};
 
 /// How many elements are worth a thread.
 const GRAIN: usize = 32 * 1024;
@@ -146,13 +146,13 @@ impl Walk<'_> {
         let (inner, _, _) = self.innermost();
         let blocks = inner.div_ceil(self.width);
         let units = blocks * self.kept.iter().skip(1).map(|kept| kept.0).product::<usize>();
-        let threads = pool::num_threads();
+        let threads = thread_pool::num_threads();
         let longest = (0..self.gone.len()).max_by_key(|&dim| self.gone[dim].0).unwrap_or(0);
         let size = self.gone.get(longest).map_or(1, |gone| gone.0);
         let parts = (count.saturating_mul(self.width) / GRAIN).min(size).min(threads * 2);
         if units >= threads || parts < 2 {
             let grain = (GRAIN / count.max(1).saturating_mul(self.width)).max(1);
-            return pool::over(0..units, grain, |units| {
+            return thread_pool::parallel_for(0..units, grain, |units| {
                 let mut room = Room::new(self);
                 for unit in units {
                     self.unit(unit, (longest, 0..size), &mut room);

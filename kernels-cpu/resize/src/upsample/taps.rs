@@ -2,12 +2,12 @@
 
 use dispatch_runtime::{OutOfMemory, Scalar};
 
+use engine::allocation::reserve;
 use engine::compute::{Compute, Precision};
-use engine::numbers::room;
 
 /// How elements between those of the image come about.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum UpsampleMode {
     /// The nearest, counted from where elements begin.
     Nearest,
     /// The nearest, counted from their middles.
@@ -44,7 +44,7 @@ impl<T: Compute> Taps<T> {
     ///
     /// Returns [`OutOfMemory`] if each element of the result is made of so many that there is no memory for the list.
     pub(super) fn new(
-        way: Way,
+        way: UpsampleMode,
         align_corners: bool,
         single: bool,
         from: i64,
@@ -52,7 +52,7 @@ impl<T: Compute> Taps<T> {
         scale: Option<f64>,
     ) -> Result<Self, OutOfMemory> {
         // Positions are computed in the precision that PyTorch computes them in, as the nearest element depends on it.
-        let single = single || matches!(way, Way::Nearest | Way::Exact);
+        let single = single || matches!(way, UpsampleMode::Nearest | UpsampleMode::Exact);
         let round = |x: f64| if single { f64::from(x as f32) } else { x };
         let step = match scale.filter(|&scale| scale > 0.0) {
             _ if align_corners && to > 1 => round((from - 1) as f64 / (to - 1) as f64),
@@ -62,13 +62,13 @@ impl<T: Compute> Taps<T> {
         };
         let last = from - 1;
         let each = match way {
-            Way::Nearest | Way::Exact => 1,
-            Way::Linear => 2,
-            Way::Cubic => 4,
-            Way::SmoothLinear => reached(step, 1.0).min(from as usize),
-            Way::SmoothCubic => reached(step, 2.0).min(from as usize),
+            UpsampleMode::Nearest | UpsampleMode::Exact => 1,
+            UpsampleMode::Linear => 2,
+            UpsampleMode::Cubic => 4,
+            UpsampleMode::SmoothLinear => reached(step, 1.0).min(from as usize),
+            UpsampleMode::SmoothCubic => reached(step, 2.0).min(from as usize),
         };
-        let (mut starts, mut weighted) = (room(to as usize + 1)?, room((to as usize).saturating_mul(each))?);
+        let (mut starts, mut weighted) = (reserve(to as usize + 1)?, reserve((to as usize).saturating_mul(each))?);
         starts.push(0);
         for place in 0..to {
             let mut push = |at: i64, weight: f64| {
@@ -80,28 +80,28 @@ impl<T: Compute> Taps<T> {
                 round(round(step * round(place as f64 + 0.5)) - 0.5)
             };
             match way {
-                Way::Nearest => push(round(place as f64 * step).floor() as i64, 1.0),
-                Way::Exact => push(round(round(place as f64 + 0.5) * step).floor() as i64, 1.0),
-                Way::Linear if from == to => {
+                UpsampleMode::Nearest => push(round(place as f64 * step).floor() as i64, 1.0),
+                UpsampleMode::Exact => push(round(round(place as f64 + 0.5) * step).floor() as i64, 1.0),
+                UpsampleMode::Linear if from == to => {
                     push(place, 1.0);
                     push(place, 0.0);
                 }
-                Way::Linear => {
+                UpsampleMode::Linear => {
                     let middle = middle.max(0.0);
                     let at = (middle as i64).min(last);
                     let right = round(middle - at as f64).clamp(0.0, 1.0);
                     push(at, round(1.0 - right));
                     push(at + i64::from(at < last), right);
                 }
-                Way::Cubic => {
+                UpsampleMode::Cubic => {
                     let at = middle.floor();
                     let right = round(middle - at).clamp(0.0, 1.0);
                     for (offset, (weight, _)) in (-1..).zip(curve(right)) {
                         push((at as i64).saturating_add(offset), weight);
                     }
                 }
-                Way::SmoothLinear => smooth(place, step, from, 1.0, |x| (1.0 - x).max(0.0), &mut push),
-                Way::SmoothCubic => smooth(place, step, from, 2.0, soft, &mut push),
+                UpsampleMode::SmoothLinear => smooth(place, step, from, 1.0, |x| (1.0 - x).max(0.0), &mut push),
+                UpsampleMode::SmoothCubic => smooth(place, step, from, 2.0, soft, &mut push),
             }
             starts.push(weighted.len());
         }

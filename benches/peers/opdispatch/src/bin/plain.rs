@@ -4,6 +4,6 @@
 mod work;
 
 fn main() {
-    kernels_cpu::pool::set_num_threads(peer::threads());
+    kernels_cpu::thread_pool::set_num_threads(peer::threads());
     peer::serve(|name| work::call(name).or_else(|| work::throughput(name)));
 }

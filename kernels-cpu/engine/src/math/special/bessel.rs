@@ -56,7 +56,7 @@ pub(super) fn excess_acosh(x: f64) -> f64 {
 }
 
 /// A function that swings ever on; PyTorch knows no limit of it.
-pub fn waves(x: f64, f: impl Fn(f64) -> f64) -> f64 {
+pub fn nan_at_infinity(x: f64, f: impl Fn(f64) -> f64) -> f64 {
     if x.is_infinite() { f64::NAN } else { f(x) }
 }
 
@@ -124,7 +124,9 @@ mod tests {
         near(scaled_k(0.0, 1e-320), 736.943_172_406_632_2);
         near(scaled_k(1.0, 1e300), 1.253_314_137_315_500_2e-150);
         assert_eq!((k(0.0, f64::INFINITY), scaled_k(1.0, f64::INFINITY)), (0.0, 0.0));
-        assert!(waves(f64::INFINITY, libm::j0).is_nan() && waves(f64::NEG_INFINITY, libm::j1).is_nan());
+        assert!(
+            nan_at_infinity(f64::INFINITY, libm::j0).is_nan() && nan_at_infinity(f64::NEG_INFINITY, libm::j1).is_nan()
+        );
         assert_eq!((i0(f64::MAX), i1(f64::MIN)), (f64::INFINITY, f64::NEG_INFINITY));
     }
 }

@@ -5,13 +5,13 @@ use super::gamma::slope;
 /// How a share `x` of a Dirichlet distribution follows its weight, one of weights of this total, where the others' sum stays: its own
 /// distribution is that of beta. Divided by `1 - x`, which is what the other shares lose.
 #[must_use]
-pub fn follows(x: f64, weight: f64, total: f64) -> f64 {
+pub fn implicit_gradient(x: f64, weight: f64, total: f64) -> f64 {
     let others = total - weight;
     let mean = weight / total;
     let slope = if x < mean {
-        slope(weight, |weight| below(x, weight, others))
+        slope(weight, |weight| cdf(x, weight, others))
     } else {
-        -slope(weight, |weight| below(1.0 - x, others, weight))
+        -slope(weight, |weight| cdf(1.0 - x, others, weight))
     };
     -slope * x / density(x, weight, others)
 }
@@ -22,7 +22,7 @@ fn density(x: f64, a: f64, b: f64) -> f64 {
 }
 
 /// The share of the distribution that is below `x`, at most about its mean: a continued fraction, by Lentz's method.
-fn below(x: f64, a: f64, b: f64) -> f64 {
+fn cdf(x: f64, a: f64, b: f64) -> f64 {
     const TINY: f64 = 1e-290;
     let or_tiny = |value: f64| if value.abs() < TINY { TINY } else { value };
     let mut under = or_tiny(1.0 - (a + b) * x / (a + 1.0)).recip();
@@ -53,8 +53,8 @@ mod tests {
         // Of weights two and three it is a polynomial.
         let known = |x: f64| x * x * (6.0 - 8.0 * x + 3.0 * x * x);
         for x in [0.1, 0.3, 0.39] {
-            assert!((below(x, 2.0, 3.0) - known(x)).abs() < 1e-14, "{x}");
-            assert!((below(1.0 - x, 3.0, 2.0) - (1.0 - known(x))).abs() < 1e-12, "{x}");
+            assert!((cdf(x, 2.0, 3.0) - known(x)).abs() < 1e-14, "{x}");
+            assert!((cdf(1.0 - x, 3.0, 2.0) - (1.0 - known(x))).abs() < 1e-12, "{x}");
         }
     }
 
@@ -63,7 +63,7 @@ mod tests {
         // Of weights `a` and one, the share below is a power.
         for (x, weight) in [(0.3_f64, 0.7), (0.9, 2.0)] {
             let expected = -x.powf(weight) * x.ln() / (weight * x.powf(weight - 1.0)) / (1.0 - x);
-            let found = follows(x, weight, weight + 1.0);
+            let found = implicit_gradient(x, weight, weight + 1.0);
             assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
         }
     }

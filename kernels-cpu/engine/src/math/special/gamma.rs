@@ -9,21 +9,21 @@ const LARGE: f64 = 1e6;
 const MOST_TERMS: u32 = 20_000;
 
 /// The share that is below `x`.
-pub fn below(shape: f64, x: f64) -> f64 {
+pub fn cdf(shape: f64, x: f64) -> f64 {
     shares(shape, x).0
 }
 
 /// The share that is above `x`.
-pub fn above(shape: f64, x: f64) -> f64 {
+pub fn survival(shape: f64, x: f64) -> f64 {
     shares(shape, x).1
 }
 
 /// How a number `x` of the distribution follows its shape, where the share below it stays what it is.
 #[must_use]
-pub fn follows(shape: f64, x: f64) -> f64 {
+pub fn implicit_gradient(shape: f64, x: f64) -> f64 {
     // The smaller share has the more digits.
     let slope =
-        if x < shape + 1.0 { slope(shape, |shape| below(shape, x)) } else { -slope(shape, |shape| above(shape, x)) };
+        if x < shape + 1.0 { slope(shape, |shape| cdf(shape, x)) } else { -slope(shape, |shape| survival(shape, x)) };
     -slope * x / density(shape, x)
 }
 
@@ -132,7 +132,7 @@ mod tests {
         #[test]
         fn one_more_in_shape_is_one_density_less(shape in 0.05_f64..300.0, ratio in 0.1_f64..3.0) {
             let x = shape * ratio;
-            let step = below(shape, x) - below(shape + 1.0, x);
+            let step = cdf(shape, x) - cdf(shape + 1.0, x);
             let expected = density(shape, x) / shape;
             prop_assert!((step - expected).abs() < 1e-13, "{step} {expected}");
         }
@@ -149,22 +149,22 @@ mod tests {
     #[test]
     fn a_number_that_follows_its_shape_keeps_its_share() {
         for (shape, x) in [(1.0, 1.0), (100.0, 90.0), (0.1, 1e-6), (2.0, 9.0)] {
-            let (found, h) = (follows(shape, x), 1e-6 * shape);
-            let change = below(shape + h, x + h * found) - below(shape - h, x - h * found);
+            let (found, h) = (implicit_gradient(shape, x), 1e-6 * shape);
+            let change = cdf(shape + h, x + h * found) - cdf(shape - h, x - h * found);
             assert!((change / (2.0 * h)).abs() < 1e-7, "{shape} {x}: {found}");
         }
     }
 
     #[test]
     fn known_values() {
-        assert!((below(3.0, 3.0) - 0.576_809_918_873_156_5).abs() < 1e-15);
-        assert!((above(3.0, 3.0) - 0.423_190_081_126_843_5).abs() < 1e-15);
-        assert!((below(1.0, 2.0) - (1.0 - (-2.0_f64).exp())).abs() < 1e-15);
+        assert!((cdf(3.0, 3.0) - 0.576_809_918_873_156_5).abs() < 1e-15);
+        assert!((survival(3.0, 3.0) - 0.423_190_081_126_843_5).abs() < 1e-15);
+        assert!((cdf(1.0, 2.0) - (1.0 - (-2.0_f64).exp())).abs() < 1e-15);
         assert_eq!(shares(1.0, f64::INFINITY), (1.0, 0.0));
         assert_eq!(shares(f64::INFINITY, 1.0), (0.0, 1.0));
         assert_eq!(shares(2.0, 0.0), (0.0, 1.0));
         assert_eq!(shares(f64::NAN, f64::INFINITY), (1.0, 0.0));
         assert_eq!(shares(f64::INFINITY, f64::NAN), (0.0, 1.0));
-        assert!(below(-1.0, 1.0).is_nan() && below(0.0, 0.0).is_nan() && below(1.0, f64::NAN).is_nan());
+        assert!(cdf(-1.0, 1.0).is_nan() && cdf(0.0, 0.0).is_nan() && cdf(1.0, f64::NAN).is_nan());
     }
 }

@@ -5,7 +5,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, LN_2, PI, SQRT_2};
 use crate::math::Real;
 
 /// The logarithm of the share that is below.
-pub fn log_share(x: f64) -> f64 {
+pub fn log_cdf(x: f64) -> f64 {
     let t = x * FRAC_1_SQRT_2;
     if x < -1.0 { Real::erfcx(-t).ln() - LN_2 - t * t } else { (-0.5 * Real::erfc(t)).ln_1p() }
 }
@@ -31,7 +31,7 @@ fn tail(share: f64) -> f64 {
     let mut x = -(first - first.max(1.0).ln()).max(1.0).sqrt();
     for _ in 0..5 {
         let slope = (2.0 / PI).sqrt() / Real::erfcx(-x * FRAC_1_SQRT_2);
-        x -= (log_share(x) - log) / slope;
+        x -= (log_cdf(x) - log) / slope;
     }
     x
 }
@@ -44,7 +44,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_quantile_has_its_share_below(x in -37.0_f64..5.0) {
-            let share = log_share(x).exp();
+            let share = log_cdf(x).exp();
             // What one unit of the share is worth.
             let unit = f64::EPSILON * (2.0 * PI).sqrt() * share * (0.5 * x * x).exp();
             prop_assert!((quantile(share) - x).abs() <= 1e-13 * (1.0 + x.abs()) + 2.0 * unit);
@@ -58,8 +58,8 @@ mod tests {
         assert_eq!(quantile(0.5), 0.0);
         assert!(quantile(-0.1).is_nan() && quantile(f64::NAN).is_nan());
         assert!((quantile(1e-320) + 38.269_125_343_032_65).abs() < 1e-3);
-        assert!((log_share(-3.5) + 8.366_065_308_344_094).abs() < 1e-14);
-        assert_eq!(log_share(f64::INFINITY), 0.0);
-        assert_eq!(log_share(f64::NEG_INFINITY), f64::NEG_INFINITY);
+        assert!((log_cdf(-3.5) + 8.366_065_308_344_094).abs() < 1e-14);
+        assert_eq!(log_cdf(f64::INFINITY), 0.0);
+        assert_eq!(log_cdf(f64::NEG_INFINITY), f64::NEG_INFINITY);
     }
 }

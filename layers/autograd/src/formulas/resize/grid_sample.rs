@@ -4,7 +4,7 @@
 //! polynomials of how far a place is behind the first element that counts there, one for each element.
 
 use aten::prelude::*;
-use aten::{Beside, Between, Sampling};
+use aten::{Interpolation, PaddingMode, Sampling};
 use dispatch_runtime::prelude::*;
 
 use crate::formulas::reduction::sums::sum_of;
@@ -142,12 +142,12 @@ impl<'a> Side<'a> {
 
     /// The elements that count.
     fn taps(&self, coordinate: &Tensor) -> Result<Vec<Tap>> {
-        let (between, scale) = (self.sampling.between, self.span / 2.0);
+        let (between, scale) = (self.sampling.interpolation, self.span / 2.0);
         let position = (((coordinate + 1)? * scale)? + self.start)?;
         // A curve goes on beside the image; only the elements that it goes through are inside.
-        let goes_on = between == Between::Cubic;
+        let goes_on = between == Interpolation::Cubic;
         let (position, sign) = if goes_on { (position.clone(), position.ones_like()?) } else { self.kept(&position)? };
-        let first = if between == Between::Nearest { position.round()? } else { position.floor()? };
+        let first = if between == Interpolation::Nearest { position.round()? } else { position.floor()? };
         let (behind, stretch) = ((position - &first)?, (sign * scale)?);
         let taps = curves(between).iter().zip(if goes_on { -1.. } else { 0.. }).map(|(curve, offset): (_, i64)| {
             let mut at = (&first + offset)?;
@@ -171,16 +171,16 @@ impl<'a> Side<'a> {
     /// Positions as they are inside of the image, unless there is nothing beside it, and by how much those move with them.
     fn kept(&self, position: &Tensor) -> Result<(Tensor, Tensor)> {
         let (start, span, last, one) = (self.start, self.span, self.size - 1.0, position.ones_like()?);
-        let (position, sign) = match self.sampling.beside {
-            Beside::Zeros => return Ok((position.clone(), one)),
-            Beside::Mirror if span > 0.0 => {
+        let (position, sign) = match self.sampling.padding_mode {
+            PaddingMode::Zeros => return Ok((position.clone(), one)),
+            PaddingMode::Mirror if span > 0.0 => {
                 let far = (position - start)?.abs()?;
                 let (rest, turned) = (far.fmod_scalar(span)?, (&far / span)?.floor()?.fmod_scalar(2)?.ne_scalar(0)?);
                 let mirrored = aten::where_self(&turned, &((start + span) - &rest)?, &(&rest + start)?)?;
                 let back = turned.logical_xor(&position.lt_scalar(start)?)?;
                 (mirrored, aten::where_self(&back, &one.neg()?, &one)?)
             }
-            Beside::Border | Beside::Mirror => (position.clone(), one),
+            PaddingMode::Border | PaddingMode::Mirror => (position.clone(), one),
         };
         let clipped = position.le_scalar(0)?.logical_or(&position.ge_scalar(last)?)?;
         Ok((position.clamp(Some(0.into()), Some(last.into()))?, sign.masked_fill_scalar(&clipped, 0)?))
@@ -188,12 +188,12 @@ impl<'a> Side<'a> {
 }
 
 /// Of each element that counts, its weight by how far the place is behind the first of those around it: the coefficients of all powers.
-fn curves(between: Between) -> &'static [&'static [f64]] {
+fn curves(between: Interpolation) -> &'static [&'static [f64]] {
     const A: f64 = -0.75;
     match between {
-        Between::Nearest => &[&[1.0]],
-        Between::Linear => &[&[1.0, -1.0], &[0.0, 1.0]],
-        Between::Cubic => &[
+        Interpolation::Nearest => &[&[1.0]],
+        Interpolation::Linear => &[&[1.0, -1.0], &[0.0, 1.0]],
+        Interpolation::Cubic => &[
             &[0.0, A, -2.0 * A, A],
             &[1.0, 0.0, -A - 3.0, A + 2.0],
             &[0.0, -A, 2.0 * A + 3.0, -A - 2.0],

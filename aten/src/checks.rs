@@ -1,0 +1,11 @@
+//! Checks of arguments that several families share.
+
+mod arguments;
+mod composites;
+mod limits;
+mod numbers;
+
+pub(crate) use arguments::*;
+pub(crate) use composites::*;
+pub use limits::*;
+pub use numbers::*;

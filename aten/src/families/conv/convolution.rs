@@ -1,0 +1,117 @@
+//! Convolutions over one, two or three dimensions, and their gradients.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Expected, MemoryFormat, Spec};
+
+use crate::{Window, check_devices, check_gradient_of, images_like, spread};
+
+/// The convolution of `input` with `weight`, or with `transposed` the one that has it for a gradient.
+#[op_def(
+    "convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn convolution(_: ...) -> Result<Tensor>;
+
+/// The gradients of [`convolution`] for its input, weight and bias, as far as `output_mask` asks for them.
+#[op_def(
+    "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    plan,
+    out = "out"
+)]
+pub fn convolution_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
+
+/// The window of a convolution, which moves over the larger side (the input, or, transposed, the output), and the sizes of the result.
+#[expect(clippy::too_many_arguments, reason = "the operator has them")]
+pub(super) fn convolved(
+    input: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    transposed: bool,
+    output_padding: &[i64],
+    groups: i64,
+) -> Result<(Window, Dims), BadArgument> {
+    let (rank, own, kernel) = (weight.sizes().len(), input.sizes(), weight.sizes());
+    if !(3..=5).contains(&rank) {
+        return Err(BadArgument::rank("weight", rank, 3..=5));
+    }
+    if own.len() != rank {
+        return Err(BadArgument::rank("input", own.len(), rank).like("weight"));
+    }
+    if weight.dtype() != input.dtype() {
+        return Err(BadArgument::dtype("weight", weight.dtype(), input.dtype()).like("input"));
+    }
+    check_devices([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])?;
+    if groups < 1 {
+        return Err(BadArgument::number("groups", groups, 1..));
+    }
+    let window = Window::new(rank - 2, ("weight", &kernel[2..]), stride, padding, dilation)?;
+    let more = spread("output_padding", output_padding, rank - 2, 0)?;
+    let (from, into) = if transposed {
+        (kernel[0], kernel[1].checked_mul(groups))
+    } else {
+        (kernel[1].saturating_mul(groups), Some(kernel[0]))
+    };
+    let Some(into) = into.filter(|_| kernel[0] % groups == 0) else {
+        return Err(
+            BadArgument::size("weight", kernel, 0, Expected::MultipleOf(groups)).because("there are so many groups")
+        );
+    };
+    if own[1] != from {
+        return Err(BadArgument::size("input", own, 1, from).because("`weight` has so many channels"));
+    }
+    if let Some(bias) = bias {
+        if bias.sizes() != [into] {
+            return Err(BadArgument::sizes("bias", bias.sizes(), &[into][..]).because("each channel has a number"));
+        }
+        if bias.dtype() != input.dtype() {
+            return Err(BadArgument::dtype("bias", bias.dtype(), input.dtype()).like("input"));
+        }
+    }
+    let mut sizes = Dims::from_slice(&[own[0], into]);
+    for dim in 0..rank - 2 {
+        let size = own[dim + 2];
+        let found = if transposed {
+            let most = window.stride[dim].max(window.dilation[dim]);
+            if more[dim] >= most {
+                let bad = BadArgument::number("output_padding", more[dim], Expected::Below(most.into()));
+                return Err(bad.because("the stride and the dilation are no larger"));
+            }
+            window.spans(dim, size, more[dim]).filter(|&size| size > 0)
+        } else {
+            window.fits(dim, size)
+        };
+        sizes.push(found.ok_or_else(|| BadArgument::sizes("input", own, "room for the kernel"))?);
+    }
+    Ok((window, sizes))
+}
+
+/// A result of a convolution, or a gradient, in these sizes: channels are innermost if they are so in either operand.
+fn convolved_like(input: &Tensor, weight: &Tensor, sizes: &[i64]) -> Spec {
+    images_like(if weight.geometry().format() == MemoryFormat::Contiguous { input } else { weight }, sizes)
+}
+
+#[op_plan(convolution)]
+fn convolution_plan(_: ...) -> Result<Plan<Window>, BadArgument> {
+    let (window, sizes) =
+        convolved(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)?;
+    Ok(Plan::new(window, [convolved_like(input, weight, &sizes)]))
+}
+
+#[op_plan(convolution_backward)]
+fn convolution_backward_plan(_: ...) -> Result<Plan<Window, 3>, BadArgument> {
+    let (window, sizes) =
+        convolved(input, weight, None, stride, padding, dilation, transposed, output_padding, groups)?;
+    check_gradient_of(grad_output, ("input", input), &sizes)?;
+    let Ok([of_input, of_weight, of_bias]) = <[bool; 3]>::try_from(output_mask) else {
+        return Err(BadArgument::length("output_mask", output_mask.len(), 3));
+    };
+    let gradient = |wanted: bool, sizes: &[i64]| {
+        if wanted { convolved_like(input, weight, sizes) } else { Spec::contiguous(input.dtype(), &[0]) }
+    };
+    let of_bias = gradient(of_bias, &sizes[1..2]);
+    Ok(Plan::new(window, [gradient(of_input, input.sizes()), gradient(of_weight, weight.sizes()), of_bias]))
+}

@@ -1,0 +1,72 @@
+//! Gradients of elementwise operators.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::result_dtype;
+
+/// The gradient of [`threshold`](fn@crate::threshold) with `value` 0: `grad_output` where `self` is above the threshold
+#[op_def("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating, integral), check = crate::check_factors(result_dtype([grad_output, this]), [("threshold", threshold)]), out = "grad_input"(grad_input))]
+pub fn threshold_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`gelu`](fn@crate::gelu)
+#[op_def(
+    r#"gelu_backward(Tensor grad_output, Tensor self, *, str approximate="none") -> Tensor"#,
+    shape = pointwise(grad_output, this), dtypes(floating), check = super::activation::check_approximate(approximate),
+    out = "grad_input"(grad_input)
+)]
+pub fn gelu_backward(grad_output: &Tensor, this: &Tensor, approximate: &str) -> Result<Tensor>;
+
+/// `grad_output * output * (1 - output)`
+#[op_def("sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", shape = pointwise, dtypes(floating, complex), out = "grad_input"(grad_input))]
+pub fn sigmoid_backward(_: ...) -> Result<Tensor>;
+
+/// `grad_output * (1 - output^2)`
+#[op_def("tanh_backward(Tensor grad_output, Tensor output) -> Tensor", shape = pointwise, dtypes(floating, complex), out = "grad_input"(grad_input))]
+pub fn tanh_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`silu`](fn@crate::silu)
+#[op_def("silu_backward(Tensor grad_output, Tensor self) -> Tensor", shape = pointwise, dtypes(floating, complex), out = "grad_input"(grad_input))]
+pub fn silu_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`mish`](fn@crate::mish)
+#[op_def("mish_backward(Tensor grad_output, Tensor self) -> Tensor", shape = pointwise, dtypes(floating))]
+pub fn mish_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`leaky_relu`](fn@crate::leaky_relu)
+#[op_def("leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating), check = crate::check_factors(result_dtype([grad_output, this]), [("negative_slope", negative_slope)]), out = "grad_input"(grad_input))]
+pub fn leaky_relu_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`elu`](fn@crate::elu)
+#[op_def("elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor", shape = pointwise(grad_output, self_or_result), dtypes(floating), check = crate::check_factors(grad_output.dtype(), [("alpha", alpha), ("scale", scale), ("input_scale", input_scale)]), out = "grad_input"(grad_input))]
+pub fn elu_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`hardtanh`](fn@crate::hardtanh)
+#[op_def("hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating), check = crate::check_factors(result_dtype([grad_output, this]), [("min_val", min_val), ("max_val", max_val)]), out = "grad_input"(grad_input))]
+pub fn hardtanh_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`hardsigmoid`](fn@crate::hardsigmoid)
+#[op_def("hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor", shape = pointwise, dtypes(floating), out = "grad_input"(grad_input))]
+pub fn hardsigmoid_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`hardswish`](fn@crate::hardswish)
+#[op_def("hardswish_backward(Tensor grad_output, Tensor self) -> Tensor", shape = pointwise, dtypes(floating), out = "out")]
+pub fn hardswish_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`hardshrink`](fn@crate::hardshrink)
+#[op_def("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor", shape = pointwise(grad_out, this), dtypes(floating), check = crate::check_numbers(result_dtype([grad_out, this]), [("lambd", lambd)]), out = "grad_input"(grad_input))]
+pub fn hardshrink_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`softshrink`](fn@crate::softshrink)
+#[op_def("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating), check = crate::check_numbers(result_dtype([grad_output, this]), [("lambd", lambd)]), out = "grad_input"(grad_input))]
+pub fn softshrink_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`softplus`](fn@crate::softplus)
+#[op_def("softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating), check = crate::check_factors(result_dtype([grad_output, this]), [("beta", beta), ("threshold", threshold)]), out = "grad_input"(grad_input))]
+pub fn softplus_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`log_sigmoid`](fn@crate::log_sigmoid)
+#[op_def("log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating), out = "grad_input"(grad_input))]
+pub fn log_sigmoid_backward(_: ...) -> Result<Tensor>;
+
+/// The gradient of [`logit`](fn@crate::logit)
+#[op_def("logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating), out = "grad_input"(grad_input))]
+pub fn logit_backward(_: ...) -> Result<Tensor>;

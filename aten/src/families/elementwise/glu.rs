@@ -1,0 +1,86 @@
+//! The gated linear unit `glu`, its gradient and its forward derivative.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DTypes, Expected, Spec, wrap_dim};
+
+use crate::{check_devices, narrow};
+
+/// One half of a dimension, times the sigmoid of the other.
+#[op_def("glu(Tensor self, int dim=-1) -> Tensor", plan, out = "out")]
+pub fn glu(_: ...) -> Result<Tensor>;
+
+/// Both halves of a dimension.
+pub struct Halves {
+    /// The first half.
+    pub gated: Tensor,
+    /// The second half, the sigmoid of which is a factor.
+    pub gate: Tensor,
+}
+
+#[op_plan(glu)]
+fn glu_plan(this: &Tensor, dim: i64) -> Result<Plan<Halves>> {
+    let halves = halves("self", this, dim)?;
+    let spec = Spec::pointwise(&[&halves.gated, &halves.gate], this.dtype())?;
+    Ok(Plan::new(halves, [spec]))
+}
+
+/// The gradient of [`glu`].
+#[op_def("glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor", plan, out = "grad_input"(grad_input))]
+pub fn glu_backward(_: ...) -> Result<Tensor>;
+
+#[op_plan(glu_backward)]
+fn glu_backward_plan(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Plan<Halves>> {
+    check_devices([("self", this), ("grad_output", grad_output)])?;
+    let halves = halves("self", this, dim)?;
+    if grad_output.dtype() != this.dtype() {
+        return Err(BadArgument::dtype("grad_output", grad_output.dtype(), this.dtype()).like("self").into());
+    }
+    if grad_output.sizes() != halves.gated.sizes() {
+        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), halves.gated.sizes())
+            .because("the result has")
+            .into());
+    }
+    Ok(Plan::new(halves, [Spec::contiguous(this.dtype(), this.sizes())]))
+}
+
+/// How [`glu`] of `x`, which is `glu`, changes as `x` does by `dx`.
+#[op_def("glu_jvp(Tensor glu, Tensor x, Tensor dx, int dim) -> Tensor", plan, out = "out")]
+pub fn glu_jvp(_: ...) -> Result<Tensor>;
+
+/// The second half of what is gated, and both halves of its change.
+pub struct GluTangent {
+    /// The half the sigmoid of which is a factor.
+    pub gate: Tensor,
+    /// How each half changes.
+    pub by: Halves,
+}
+
+#[op_plan(glu_jvp)]
+fn glu_jvp_plan(glu: &Tensor, x: &Tensor, dx: &Tensor, dim: i64) -> Result<Plan<GluTangent>> {
+    check_devices([("x", x), ("glu", glu), ("dx", dx)])?;
+    let Halves { gated, gate } = halves("x", x, dim)?;
+    let fitting = [("glu", glu, gated.sizes(), "a half of `x` has"), ("dx", dx, x.sizes(), "`x` has")];
+    for (name, tensor, sizes, whose) in fitting {
+        if tensor.dtype() != x.dtype() {
+            return Err(BadArgument::dtype(name, tensor.dtype(), x.dtype()).like("x").into());
+        }
+        if tensor.sizes() != sizes {
+            return Err(BadArgument::sizes(name, tensor.sizes(), sizes).because(whose).into());
+        }
+    }
+    Ok(Plan::new(GluTangent { gate, by: halves("dx", dx, dim)? }, [Spec::like(glu, glu.dtype())]))
+}
+
+fn halves(name: &'static str, this: &Tensor, dim: i64) -> Result<Halves> {
+    if !this.dtype().is_floating() {
+        return Err(BadArgument::dtype(name, this.dtype(), DTypes::Floating).into());
+    }
+    let at = wrap_dim("dim", dim, this.sizes().len())?;
+    let Some(&size) = this.sizes().get(at) else {
+        return Err(BadArgument::rank(name, 0, 1..).into());
+    };
+    if size % 2 != 0 {
+        return Err(BadArgument::size(name, this.sizes(), at, Expected::MultipleOf(2)).into());
+    }
+    Ok(Halves { gated: narrow(this, dim, 0, size / 2)?, gate: narrow(this, dim, size / 2, size / 2)? })
+}

@@ -1,0 +1,184 @@
+//! Powers: `pow`, `float_power`, `square`, and multiplication by powers of two.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Promotion, Spec};
+
+use super::division::combined;
+use crate::{clamp, copy_, floor, mul, mul_scalar, rsqrt, rsqrt_, rsqrt_out, sqrt, sqrt_, sqrt_out, to_dtype};
+
+/// `self ^ exponent`
+#[op_def("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", shape = pointwise, dtypes(all), out = "Tensor_Tensor_out")]
+pub fn pow_tensor_tensor(_: ...) -> Result<Tensor>;
+
+/// `self ^ exponent`, of a number
+#[op_def("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")]
+pub fn pow_tensor_scalar(this: &Tensor, exponent: Scalar) -> Result<Tensor> {
+    check_exponent(this, exponent)?;
+    match Root::of(exponent) {
+        _ if is_two(exponent) && this.dtype() != DType::Bool => mul(this, this),
+        Some(Root::Square) => sqrt(this),
+        Some(Root::Inverse) => rsqrt(this),
+        None => pow_tensor_tensor(this, &Tensor::number(exponent)),
+    }
+}
+
+/// `self ^ exponent`, in place
+#[op_def("pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)")]
+pub fn pow_(_: ...) -> Result<()>;
+
+/// `self ^ exponent`, of a number, in place
+#[op_def("pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)")]
+pub fn pow__scalar(this: &mut Tensor, exponent: Scalar) -> Result<()> {
+    check_exponent(this, exponent)?;
+    match Root::of(exponent) {
+        Some(Root::Square) => sqrt_(this),
+        Some(Root::Inverse) => rsqrt_(this),
+        None => pow_(this, &Tensor::number(exponent)),
+    }
+}
+
+/// `self ^ exponent`, of a number, into a tensor of the caller's
+#[op_def("pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)")]
+pub fn pow_tensor_scalar_out(this: &Tensor, exponent: Scalar, out: &mut Tensor) -> Result<()> {
+    check_exponent(this, exponent)?;
+    match Root::of(exponent) {
+        Some(Root::Square) => sqrt_out(this, out),
+        Some(Root::Inverse) => rsqrt_out(this, out),
+        None => pow_tensor_tensor_out(this, &Tensor::number(exponent), out),
+    }
+}
+
+/// Powers that are roots. They differ in what becomes of negative zero and infinity.
+enum Root {
+    Square,
+    Inverse,
+}
+
+impl Root {
+    fn of(exponent: Scalar) -> Option<Self> {
+        match exponent {
+            Scalar::Float(0.5) => Some(Self::Square),
+            Scalar::Float(-0.5) => Some(Self::Inverse),
+            _ => None,
+        }
+    }
+}
+
+/// `self ^ exponent`, of a number
+#[op_def("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", out = "Scalar_out", calls = pow_tensor_tensor(&Tensor::number(this), exponent))]
+pub fn pow_scalar(_: ...) -> Result<Tensor>;
+
+/// `self ^ 2`
+#[op_def("square(Tensor self) -> Tensor", out = "out")]
+pub fn square(this: &Tensor) -> Result<Tensor> {
+    pow_tensor_scalar(this, 2.into())
+}
+
+/// `self ^ 2`, in place
+#[op_def("square_(Tensor(a!) self) -> Tensor(a!)", calls = pow__scalar(this, 2.into()))]
+pub fn square_(_: ...) -> Result<()>;
+
+/// `self * 2^other`
+#[op_def(
+    "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
+    out = "out",
+    check = crate::check_broadcast([("self", this), ("other", other)])
+)]
+pub fn ldexp(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    if !other.dtype().is_integral() || !(this.dtype().is_floating() || this.dtype().is_complex()) {
+        return mul(this, &pow_scalar(2.0.into(), other)?);
+    }
+    // A whole exponent leaves the dtype as it is. Two powers, as there are products in range of one that is not.
+    let wide = if this.dtype().is_complex() { this.dtype() } else { DType::F64 };
+    let exponent = clamp(&converted(other, DType::F64)?, Some((-EXPONENTS).into()), Some(EXPONENTS.into()))?;
+    let half = floor(&mul_scalar(&exponent, 0.5.into())?)?;
+    let power = |exponent| pow_scalar(2.0.into(), exponent);
+    let product = mul(&mul(&converted(this, wide)?, &power(&half)?)?, &power(&(&exponent - &half)?)?)?;
+    converted(&product, this.dtype())
+}
+
+/// How far two powers go. One beyond makes zero or infinity of all but the very smallest numbers.
+const EXPONENTS: f64 = 2046.0;
+
+/// `self * 2^other`, in place
+#[op_def("ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)", check = crate::check_broadcast([("self", this), ("other", other)]))]
+pub fn ldexp_(this: &mut Tensor, other: &Tensor) -> Result<()> {
+    let product = ldexp(this, other)?;
+    Spec::contiguous(product.dtype(), product.sizes()).fit("self", this)?;
+    copy_(this, &product, false)
+}
+
+/// `self ^ exponent`, in double precision
+#[op_def(
+    "float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+    out = "Tensor_Tensor_out",
+    check = crate::check_broadcast([("self", this), ("exponent", exponent)])
+)]
+pub fn float_power_tensor_tensor(this: &Tensor, exponent: &Tensor) -> Result<Tensor> {
+    let dtype = doubled(this.dtype().is_complex() || exponent.dtype().is_complex());
+    pow_tensor_tensor(&converted(this, dtype)?, &converted(exponent, dtype)?)
+}
+
+/// `self ^ exponent`, of a number, in double precision
+#[op_def("float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", out = "Tensor_Scalar_out")]
+pub fn float_power_tensor_scalar(this: &Tensor, exponent: Scalar) -> Result<Tensor> {
+    let dtype = doubled(this.dtype().is_complex() || matches!(exponent, Scalar::Complex(_)));
+    pow_tensor_scalar(&converted(this, dtype)?, exponent)
+}
+
+/// `self ^ exponent`, of a number, in double precision
+#[op_def("float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", out = "Scalar_out")]
+pub fn float_power_scalar(this: Scalar, exponent: &Tensor) -> Result<Tensor> {
+    let dtype = doubled(exponent.dtype().is_complex() || matches!(this, Scalar::Complex(_)));
+    pow_scalar(this, &converted(exponent, dtype)?)
+}
+
+/// `self ^ exponent`, in double precision, in place
+#[op_def("float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)")]
+pub fn float_power_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
+    let dtype = check_doubled(this, exponent.dtype().is_complex())?;
+    pow_(this, &converted(exponent, dtype)?)
+}
+
+/// `self ^ exponent`, of a number, in double precision, in place
+#[op_def("float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)")]
+pub fn float_power__scalar(this: &mut Tensor, exponent: Scalar) -> Result<()> {
+    check_doubled(this, matches!(exponent, Scalar::Complex(_)))?;
+    pow__scalar(this, exponent)
+}
+
+fn doubled(is_complex: bool) -> DType {
+    if is_complex { DType::C128 } else { DType::F64 }
+}
+
+fn converted(this: &Tensor, dtype: DType) -> Result<Tensor> {
+    to_dtype(this, dtype, false, false, None)
+}
+
+/// What is written in place stays of its dtype.
+fn check_doubled(this: &Tensor, is_complex: bool) -> Result<DType, BadArgument> {
+    let dtype = doubled(is_complex || this.dtype().is_complex());
+    if this.dtype() == dtype { Ok(dtype) } else { Err(BadArgument::dtype("self", this.dtype(), dtype)) }
+}
+
+/// Squares are products, which every layer knows better.
+fn is_two(exponent: Scalar) -> bool {
+    matches!(exponent, Scalar::Int(2)) || matches!(exponent, Scalar::Float(2.0))
+}
+
+/// Integers have no negative powers.
+fn check_exponent(this: &Tensor, exponent: Scalar) -> Result<()> {
+    match exponent {
+        Scalar::Int(..0) if this.dtype().is_integral() => {
+            Err(BadArgument::number("exponent", exponent, 0..).because("`self` is integral").into())
+        }
+        Scalar::Int(_) if this.dtype().is_integral() => Ok(exponent.check_fits("exponent", this.dtype())?),
+        _ if matches!(this.dtype(), DType::F16 | DType::BF16) => Ok(exponent.check_fits("exponent", this.dtype())?),
+        _ => Ok(()),
+    }
+}
+
+#[op_meta(pow_)]
+fn pow_in_place_meta(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
+    combined(this, exponent, "exponent", Promotion::Common)?.fit("self", this)
+}

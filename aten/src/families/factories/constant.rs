@@ -1,0 +1,248 @@
+//! Tensors out of nothing.
+//!
+//! A factory has no tensor to say where it belongs, so its `device` does; none means the CPU. What fills is [`full`]; the others say
+//! with what.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Spec};
+
+/// Refuses memory that no backend here has.
+pub(crate) fn check_layout_and_pinning(layout: Option<Layout>, pin_memory: Option<bool>) -> Result<(), BadArgument> {
+    if let Some(layout @ (Layout::Sparse | Layout::SparseCsr)) = layout {
+        return Err(BadArgument::word("layout", &layout.to_string(), &["torch.strided"]));
+    }
+    match pin_memory {
+        Some(true) => Err(BadArgument::number("pin_memory", true, false).because("no backend here has such memory")),
+        _ => Ok(()),
+    }
+}
+
+fn whole(argument: &'static str, size: &[i64]) -> Result<(), BadArgument> {
+    if size.iter().all(|&size| size >= 0) {
+        Ok(())
+    } else {
+        Err(BadArgument::sizes(argument, size, "no negative size"))
+    }
+}
+
+/// A tensor whose elements are whatever its memory holds.
+#[op_def(
+    "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn empty_memory_format(_: ...) -> Result<Tensor>;
+
+#[op_plan(empty_memory_format)]
+fn empty_plan(_: ...) -> Result<Plan<()>> {
+    check_layout_and_pinning(layout, pin_memory)?;
+    let dtype = dtype.unwrap_or(DType::F32);
+    match memory_format {
+        None => Ok(Plan::new((), [Spec::contiguous(dtype, size)])),
+        Some(format) => Ok(Plan::new((), [in_format(size, dtype, format)?])),
+    }
+}
+
+fn in_format(size: &[i64], dtype: DType, format: MemoryFormat) -> Result<Spec, BadArgument> {
+    whole("size", size)?;
+    let geometry = Geometry::in_format(size, format)
+        .filter(|_| format != MemoryFormat::Preserve)
+        .ok_or_else(|| BadArgument::value("memory_format", format, format!("a format of {} dimensions", size.len())))?;
+    Ok(Spec { dtype, geometry })
+}
+
+/// The same with these strides.
+#[op_def(
+    "empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn empty_strided(_: ...) -> Result<Tensor>;
+
+#[op_plan(empty_strided)]
+fn empty_strided_plan(_: ...) -> Result<Plan<()>, BadArgument> {
+    check_layout_and_pinning(layout, pin_memory)?;
+    whole("size", size)?;
+    whole("stride", stride)?;
+    let expected = || BadArgument::length("stride", stride.len(), size.len()).like("size");
+    let geometry = Geometry::strided(size, stride, 0).ok_or_else(expected)?;
+    Ok(Plan::new((), [Spec { dtype: dtype.unwrap_or(DType::F32), geometry }]))
+}
+
+/// A tensor of one number.
+#[op_def(
+    "full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn full(_: ...) -> Result<Tensor>;
+
+#[op_plan(full)]
+fn full_plan(_: ...) -> Result<Plan<()>> {
+    check_layout_and_pinning(layout, pin_memory)?;
+    whole("size", size)?;
+    let natural = match fill_value {
+        Scalar::Bool(_) => DType::Bool,
+        Scalar::Int(_) => DType::I64,
+        Scalar::Float(_) => DType::F32,
+        Scalar::Complex(_) => DType::C64,
+    };
+    let spec = Spec::contiguous(dtype.unwrap_or(natural), size);
+    crate::check_filling("fill_value", fill_value, spec.dtype, spec.geometry.count())?;
+    Ok(Plan::new((), [spec]))
+}
+
+/// One number without dimensions.
+#[op_def(
+    "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn scalar_tensor(_: ...) -> Result<Tensor> {
+    full(&[], s, Some(dtype.unwrap_or(DType::F32)), layout, device, pin_memory)
+}
+
+/// Zeros.
+#[op_def(
+    "zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn zeros(_: ...) -> Result<Tensor> {
+    full(size, Scalar::Int(0), Some(dtype.unwrap_or(DType::F32)), layout, device, pin_memory)
+}
+
+/// Ones.
+#[op_def(
+    "ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn ones(_: ...) -> Result<Tensor> {
+    full(size, Scalar::Int(1), Some(dtype.unwrap_or(DType::F32)), layout, device, pin_memory)
+}
+
+/// A dense tensor laid out as `this` is, or as the format says.
+fn like(
+    this: &Tensor,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    pin_memory: Option<bool>,
+    format: Option<MemoryFormat>,
+) -> Result<Spec> {
+    check_layout_and_pinning(layout, pin_memory)?;
+    let dtype = dtype.unwrap_or_else(|| this.dtype());
+    match format {
+        None | Some(MemoryFormat::Preserve) => {
+            let own = this.geometry();
+            if own.is_dense() {
+                let same = Geometry::strided(own.sizes(), own.strides(), 0);
+                return Ok(Spec { dtype, geometry: same.unwrap_or_else(|| Geometry::contiguous(own.sizes())) });
+            }
+            Ok(Spec::like(this, dtype))
+        }
+        Some(format) => Ok(in_format(this.sizes(), dtype, format)?),
+    }
+}
+
+fn filled(spec: &Spec, value: Scalar, device: Device) -> Result<Tensor> {
+    let run = full(&[spec.geometry.count()], value, Some(spec.dtype), None, Some(device), None)?;
+    Ok(run.restride(spec.geometry.clone())?)
+}
+
+/// A tensor as this one is, whose elements are whatever its memory holds.
+#[op_def(
+    "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn empty_like(_: ...) -> Result<Tensor> {
+    let Spec { dtype, geometry } = like(this, dtype, layout, pin_memory, memory_format)?;
+    empty_strided(
+        geometry.sizes(),
+        geometry.strides(),
+        Some(dtype),
+        None,
+        Some(device.unwrap_or_else(|| this.device())),
+        None,
+    )
+}
+
+/// A tensor as this one is, of one number.
+#[op_def(
+    "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn full_like(_: ...) -> Result<Tensor> {
+    filled(&like(this, dtype, layout, pin_memory, memory_format)?, fill_value, device.unwrap_or_else(|| this.device()))
+}
+
+/// A tensor as this one is, of zeros.
+#[op_def(
+    "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn zeros_like(_: ...) -> Result<Tensor> {
+    filled(
+        &like(this, dtype, layout, pin_memory, memory_format)?,
+        Scalar::Int(0),
+        device.unwrap_or_else(|| this.device()),
+    )
+}
+
+/// A tensor as this one is, of ones.
+#[op_def(
+    "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn ones_like(_: ...) -> Result<Tensor> {
+    filled(
+        &like(this, dtype, layout, pin_memory, memory_format)?,
+        Scalar::Int(1),
+        device.unwrap_or_else(|| this.device()),
+    )
+}
+
+/// A tensor of this one's dtype and device, whose elements are whatever its memory holds.
+#[op_def(
+    "new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn new_empty(_: ...) -> Result<Tensor> {
+    let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
+    empty_memory_format(size, Some(dtype), layout, Some(device), pin_memory, None)
+}
+
+/// The same with these strides.
+#[op_def(
+    "new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn new_empty_strided(_: ...) -> Result<Tensor> {
+    let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
+    empty_strided(size, stride, Some(dtype), layout, Some(device), pin_memory)
+}
+
+/// A tensor of this one's dtype and device, of one number.
+#[op_def(
+    "new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn new_full(_: ...) -> Result<Tensor> {
+    let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
+    full(size, fill_value, Some(dtype), layout, Some(device), pin_memory)
+}
+
+/// A tensor of this one's dtype and device, of zeros.
+#[op_def(
+    "new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn new_zeros(_: ...) -> Result<Tensor> {
+    new_full(this, size, Scalar::Int(0), dtype, layout, device, pin_memory)
+}
+
+/// A tensor of this one's dtype and device, of ones.
+#[op_def(
+    "new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn new_ones(_: ...) -> Result<Tensor> {
+    new_full(this, size, Scalar::Int(1), dtype, layout, device, pin_memory)
+}

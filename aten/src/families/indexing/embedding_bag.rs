@@ -1,0 +1,236 @@
+//! Sums, means and maxima of bags of rows.
+//!
+//! A bag is a run of `indices`; `offsets` says where each begins.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DTypes, Sizes, Spec};
+
+use crate::{arange, bucketize, check_index, sub_scalar};
+
+/// What becomes of the rows of a bag.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BagMode {
+    /// Their sum.
+    Sum,
+    /// Their mean.
+    Mean,
+    /// The largest of each column.
+    Most,
+}
+
+impl BagMode {
+    fn of(mode: i64) -> Result<Self, BadArgument> {
+        match mode {
+            0 => Ok(Self::Sum),
+            1 => Ok(Self::Mean),
+            2 => Ok(Self::Most),
+            other => Err(BadArgument::number("mode", other, 0..=2).because("0 is sum, 1 is mean and 2 is max")),
+        }
+    }
+}
+
+macro_rules! bags {
+    ($($name:ident $plan:ident $counted:literal $schema:literal;)*) => {$(
+        /// What becomes of the rows of each bag, the bag of each index, how many each has, and where maxima are.
+        #[op_def($schema, plan, out = "out")]
+        pub fn $name(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)>;
+
+        #[op_plan($name)]
+        fn $plan(_: ...) -> Result<Plan<BagMode, 4>, BadArgument> {
+            let last = (include_last_offset, $counted);
+            embedding_bag_shape([weight, indices, offsets], mode, per_sample_weights, last, padding_idx)
+        }
+    )*};
+}
+
+bags! {
+    _embedding_bag _embedding_bag_plan false
+    "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)";
+    _embedding_bag_forward_only _embedding_bag_forward_only_plan true
+    "_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)";
+}
+
+/// [`_embedding_bag`] without padding.
+#[op_def(
+    "embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)",
+    check = _embedding_bag::plan(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, -1)
+)]
+pub fn embedding_bag(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
+    let (scale, last) = (scale_grad_by_freq, include_last_offset);
+    _embedding_bag(weight, indices, offsets, scale, mode, sparse, per_sample_weights, last, -1)
+}
+
+/// [`_embedding_bag`] that leaves out a row, which may be counted from the end.
+#[op_def(
+    "embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
+    check = _embedding_bag::plan(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, -1)
+)]
+pub fn embedding_bag_padding_idx(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
+    let rows = weight.sizes().first().copied().unwrap_or(0);
+    let padding = match padding_idx {
+        Some(index) if (-rows..rows).contains(&index) => index.rem_euclid(rows),
+        Some(index) => {
+            return Err(BadArgument::number("padding_idx", index, -rows..=rows - 1).into());
+        }
+        None => -1,
+    };
+    let (scale, last) = (scale_grad_by_freq, include_last_offset);
+    _embedding_bag(weight, indices, offsets, scale, mode, sparse, per_sample_weights, last, padding)
+}
+
+/// The gradient of [`_embedding_bag`] for the rows.
+#[op_def(
+    "_embedding_bag_backward(Tensor grad, Tensor indices, Tensor offsets, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor"
+)]
+pub fn _embedding_bag_backward(_: ...) -> Result<Tensor> {
+    if sparse {
+        return Err(BadArgument::number("sparse", true, false).because("there are no sparse gradients").into());
+    }
+    let bags = bags_of(indices, offsets, offset2bag)?;
+    _embedding_bag_dense_backward(
+        grad,
+        indices,
+        &bags,
+        bag_size,
+        maximum_indices,
+        num_weights,
+        scale_grad_by_freq,
+        mode,
+        per_sample_weights,
+        padding_idx,
+    )
+}
+
+/// The bag of each index, which a sum does not always give.
+fn bags_of(indices: &Tensor, offsets: &Tensor, offset2bag: &Tensor) -> Result<Tensor> {
+    if offset2bag.geometry().count() == indices.geometry().count() {
+        return Ok(offset2bag.clone());
+    }
+    let count = Scalar::Int(indices.geometry().count());
+    let places = arange(count, Some(DType::I64), None, Some(indices.device()), None)?;
+    sub_scalar(&bucketize(&places, offsets, false, true)?, 1.into(), 1.into())
+}
+
+/// The gradient of [`_embedding_bag`] for the rows, given the bag of each index.
+#[op_def(
+    "_embedding_bag_dense_backward(Tensor grad, Tensor indices, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn _embedding_bag_dense_backward(_: ...) -> Result<Tensor>;
+
+#[op_plan(_embedding_bag_dense_backward)]
+fn _embedding_bag_dense_backward_plan(_: ...) -> Result<Plan<BagMode>, BadArgument> {
+    let mode = BagMode::of(mode)?;
+    let &[bags, width] = grad.sizes() else {
+        return Err(BadArgument::rank("grad", grad.sizes().len(), 2));
+    };
+    if num_weights < 0 {
+        return Err(BadArgument::number("num_weights", num_weights, 0..));
+    }
+    check_list("indices", indices)?;
+    check_list("offset2bag", offset2bag)?;
+    if mode != BagMode::Most && offset2bag.sizes() != indices.sizes() {
+        return Err(BadArgument::sizes("offset2bag", offset2bag.sizes(), indices.sizes()).like("indices"));
+    }
+    if mode != BagMode::Sum && check_list("bag_size", bag_size)? != bags {
+        return Err(BadArgument::sizes("bag_size", bag_size.sizes(), &[bags][..]).because("each bag has one"));
+    }
+    if mode == BagMode::Most && maximum_indices.sizes() != grad.sizes() {
+        return Err(BadArgument::sizes("maximum_indices", maximum_indices.sizes(), grad.sizes()).like("grad"));
+    }
+    if let Some(weights) = per_sample_weights {
+        check_sample_weights(weights, grad.dtype(), indices, mode)?;
+    }
+    Ok(Plan::new(mode, [Spec::contiguous(grad.dtype(), &[num_weights, width])]))
+}
+
+/// The gradient of [`_embedding_bag`] for the weights of single indices.
+#[op_def(
+    "_embedding_bag_per_sample_weights_backward(Tensor grad, Tensor weight, Tensor indices, Tensor offsets, Tensor offset2bag, int mode, int padding_idx=-1) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn _embedding_bag_per_sample_weights_backward(_: ...) -> Result<Tensor>;
+
+#[op_plan(_embedding_bag_per_sample_weights_backward)]
+fn per_sample_weights_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
+    if BagMode::of(mode)? != BagMode::Sum {
+        return Err(BadArgument::number("mode", mode, 0).because("only sums are weighted"));
+    }
+    let count = check_list("indices", indices)?;
+    match (grad.sizes(), weight.sizes()) {
+        (&[_, width], &[_, other]) if width == other => Ok(Plan::new((), [Spec::contiguous(grad.dtype(), &[count])])),
+        (_, wanted) => Err(BadArgument::sizes(
+            "grad",
+            grad.sizes(),
+            Sizes::Dim { dim: 1, size: wanted.last().copied().unwrap_or(0).into() },
+        )
+        .like("weight")),
+    }
+}
+
+#[op_impl(_embedding_bag_per_sample_weights_backward, CompositeExplicitAutograd)]
+fn per_sample_weights_backward_any(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
+    let bags = crate::index_select(grad, 0, &bags_of(indices, offsets, offset2bag)?)?;
+    let rows = crate::index_select(weight, 0, indices)?;
+    let each = crate::sum_dim_intlist(&crate::mul(&bags, &rows)?, Some(&[1]), false, Some(out.dtype()))?;
+    crate::masked_fill_scalar_out(&each, &crate::eq_scalar(indices, padding_idx.into())?, 0.into(), out)
+}
+
+/// The plan of [`_embedding_bag`]. A sum counts nothing: `counted` says whether its sizes are those of `offsets` even so. Nor does it
+/// say which bag an index is in, if it is plain.
+fn embedding_bag_shape(
+    [weight, indices, offsets]: [&Tensor; 3],
+    mode: i64,
+    per_sample_weights: Option<&Tensor>,
+    (include_last_offset, counted): (bool, bool),
+    padding_idx: i64,
+) -> Result<Plan<BagMode, 4>, BadArgument> {
+    let mode = BagMode::of(mode)?;
+    let &[_, width] = weight.sizes() else {
+        return Err(BadArgument::rank("weight", weight.sizes().len(), 2));
+    };
+    if !weight.dtype().is_floating() {
+        return Err(BadArgument::dtype("weight", weight.dtype(), DTypes::Floating));
+    }
+    let places = check_list("indices", indices)?;
+    let count = check_list("offsets", offsets)?;
+    if include_last_offset && count < 1 {
+        return Err(BadArgument::count("offsets", offsets.sizes(), 1..).because("it has the last offset"));
+    }
+    if let Some(weights) = per_sample_weights {
+        check_sample_weights(weights, weight.dtype(), indices, mode)?;
+    }
+    let plain =
+        mode == BagMode::Sum && padding_idx < 0 && matches!(weight.dtype(), DType::F32 | DType::F16 | DType::BF16);
+    let dtype = if [indices, offsets].iter().any(|list| list.dtype() == DType::I64) { DType::I64 } else { DType::I32 };
+    let bags = count - i64::from(include_last_offset);
+    let counts = if mode == BagMode::Sum && counted { count } else { bags };
+    let list = |size: i64| Spec::contiguous(dtype, &[size]);
+    let most = if mode == BagMode::Most { Spec::contiguous(dtype, &[bags, width]) } else { list(counts) };
+    let out = Spec::contiguous(weight.dtype(), &[bags, width]);
+    Ok(Plan::new(mode, [out, list(if plain { 0 } else { places }), list(counts), most]))
+}
+
+/// How long a list of positions is.
+fn check_list(argument: &'static str, list: &Tensor) -> Result<i64, BadArgument> {
+    check_index(argument, list)?;
+    match list.sizes() {
+        &[count] => Ok(count),
+        more => Err(BadArgument::rank(argument, more.len(), 1)),
+    }
+}
+
+fn check_sample_weights(weights: &Tensor, dtype: DType, indices: &Tensor, mode: BagMode) -> Result<(), BadArgument> {
+    if mode != BagMode::Sum {
+        return Err(BadArgument::value("per_sample_weights", "a tensor", "none, as only sums are weighted"));
+    }
+    if weights.sizes() != indices.sizes() {
+        return Err(BadArgument::sizes("per_sample_weights", weights.sizes(), indices.sizes()).like("indices"));
+    }
+    if weights.dtype() != dtype {
+        return Err(BadArgument::dtype("per_sample_weights", weights.dtype(), dtype).because("the rows are"));
+    }
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! The number of a tensor that has one element.
+
+use dispatch_runtime::BadArgument;
+use dispatch_runtime::prelude::*;
+
+/// The first element as a number.
+#[op_def("_local_scalar_dense(Tensor self) -> Scalar", data_dependent)]
+pub fn _local_scalar_dense(_: ...) -> Result<Scalar>;
+
+/// The only element as a number.
+#[op_def("item(Tensor self) -> Scalar")]
+pub fn item(this: &Tensor) -> Result<Scalar> {
+    only(this)?;
+    _local_scalar_dense(this)
+}
+
+/// Whether the only element is anything but zero.
+#[op_def("is_nonzero(Tensor self) -> bool")]
+pub fn is_nonzero(this: &Tensor) -> Result<bool> {
+    only(this)?;
+    Ok(match _local_scalar_dense(this)? {
+        Scalar::Bool(value) => value,
+        Scalar::Int(value) => value != 0,
+        Scalar::Float(value) => value != 0.0,
+        Scalar::Complex(value) => value.re != 0.0 || value.im != 0.0,
+    })
+}
+
+fn only(this: &Tensor) -> Result<(), BadArgument> {
+    if this.geometry().count() == 1 { Ok(()) } else { Err(BadArgument::count("self", this.sizes(), 1)) }
+}

@@ -1,0 +1,83 @@
+//! Elements that a mask selects, and the positions of elements that are not zero.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Spec, broadcast};
+
+use crate::prelude::*;
+use crate::zero_gradient;
+
+/// The elements where the mask is true, in one dimension.
+#[op_def("masked_select(Tensor self, Tensor mask) -> Tensor", data_dependent, plan, out = "out")]
+pub fn masked_select(_: ...) -> Result<Tensor>;
+
+/// The value is the sizes to which the tensor and the mask broadcast.
+#[op_plan(masked_select)]
+fn masked_select_plan(this: &Tensor, mask: &Tensor) -> Result<Plan<Dims, 0>, BadArgument> {
+    masked(this, mask).map(Plan::checked)
+}
+
+/// The sizes to which a tensor and its mask broadcast.
+fn masked(this: &Tensor, mask: &Tensor) -> Result<Dims, BadArgument> {
+    if mask.dtype() != DType::Bool {
+        return Err(BadArgument::dtype("mask", mask.dtype(), DType::Bool));
+    }
+    broadcast([this.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))
+}
+
+/// The tensor with the elements of `source`, one after another, where the mask is true.
+#[op_def("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", plan, inplace, out = "out")]
+pub fn masked_scatter(_: ...) -> Result<Tensor>;
+
+#[op_plan(masked_scatter)]
+fn masked_scatter_plan(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Plan<()>, BadArgument> {
+    let both = masked(this, mask)?;
+    if source.dtype() != this.dtype() {
+        return Err(BadArgument::dtype("source", source.dtype(), this.dtype()).like("self"));
+    }
+    let is_whole = this.sizes() == mask.sizes();
+    let spec = if is_whole { Spec::like(this, this.dtype()) } else { Spec::contiguous(this.dtype(), &both) };
+    Ok(Plan::new((), [spec]))
+}
+
+/// The positions of the elements that are not zero, one in each row.
+#[op_def("nonzero(Tensor self) -> Tensor", data_dependent, out = "out")]
+pub fn nonzero(_: ...) -> Result<Tensor>;
+
+/// The first `size` rows of [`nonzero`], and rows of `fill_value` where it has fewer.
+#[op_def("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", plan, out = "out")]
+pub fn nonzero_static(_: ...) -> Result<Tensor>;
+
+#[op_plan(nonzero_static)]
+fn nonzero_static_plan(this: &Tensor, size: i64) -> Result<Plan<()>, BadArgument> {
+    if size < 0 {
+        return Err(BadArgument::number("size", size, 0..));
+    }
+    let rank = i64::try_from(this.sizes().len()).unwrap_or(0);
+    Ok(Plan::new((), [Spec::contiguous(DType::I64, &[size, rank])]))
+}
+
+/// [`nonzero`], as it is called elsewhere.
+#[op_def("argwhere(Tensor self) -> Tensor")]
+pub fn argwhere(this: &Tensor) -> Result<Tensor> {
+    nonzero(this)
+}
+
+/// The gradient of [`masked_select`](crate::masked_select).
+#[op_def("masked_select_backward(Tensor grad, Tensor input, Tensor mask) -> Tensor")]
+pub fn masked_select_backward(grad: &Tensor, input: &Tensor, mask: &Tensor) -> Result<Tensor> {
+    let sizes = broadcast([input.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))?;
+    masked_scatter(&zero_gradient(grad, &sizes)?, mask, grad)
+}
+
+/// The positions of the elements that are not zero, a tensor for each dimension.
+#[op_def("nonzero_numpy(Tensor self) -> Tensor[]")]
+pub fn nonzero_numpy(this: &Tensor) -> Result<Vec<Tensor>> {
+    let this = if this.sizes().is_empty() { this.unsqueeze(0)? } else { this.clone() };
+    this.nonzero()?.unbind_int(1)
+}
+
+/// [`nonzero_numpy`], as it is called elsewhere.
+#[op_def("where(Tensor condition) -> Tensor[]")]
+pub fn r#where(condition: &Tensor) -> Result<Vec<Tensor>> {
+    nonzero_numpy(condition)
+}

@@ -1,0 +1,58 @@
+//! `_unsafe_index` and its variants with a mask. Positions are checked here, too.
+
+use dispatch_runtime::prelude::*;
+
+use crate::{Indexed, is_mask};
+
+/// [`index`](crate::index), whose positions the caller knows to be inside; here they are looked at all the same.
+#[op_def("_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", body = CompositeExplicitAutograd)]
+pub fn _unsafe_index(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Tensor> {
+    crate::index(this, indices)
+}
+
+/// [`index_put`](crate::index_put), whose positions the caller knows to be inside; here they are looked at all the same.
+#[op_def(
+    "_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    body = CompositeExplicitAutograd
+)]
+pub fn _unsafe_index_put(_: ...) -> Result<Tensor> {
+    crate::index_put(this, indices, values, accumulate)
+}
+
+/// Positions that are outside of their dimension, brought to its ends.
+fn clamped(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+    let clamped = indices.iter().zip(this.sizes()).map(|(index, &size)| match index {
+        Some(index) if !is_mask(index) => crate::clamp(index, Some((-size).into()), Some((size - 1).into())).map(Some),
+        other => Ok(other.clone()),
+    });
+    let mut all = clamped.collect::<Result<Vec<_>>>()?;
+    all.extend(indices.iter().skip(all.len()).cloned());
+    Ok(all)
+}
+
+/// The elements at positions where a mask is true, and a number elsewhere; there the positions may be outside.
+#[op_def(
+    "_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor",
+    body = CompositeExplicitAutograd
+)]
+pub fn _unsafe_masked_index(this: &Tensor, mask: &Tensor, indices: &[Option<Tensor>], fill: Scalar) -> Result<Tensor> {
+    if this.geometry().count() == 0 {
+        let sizes = Indexed::of(this, indices)?.sizes;
+        return crate::new_full(this, &sizes, fill, None, None, None, None);
+    }
+    let picked = crate::index(this, &clamped(this, indices)?)?;
+    crate::masked_fill_scalar(&picked, &crate::logical_not(mask)?, fill)
+}
+
+/// The tensor with values added at positions where a mask is true; elsewhere the positions may be outside.
+#[op_def(
+    "_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) -> Tensor",
+    body = CompositeExplicitAutograd
+)]
+pub fn _unsafe_masked_index_put_accumulate(_: ...) -> Result<Tensor> {
+    if this.geometry().count() == 0 {
+        return crate::clone(this, None);
+    }
+    let added = crate::masked_fill_scalar(values, &crate::logical_not(mask)?, 0.into())?;
+    crate::index_put(this, &clamped(this, indices)?, &added, true)
+}

@@ -1,0 +1,98 @@
+//! A copy of a tensor in which a view has other elements: `slice_scatter` and its kind.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Geometry, Spec};
+
+use crate::{as_strided, copy_, diagonal, select_int, slice};
+
+/// The tensor with `src` in place of what [`select_int`](crate::select_int) shows.
+#[op_def("select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", plan, out = "out")]
+pub fn select_scatter(_: ...) -> Result<Tensor>;
+
+#[op_plan(select_scatter)]
+fn select_scatter_plan(this: &Tensor, src: &Tensor, dim: i64, index: i64) -> Result<Plan<()>> {
+    replaced(this, &select_int(this, dim, index)?, src)
+}
+
+#[op_impl(select_scatter, CompositeExplicitAutograd)]
+fn select_scatter_any(_plan: &(), out: &mut Tensor, this: &Tensor, src: &Tensor, dim: i64, index: i64) -> Result<()> {
+    copy_(out, this, false)?;
+    copy_(&mut select_int(out, dim, index)?, src, false)
+}
+
+/// The tensor with `src` in place of what [`slice`](crate::slice) shows.
+#[op_def(
+    "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn slice_scatter(_: ...) -> Result<Tensor>;
+
+#[op_plan(slice_scatter)]
+fn slice_scatter_plan(_: ...) -> Result<Plan<()>> {
+    replaced(this, &slice(this, dim, start, end, step)?, src)
+}
+
+#[op_impl(slice_scatter, CompositeExplicitAutograd)]
+fn slice_scatter_any(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
+    copy_(out, this, false)?;
+    copy_(&mut slice(out, dim, start, end, step)?, src, false)
+}
+
+/// The tensor with `src` in place of what [`diagonal`](crate::diagonal) shows.
+#[op_def(
+    "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn diagonal_scatter(_: ...) -> Result<Tensor>;
+
+#[op_plan(diagonal_scatter)]
+fn diagonal_scatter_plan(this: &Tensor, src: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Plan<()>> {
+    replaced(this, &diagonal(this, offset, dim1, dim2)?, src)
+}
+
+#[op_impl(diagonal_scatter, CompositeExplicitAutograd)]
+fn diagonal_scatter_any(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
+    copy_(out, this, false)?;
+    copy_(&mut diagonal(out, offset, dim1, dim2)?, src, false)
+}
+
+/// The tensor with `src` in place of what [`as_strided`](crate::as_strided) shows.
+#[op_def(
+    "as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
+    plan,
+    out = "out"
+)]
+pub fn as_strided_scatter(_: ...) -> Result<Tensor>;
+
+#[op_plan(as_strided_scatter)]
+fn as_strided_scatter_plan(_: ...) -> Result<Plan<Geometry>> {
+    let part = as_strided(this, size, stride, storage_offset)?;
+    let Plan { outputs, .. } = replaced(this, &part, src)?;
+    Ok(Plan { value: part.geometry().clone(), outputs })
+}
+
+#[op_impl(as_strided_scatter, CompositeExplicitAutograd)]
+fn as_strided_scatter_any(plan: &Geometry, out: &mut Tensor, this: &Tensor, src: &Tensor) -> Result<()> {
+    let bytes = i64::try_from(this.storage().size()).unwrap_or(i64::MAX);
+    let all = Geometry::contiguous(&[bytes / i64::try_from(this.dtype().size()).unwrap_or(1)]);
+    // The view may show what `this` does not, so all of the memory is copied.
+    let memory = crate::clone(&this.restride(all)?, None)?;
+    copy_(&mut memory.restride(plan.clone())?, src, false)?;
+    copy_(out, &memory.restride(this.geometry().clone())?, false)
+}
+
+/// The plan of an operator that replaces `part`, a view of `this`: the same strides, unless elements share memory.
+fn replaced(this: &Tensor, part: &Tensor, src: &Tensor) -> Result<Plan<()>> {
+    if src.sizes() != part.sizes() {
+        return Err(BadArgument::sizes("src", src.sizes(), part.sizes())
+            .because("the part that it replaces has")
+            .into());
+    }
+    let own = this.geometry();
+    let shared = own.sizes().iter().zip(own.strides()).any(|(&size, &stride)| size > 1 && stride == 0);
+    let same = Geometry::strided(own.sizes(), own.strides(), 0).filter(|_| !shared);
+    let geometry = same.unwrap_or_else(|| Geometry::contiguous(own.sizes()));
+    Ok(Plan::new((), [Spec { dtype: this.dtype(), geometry }]))
+}

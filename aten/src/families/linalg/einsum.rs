@@ -1,0 +1,262 @@
+//! Sums of products by letters.
+//!
+//! A letter is a dimension. Two operands at a time become one: letters that both have and that are needed no more are summed over by the
+//! product of batches of matrices, and what only one of them has is summed before. An ellipsis stands for letters without a name, which are
+//! counted from the last.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, element_count};
+
+use crate::{bmm, diagonal, mul, permute, reshape, squeeze_dim, sum_dim_intlist};
+
+/// The sum of the products of elements with equal letters: `ij,jk->ik` is the matrix product.
+///
+/// `path` says which two operands meet next, by their places among those that are left; what they give goes to the end.
+#[op_def("einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")]
+pub fn einsum(equation: &str, tensors: &[Tensor], path: Option<&[i64]>) -> Result<Tensor> {
+    let (mut operands, output) = read(equation, tensors)?;
+    let mut pairs = contraction_order(path, operands.len())?.into_iter();
+    while operands.len() > 1 {
+        let (first, second) = pairs.next().unwrap_or((0, 1));
+        let right = operands.remove(first.max(second));
+        let left = operands.remove(first.min(second));
+        let needed =
+            |label: &Label| output.contains(label) || operands.iter().any(|operand| operand.labels.contains(label));
+        let met = contract_pair(left, right, &output, needed)?;
+        // In the order of the equation where no path says otherwise.
+        operands.insert(if path.is_some() { operands.len() } else { 0 }, met);
+    }
+    let Some(last) = operands.pop() else { return Err(BadArgument::length("tensors", 0, 1..).into()) };
+    last.summed(|label| output.contains(label))?.in_order(&output)
+}
+
+/// A dimension: a letter, or one that the ellipsis stands for, by its distance from the last of these.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Label {
+    Hidden(std::cmp::Reverse<usize>),
+    Letter(char),
+}
+
+/// A tensor with a label for each dimension.
+struct Operand {
+    tensor: Tensor,
+    labels: Vec<Label>,
+}
+
+impl Operand {
+    fn size(&self, label: Label) -> Option<i64> {
+        self.labels.iter().position(|own| *own == label).map(|at| self.tensor.sizes()[at])
+    }
+
+    /// With each label once: where it is repeated, the diagonal is meant.
+    fn labelled(mut tensor: Tensor, mut labels: Vec<Label>) -> Result<Self> {
+        while let Some((first, again)) = repeated(&labels) {
+            let (size, other) = (tensor.sizes()[first], tensor.sizes()[again]);
+            if size != other {
+                let expected = format!("equal sizes where a letter is repeated, not {size} and {other}");
+                return Err(BadArgument::sizes("tensors", tensor.sizes(), expected).into());
+            }
+            tensor = diagonal(&tensor, 0, place(first), place(again))?;
+            labels.remove(again);
+            let label = labels.remove(first);
+            labels.push(label);
+        }
+        Ok(Self { tensor, labels })
+    }
+
+    /// Without the dimensions that are not to stay.
+    fn summed(mut self, stays: impl Fn(&Label) -> bool) -> Result<Self> {
+        let gone: Dims = (0..self.labels.len()).filter(|&at| !stays(&self.labels[at])).map(place).collect();
+        if !gone.is_empty() {
+            self.tensor = sum_dim_intlist(&self.tensor, Some(&gone), false, None)?;
+            self.labels.retain(stays);
+        }
+        Ok(self)
+    }
+
+    /// Without the dimensions of size 1 that the other has: they stretch.
+    fn stretching(mut self, other: &Self) -> Result<Self> {
+        for at in (0..self.labels.len()).rev() {
+            if self.tensor.sizes()[at] == 1 && other.labels.contains(&self.labels[at]) {
+                self.tensor = squeeze_dim(&self.tensor, place(at))?;
+                self.labels.remove(at);
+            }
+        }
+        Ok(self)
+    }
+
+    /// The tensor with its dimensions in the order of these labels, each of which it has.
+    fn in_order(&self, labels: &[Label]) -> Result<Tensor> {
+        let dims = labels.iter().filter_map(|label| self.labels.iter().position(|own| own == label)).map(place);
+        let dims: Dims = dims.collect();
+        if dims.iter().enumerate().all(|(at, &dim)| place(at) == dim) {
+            return Ok(self.tensor.clone());
+        }
+        permute(&self.tensor, &dims)
+    }
+
+    /// The tensor with a dimension for each of these labels, of size 1 where it has none.
+    fn spread_over(&self, labels: &[Label]) -> Result<Tensor> {
+        let sizes: Dims = labels.iter().map(|&label| self.size(label).unwrap_or(1)).collect();
+        reshape(&self.in_order(labels)?, &sizes)
+    }
+}
+
+fn place(at: usize) -> i64 {
+    i64::try_from(at).unwrap_or(i64::MAX)
+}
+
+fn repeated(labels: &[Label]) -> Option<(usize, usize)> {
+    let again = (0..labels.len()).find(|&at| labels[..at].contains(&labels[at]))?;
+    labels.iter().position(|label| *label == labels[again]).map(|first| (first, again))
+}
+
+/// The sum of the products of two operands over all that is not needed any more.
+///
+/// Its dimensions are in the order of the whole result as far as they can be, which then is seldom turned.
+fn contract_pair(left: Operand, right: Operand, output: &[Label], needed: impl Fn(&Label) -> bool) -> Result<Operand> {
+    let left = left.stretching(&right)?;
+    let right = right.stretching(&left)?;
+    let left = left.summed(|label| needed(label) || right.labels.contains(label))?;
+    let right = right.summed(|label| needed(label) || left.labels.contains(label))?;
+    let only = |one: &Operand, other: &Operand| in_order_of(output, &one.labels, |label| !other.labels.contains(label));
+    let (rows, columns) = (only(&left, &right), only(&right, &left));
+    let at = |labels: &[Label]| labels.first().and_then(|first| output.iter().position(|label| label == first));
+    if matches!((at(&rows), at(&columns)), (Some(row), Some(column)) if column < row) {
+        return contract_pair(right, left, output, needed);
+    }
+    let both = in_order_of(output, &left.labels, |label| right.labels.contains(label));
+    let (batch, inner): (Vec<Label>, Vec<Label>) = both.into_iter().partition(&needed);
+    let labels = [&batch[..], &rows, &columns].concat();
+    if inner.is_empty() {
+        let tensor = mul(&left.spread_over(&labels)?, &right.spread_over(&labels)?)?;
+        return Ok(Operand { tensor, labels });
+    }
+    let sizes: Dims = labels.iter().filter_map(|&label| left.size(label).or_else(|| right.size(label))).collect();
+    let inner_sizes: Dims = inner.iter().filter_map(|&label| left.size(label)).collect();
+    let (rows_end, inner_count) = (batch.len() + rows.len(), element_count(&inner_sizes));
+    let items = element_count(&sizes[..batch.len()]);
+    let height = element_count(&sizes[batch.len()..rows_end]);
+    let width = element_count(&sizes[rows_end..]);
+    let down = left.in_order(&[&batch[..], &rows, &inner].concat())?;
+    let across = right.in_order(&[&batch[..], &inner, &columns].concat())?;
+    let product =
+        bmm(&reshape(&down, &[items, height, inner_count])?, &reshape(&across, &[items, inner_count, width])?)?;
+    Ok(Operand { tensor: reshape(&product, &sizes)?, labels })
+}
+
+/// Some of these labels, those that the result has first, in its order.
+fn in_order_of(output: &[Label], labels: &[Label], fits: impl Fn(&Label) -> bool) -> Vec<Label> {
+    let mut found: Vec<Label> = labels.iter().copied().filter(fits).collect();
+    found.sort_by_key(|label| output.iter().position(|other| other == label).unwrap_or(output.len()));
+    found
+}
+
+/// Which operands meet, one pair after another; none without a path.
+fn contraction_order(path: Option<&[i64]>, operands: usize) -> Result<Vec<(usize, usize)>, BadArgument> {
+    let Some(path) = path else { return Ok(Vec::new()) };
+    let refuse = |expected: String| BadArgument::value("path", format!("{path:?}"), expected);
+    let expected = if operands == 1 { 1 } else { 2 * (operands - 1) };
+    if path.len() != expected {
+        return Err(refuse(format!("{expected} places, two for each product")));
+    }
+    let mut pairs = Vec::with_capacity(operands);
+    for (done, pair) in path.chunks_exact(2).enumerate() {
+        let left = operands - done;
+        match [usize::try_from(pair[0]), usize::try_from(pair[1])] {
+            [Ok(first), Ok(second)] if first != second && first < left && second < left => pairs.push((first, second)),
+            _ => return Err(refuse(format!("two different places below {left} for each product"))),
+        }
+    }
+    Ok(pairs)
+}
+
+/// The operands with their labels, and the labels of the result.
+fn read(equation: &str, tensors: &[Tensor]) -> Result<(Vec<Operand>, Vec<Label>)> {
+    let refuse = |expected: String| BadArgument::value("equation", format!("`{equation}`"), expected);
+    let (inputs, output) =
+        equation.split_once("->").map_or((equation, None), |(inputs, output)| (inputs, Some(output)));
+    let words: Vec<&str> = inputs.split(',').collect();
+    if tensors.is_empty() {
+        return Err(BadArgument::length("tensors", 0, 1..).into());
+    }
+    if words.len() != tensors.len() {
+        return Err(refuse(format!("letters for each of the {} tensors, with commas between", tensors.len())).into());
+    }
+    let mut operands = Vec::with_capacity(tensors.len());
+    let (mut all, mut hidden) = (Vec::new(), 0);
+    for (word, tensor) in words.into_iter().zip(tensors) {
+        let rank = tensor.sizes().len();
+        let (labels, covered) =
+            labels(
+                word,
+                |named, ellipsis| {
+                    if named == rank || (ellipsis && named < rank) { Some(rank - named) } else { None }
+                },
+            )
+            .map_err(refuse)?;
+        hidden = hidden.max(covered);
+        all.extend_from_slice(&labels);
+        operands.push(Operand::labelled(tensor.clone(), labels)?);
+    }
+    let output = match output {
+        Some(word) => labels(word, |_, ellipsis| Some(if ellipsis { hidden } else { 0 })).map_err(refuse)?.0,
+        None => implied(&all),
+    };
+    if let Some((_, Label::Letter(letter))) = repeated(&output).map(|(at, _)| (at, output[at])) {
+        return Err(refuse(format!("each letter once in the result, where `{letter}` is repeated")).into());
+    }
+    if let Some(Label::Letter(letter)) = output.iter().find(|label| !all.contains(label)) {
+        return Err(refuse(format!("letters in the result that some tensor has, unlike `{letter}`")).into());
+    }
+    check_sizes(&operands)?;
+    Ok((operands, output))
+}
+
+/// Without an arrow: what the ellipsis stands for, and the letters that are there once, in their order.
+fn implied(all: &[Label]) -> Vec<Label> {
+    let once = |label: &Label| all.iter().filter(|other| *other == label).count() == 1;
+    let mut output: Vec<Label> =
+        all.iter().copied().filter(|label| matches!(label, Label::Hidden(_)) || once(label)).collect();
+    output.sort_unstable();
+    output.dedup();
+    output
+}
+
+/// The labels of one word; `covered` says how many dimensions an ellipsis stands for, beside so many letters.
+fn labels(
+    word: &str,
+    covered: impl Fn(usize, bool) -> Option<usize>,
+) -> std::result::Result<(Vec<Label>, usize), String> {
+    let word: String = word.chars().filter(|letter| !letter.is_whitespace()).collect();
+    let ellipsis = word.split_once("...");
+    let (before, behind) = ellipsis.unwrap_or((&word, ""));
+    let named = || before.chars().chain(behind.chars());
+    if let Some(odd) = named().find(|letter| !letter.is_ascii_alphabetic()) {
+        return Err(format!("letters, and one `...` for each tensor, unlike `{odd}`"));
+    }
+    let named = named().count();
+    let Some(covered) = covered(named, ellipsis.is_some()) else {
+        return Err(format!("as many letters as there are dimensions, unlike `{word}`"));
+    };
+    let hidden = (0..covered).rev().map(|from_last| Label::Hidden(std::cmp::Reverse(from_last)));
+    let letters = before.chars().map(Label::Letter).chain(hidden).chain(behind.chars().map(Label::Letter));
+    Ok((letters.collect(), covered))
+}
+
+fn check_sizes(operands: &[Operand]) -> Result<(), BadArgument> {
+    for (at, operand) in operands.iter().enumerate() {
+        for &label in &operand.labels {
+            let known = operands[..at].iter().filter_map(|other| other.size(label)).find(|&size| size != 1);
+            match (known, operand.size(label)) {
+                (Some(known), Some(size)) if size != 1 && size != known => {
+                    let expected =
+                        format!("{known} or 1 instead of {size}, as a tensor before has for the same letter");
+                    return Err(BadArgument::sizes("tensors", operand.tensor.sizes(), expected));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}

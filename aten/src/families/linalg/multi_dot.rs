@@ -1,0 +1,137 @@
+//! Products of several matrices, and powers of one.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims};
+
+use crate::mm;
+use crate::prelude::*;
+
+/// The product of all tensors, in the order of the fewest multiplications; the first and the last may be vectors.
+#[op_def("linalg_multi_dot(Tensor[] tensors) -> Tensor", out = "out", check = check_chain("tensors", tensors))]
+pub fn linalg_multi_dot(tensors: &[Tensor]) -> Result<Tensor> {
+    let [first, middle @ .., last] = tensors else {
+        return Err(BadArgument::length("tensors", tensors.len(), 2..).into());
+    };
+    if let Some(odd) = middle.iter().find(|tensor| tensor.sizes().len() != 2) {
+        return Err(BadArgument::rank("tensors", odd.sizes().len(), 2)
+            .because("only the first and the last may be vectors")
+            .into());
+    }
+    if let Some(odd) = [first, last].into_iter().find(|tensor| !matches!(tensor.sizes().len(), 1 | 2)) {
+        return Err(BadArgument::rank("tensors", odd.sizes().len(), &[1, 2]).into());
+    }
+    let mut sizes = Dims::new();
+    let mut matrices = tensors.to_vec();
+    if let ([_], Some(row)) = (first.sizes(), matrices.first_mut()) {
+        *row = first.unsqueeze(0)?;
+    } else {
+        sizes.push(first.sizes()[0]);
+    }
+    if let ([_], Some(column)) = (last.sizes(), matrices.last_mut()) {
+        *column = last.unsqueeze(1)?;
+    } else {
+        sizes.push(last.sizes()[1]);
+    }
+    product(&matrices, &splits(&matrices))?.reshape(&sizes)
+}
+
+/// Refuses factors that do not fit their neighbours.
+fn check_chain(argument: &'static str, factors: &[Tensor]) -> Result<(), BadArgument> {
+    for (at, pair) in factors.windows(2).enumerate() {
+        let (left, right) = (pair[0].sizes(), pair[1].sizes());
+        if let (Some(inner), Some(rows)) = (left.last(), right.first())
+            && inner != rows
+        {
+            let expected = format!("{inner} in dimension 0, as the factor before it, number {at}, has sizes {left:?}");
+            return Err(BadArgument::sizes(argument, right, expected));
+        }
+    }
+    Ok(())
+}
+
+/// Where each run of matrices is best cut in two: `splits[length - 2][start]`.
+fn splits(matrices: &[Tensor]) -> Vec<Vec<usize>> {
+    let count = matrices.len();
+    let sides: Vec<i128> = matrices.iter().map(|matrix| matrix.sizes()[0]).chain([0]).map(i128::from).collect();
+    let width = |end: usize| i128::from(matrices[end - 1].sizes()[1]);
+    let mut costs = vec![vec![0; count]];
+    let mut splits = Vec::new();
+    for length in 2..=count {
+        let best = (0..=count - length).map(|start| {
+            let cost = |cut: usize| -> i128 {
+                let parts = costs[cut - 1][start] + costs[length - cut - 1][start + cut];
+                parts + sides[start] * sides[start + cut] * width(start + length)
+            };
+            (1..length).map(|cut| (cost(cut), cut)).min().unwrap_or((0, 1))
+        });
+        let (cost, cuts): (Vec<i128>, Vec<usize>) = best.unzip();
+        costs.push(cost);
+        splits.push(cuts);
+    }
+    splits
+}
+
+fn product(matrices: &[Tensor], splits: &[Vec<usize>]) -> Result<Tensor> {
+    fn run(matrices: &[Tensor], splits: &[Vec<usize>], start: usize, length: usize) -> Result<Tensor> {
+        if length == 1 {
+            return Ok(matrices[start].clone());
+        }
+        let cut = splits[length - 2][start];
+        mm(&run(matrices, splits, start, cut)?, &run(matrices, splits, start + cut, length - cut)?)
+    }
+    run(matrices, splits, 0, matrices.len())
+}
+
+/// [`linalg_multi_dot`] of matrices alone, of which there may be one.
+#[op_def("chain_matmul(Tensor[] matrices) -> Tensor", out = "out", check = check_chain("matrices", matrices))]
+pub fn chain_matmul(matrices: &[Tensor]) -> Result<Tensor> {
+    if let Some(odd) = matrices.iter().find(|matrix| matrix.sizes().len() != 2) {
+        return Err(BadArgument::rank("matrices", odd.sizes().len(), 2).into());
+    }
+    match matrices {
+        [] => Err(BadArgument::length("matrices", 0, 1..).into()),
+        [one] => Ok(one.clone()),
+        several => linalg_multi_dot(several),
+    }
+}
+
+/// The product of a square matrix with itself, `n` times.
+#[op_def("linalg_matrix_power(Tensor self, int n) -> Tensor", out = "out")]
+pub fn linalg_matrix_power(this: &Tensor, n: i64) -> Result<Tensor> {
+    let [.., rows, columns] = *this.sizes() else {
+        return Err(BadArgument::rank("self", this.sizes().len(), 2..).into());
+    };
+    if rows != columns {
+        return Err(BadArgument::sizes("self", this.sizes(), "square matrices").into());
+    }
+    let Ok(mut left) = u64::try_from(n) else {
+        return Err(BadArgument::number("n", n, 0..).because("nothing here inverts matrices").into());
+    };
+    if left == 0 {
+        let one = crate::eye(rows, Some(this.dtype()), None, Some(this.device()), None)?;
+        return one.expand(this.sizes())?.contiguous();
+    }
+    if left == 1 {
+        return crate::clone(this, None);
+    }
+    let (mut square, mut power) = (this.clone(), None::<Tensor>);
+    loop {
+        if left % 2 == 1 {
+            power = Some(match power {
+                Some(power) => power.matmul(&square)?,
+                None => square.clone(),
+            });
+        }
+        left /= 2;
+        match power {
+            Some(power) if left == 0 => return Ok(power),
+            _ => square = square.matmul(&square)?,
+        }
+    }
+}
+
+/// [`linalg_matrix_power`], as it is called elsewhere.
+#[op_def("matrix_power(Tensor self, int n) -> Tensor", out = "out")]
+pub fn matrix_power(this: &Tensor, n: i64) -> Result<Tensor> {
+    linalg_matrix_power(this, n)
+}

@@ -1,0 +1,99 @@
+//! Losses of what is to be close or far apart, and of counts.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Expected};
+
+use super::reduced;
+use crate::{
+    add, add_scalar, clamp_min, div, eq_scalar, minimum, mul, ne_scalar, neg, pairwise_distance, rsub_scalar, sqrt,
+    sub, sum_dim_intlist, where_scalarother,
+};
+
+const ONE: Scalar = Scalar::Int(1);
+const ZERO: Scalar = Scalar::Int(0);
+
+/// 1 less the cosine between two vectors whose target is 1, and what the cosine is above `margin` where it is -1.
+#[op_def(
+    "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor",
+    check = check_pairs(input1, input2, target)
+)]
+pub fn cosine_embedding_loss(_: ...) -> Result<Tensor> {
+    const TINY: Scalar = Scalar::Float(1e-12);
+    let rank = target.sizes().len();
+    if rank > 1 {
+        return Err(BadArgument::rank("target", rank, &[0, 1]).into());
+    }
+    for (name, input) in [("input1", input1), ("input2", input2)] {
+        if input.sizes().len() != rank + 1 {
+            return Err(BadArgument::rank(name, input.sizes().len(), rank + 1)
+                .because("it has one dimension more than `target`")
+                .into());
+        }
+    }
+    let product = |a: &Tensor, b: &Tensor| sum_dim_intlist(&mul(a, b)?, Some(&[-1]), false, None);
+    let square = |a: &Tensor| add_scalar(&product(a, a)?, TINY, ONE);
+    let cosine = div(&product(input1, input2)?, &sqrt(&mul(&square(input1)?, &square(input2)?)?)?)?;
+    let close = where_scalarother(&eq_scalar(target, ONE)?, &rsub_scalar(&cosine, ONE, ONE)?, ZERO)?;
+    let above = clamp_min(&add_scalar(&cosine, (-margin).into(), ONE)?, ZERO)?;
+    let apart = where_scalarother(&eq_scalar(target, Scalar::Int(-1))?, &above, ZERO)?;
+    reduced(add(&close, &apart, ONE)?, reduction)
+}
+
+/// Refuses vectors that do not broadcast with each other, or whose number does not broadcast with that of the targets.
+fn check_pairs(input1: &Tensor, input2: &Tensor, target: &Tensor) -> Result<(), BadArgument> {
+    crate::check_broadcast([("input1", input1), ("input2", input2)])?;
+    let many = [input1, input2].map(|input| input.sizes().first().copied().unwrap_or(1)).into_iter().find(|&n| n != 1);
+    match (target.sizes(), many) {
+        (&[count], Some(many)) if count != many && count != 1 => {
+            let expected = format!("[{many}], as `input1` has sizes {:?}", input1.sizes());
+            Err(BadArgument::sizes("target", target.sizes(), expected))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `self` where the target is 1, and what it is below `margin` where it is -1.
+#[op_def(
+    "hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor",
+    check = crate::check_broadcast([("self", this), ("target", target)])
+)]
+pub fn hinge_embedding_loss(this: &Tensor, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor> {
+    let below = clamp_min(&rsub_scalar(this, margin.into(), ONE)?, ZERO)?;
+    let apart = where_scalarother(&ne_scalar(target, ONE)?, &below, ZERO)?;
+    let close = where_scalarother(&ne_scalar(target, Scalar::Int(-1))?, this, ZERO)?;
+    reduced(add(&apart, &close, ONE)?, reduction)
+}
+
+/// `max(0, -target * (input1 - input2) + margin)`
+#[op_def(
+    "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor",
+    check = crate::check_broadcast([("input1", input1), ("input2", input2), ("target", target)])
+)]
+pub fn margin_ranking_loss(_: ...) -> Result<Tensor> {
+    let behind = mul(&neg(target)?, &sub(input1, input2, ONE)?)?;
+    reduced(clamp_min(&add_scalar(&behind, margin.into(), ONE)?, ZERO)?, reduction)
+}
+
+/// `max(0, |anchor - positive| - |anchor - negative| + margin)`; with `swap` the negative is as near as it is to either.
+#[op_def(
+    "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor",
+    check = crate::check_broadcast([("anchor", anchor), ("positive", positive), ("negative", negative)])
+)]
+pub fn triplet_margin_loss(_: ...) -> Result<Tensor> {
+    let rank = anchor.sizes().len();
+    for (name, tensor) in [("positive", positive), ("negative", negative)] {
+        if tensor.sizes().len() != rank {
+            return Err(BadArgument::rank(name, tensor.sizes().len(), rank).like("anchor").into());
+        }
+    }
+    if margin <= 0.0 {
+        return Err(BadArgument::number("margin", margin, Expected::Above(0.0.into())).into());
+    }
+    let near = pairwise_distance(anchor, positive, p, eps, false)?;
+    let mut far = pairwise_distance(anchor, negative, p, eps, false)?;
+    if swap {
+        far = minimum(&far, &pairwise_distance(positive, negative, p, eps, false)?)?;
+    }
+    let apart = add_scalar(&sub(&near, &far, ONE)?, margin.into(), ONE)?;
+    reduced(clamp_min(&apart, ZERO)?, reduction)
+}

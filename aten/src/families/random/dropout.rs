@@ -1,0 +1,192 @@
+//! Elements left out at random.
+//!
+//! What is kept is scaled up, so that the mean stays.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
+
+use crate::bernoulli__float;
+
+/// The tensor with elements left out, each with the chance `p`, and the mask of those that are kept; all are where it is not to train.
+#[op_def(
+    "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
+    plan, out = "out", body = CompositeExplicitAutograd
+)]
+pub fn native_dropout(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Tensor, Tensor)> {
+    let [_, mask] = native_dropout::plan(input, p, train)?.outputs;
+    let mut mask = mask.on(input.device())?;
+    if train == Some(false) {
+        crate::fill__scalar(&mut mask, true.into())?;
+        return Ok((crate::clone(input, None)?, mask));
+    }
+    bernoulli__float(&mut mask, 1.0 - p, None)?;
+    let result = native_dropout_backward(input, &mask, kept_scale(p))?;
+    Ok((result, mask))
+}
+
+#[op_plan(native_dropout)]
+fn native_dropout_plan(input: &Tensor, p: f64, train: Option<bool>) -> Result<Plan<(), 2>, BadArgument> {
+    let mask = if train == Some(false) { DType::Bool } else { check_dropped(input, p)? };
+    Ok(Plan::new((), [Spec::like(input, input.dtype()), Spec::like(input, mask)]))
+}
+
+/// Refuses what cannot be scaled. The dtype is that of the mask.
+fn check_dropped(input: &Tensor, p: f64) -> Result<DType, BadArgument> {
+    check_chance(p)?;
+    if !(input.dtype().is_floating() || input.dtype().is_complex()) {
+        return Err(BadArgument::dtype("input", input.dtype(), DTypes::FloatingOrComplex));
+    }
+    Ok(DType::Bool)
+}
+
+fn check_chance(p: f64) -> Result<(), BadArgument> {
+    if (0.0..=1.0).contains(&p) { Ok(()) } else { Err(BadArgument::number("p", p, 0..=1)) }
+}
+
+/// What makes up for the elements that are left out.
+#[must_use]
+pub fn kept_scale(p: f64) -> f64 {
+    if p < 1.0 { 1.0 / (1.0 - p) } else { 0.0 }
+}
+
+/// `grad_output * mask * scale`
+#[op_def(
+    "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
+    shape = pointwise, dtypes(floating, complex),
+    dtype = float,
+    out = "out"
+)]
+pub fn native_dropout_backward(_: ...) -> Result<Tensor>;
+
+/// The tensor with elements left out, each with the chance `p`, while training.
+#[op_def("dropout(Tensor input, float p, bool train) -> Tensor")]
+pub fn dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
+    check_chance(p)?;
+    if p == 0.0 || !train || input.geometry().count() == 0 {
+        return Ok(input.clone());
+    }
+    check_dropped(input, p)?;
+    Ok(native_dropout(input, p, Some(true))?.0)
+}
+
+/// Leaves elements out, each with the chance `p`, while training.
+#[op_def("dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")]
+pub fn dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
+    drop_in_place(this, p, train, DropUnit::Elements)
+}
+
+/// The tensor with whole channels left out, each with the chance `p`, while training.
+#[op_def("feature_dropout(Tensor input, float p, bool train) -> Tensor")]
+pub fn feature_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
+    dropped(input, p, train, DropUnit::Channels)
+}
+
+/// Leaves whole channels out, each with the chance `p`, while training.
+#[op_def("feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")]
+pub fn feature_dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
+    drop_in_place(this, p, train, DropUnit::Channels)
+}
+
+/// The tensor with elements set to where [`selu`](crate::selu) ends, each with the chance `p`, while training; mean and variance stay.
+#[op_def("alpha_dropout(Tensor input, float p, bool train) -> Tensor")]
+pub fn alpha_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
+    alpha_dropped(input, p, train, DropUnit::Elements)
+}
+
+/// [`alpha_dropout`], in place
+#[op_def("alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")]
+pub fn alpha_dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
+    alpha_drop_in_place(this, p, train, DropUnit::Elements)
+}
+
+/// [`alpha_dropout`] of whole channels.
+#[op_def("feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor")]
+pub fn feature_alpha_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
+    alpha_dropped(input, p, train, DropUnit::Channels)
+}
+
+/// [`feature_alpha_dropout`], in place
+#[op_def("feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")]
+pub fn feature_alpha_dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
+    alpha_drop_in_place(this, p, train, DropUnit::Channels)
+}
+
+/// What is left out together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum DropUnit {
+    Elements,
+    Channels,
+}
+
+/// Ones for what is kept and zeros for what is left out; none where everything stays.
+fn kept(input: &Tensor, p: f64, train: bool, unit: DropUnit) -> Result<Option<Tensor>> {
+    check_chance(p)?;
+    if p == 0.0 || !train || input.geometry().count() == 0 {
+        return Ok(None);
+    }
+    check_dropped(input, p)?;
+    let mut sizes = Dims::from_slice(input.sizes());
+    if unit == DropUnit::Channels {
+        if sizes.len() < 2 {
+            return Err(BadArgument::rank("input", sizes.len(), 2..).into());
+        }
+        sizes[2..].fill(1);
+    }
+    let mut noise = crate::new_empty(input, &sizes, None, None, None, None)?;
+    if input.dtype().is_complex() {
+        let mut mask = crate::new_empty(input, &sizes, Some(DType::Bool), None, None, None)?;
+        bernoulli__float(&mut mask, 1.0 - p, None)?;
+        crate::copy_(&mut noise, &mask, false)?;
+    } else {
+        bernoulli__float(&mut noise, 1.0 - p, None)?;
+    }
+    Ok(Some(noise))
+}
+
+/// What the elements are multiplied with; none where they stay.
+fn dropout_factors(input: &Tensor, p: f64, train: bool, unit: DropUnit) -> Result<Option<Tensor>> {
+    let mut noise = kept(input, p, train, unit)?;
+    if let Some(noise) = &mut noise {
+        crate::mul__scalar(noise, kept_scale(p).into())?;
+    }
+    Ok(noise)
+}
+
+fn dropped(input: &Tensor, p: f64, train: bool, unit: DropUnit) -> Result<Tensor> {
+    match dropout_factors(input, p, train, unit)? {
+        Some(noise) => crate::mul(input, &noise),
+        None => Ok(input.clone()),
+    }
+}
+
+fn drop_in_place(this: &mut Tensor, p: f64, train: bool, unit: DropUnit) -> Result<()> {
+    match dropout_factors(this, p, train, unit)? {
+        Some(noise) => crate::mul_(this, &noise),
+        None => Ok(()),
+    }
+}
+
+/// What the elements are multiplied with, and what is added then; none where they stay.
+fn alpha_dropout_factors(input: &Tensor, p: f64, train: bool, unit: DropUnit) -> Result<Option<[Tensor; 2]>> {
+    /// Where the self-normalising activation ends, with the other sign.
+    const DEPTH: f64 = 1.758_099_340_847_376_6;
+    let Some(kept) = kept(input, p, train, unit)? else { return Ok(None) };
+    // Where nothing is kept, nothing is left of mean and variance.
+    let scale = if p < 1.0 { ((DEPTH * DEPTH * p + 1.0) * (1.0 - p)).sqrt().recip() } else { 0.0 };
+    let fall = DEPTH * scale;
+    let shift = crate::add_scalar(&crate::mul_scalar(&kept, fall.into())?, (fall * (p - 1.0)).into(), 1.into())?;
+    Ok(Some([crate::mul_scalar(&kept, scale.into())?, shift]))
+}
+
+fn alpha_dropped(input: &Tensor, p: f64, train: bool, unit: DropUnit) -> Result<Tensor> {
+    match alpha_dropout_factors(input, p, train, unit)? {
+        Some([noise, shift]) => crate::add(&crate::mul(input, &noise)?, &shift, 1.into()),
+        None => Ok(input.clone()),
+    }
+}
+
+fn alpha_drop_in_place(this: &mut Tensor, p: f64, train: bool, unit: DropUnit) -> Result<()> {
+    let Some([noise, shift]) = alpha_dropout_factors(this, p, train, unit)? else { return Ok(()) };
+    crate::mul_(this, &noise)?;
+    crate::add_(this, &shift, 1.into())
+}

@@ -1,0 +1,185 @@
+//! Cells of recurrent networks: one step of `lstm`, `gru` and plain networks.
+
+use dispatch_runtime::BadArgument;
+use dispatch_runtime::prelude::*;
+
+use super::checks::check_step;
+use crate::{add, cat, chunk, linear, mul, narrow, relu, sigmoid, split_with_sizes, sub, tanh};
+
+const ONE: Scalar = Scalar::Int(1);
+
+/// What happens in a step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cell {
+    Lstm,
+    Gru,
+    Tanh,
+    Relu,
+}
+
+/// The parameters of one direction of a layer.
+pub(super) struct Weights<'a> {
+    pub(super) input: &'a Tensor,
+    pub(super) hidden: &'a Tensor,
+    pub(super) input_bias: Option<&'a Tensor>,
+    pub(super) hidden_bias: Option<&'a Tensor>,
+    /// What makes the state that is given on of the one that was computed, if that is another.
+    pub(super) projection: Option<&'a Tensor>,
+}
+
+impl Cell {
+    /// Refuses another number of states than it has.
+    pub(super) fn check(self, state: &[Tensor]) -> Result<(), BadArgument> {
+        let kinds = if self == Self::Lstm { 2 } else { 1 };
+        if state.len() == kinds {
+            return Ok(());
+        }
+        Err(BadArgument::length("hx", state.len(), kinds))
+    }
+
+    /// How many gates a step has.
+    pub(super) const fn gates(self) -> i64 {
+        match self {
+            Self::Lstm => 4,
+            Self::Gru => 3,
+            Self::Tanh | Self::Relu => 1,
+        }
+    }
+
+    /// The next state, of what the input adds to the gates and of the state before.
+    fn step(self, gates: &Tensor, state: &[Tensor], weights: &Weights<'_>) -> Result<Vec<Tensor>> {
+        let hidden = linear(&state[0], weights.hidden, weights.hidden_bias)?;
+        match self {
+            Self::Tanh => Ok(vec![tanh(&add(gates, &hidden, ONE)?)?]),
+            Self::Relu => Ok(vec![relu(&add(gates, &hidden, ONE)?)?]),
+            Self::Gru => {
+                let [reset, update, new] = parts(gates)?;
+                let [by_reset, by_update, by_new] = parts(&hidden)?;
+                let gate = |input: &Tensor, hidden: &Tensor| sigmoid(&add(input, hidden, ONE)?);
+                let new = tanh(&add(&new, &mul(&gate(&reset, &by_reset)?, &by_new)?, ONE)?)?;
+                Ok(vec![add(&mul(&sub(&state[0], &new, ONE)?, &gate(&update, &by_update)?)?, &new, ONE)?])
+            }
+            Self::Lstm => {
+                let [written, kept, new, shown] = parts(&add(gates, &hidden, ONE)?)?;
+                let kept = mul(&sigmoid(&kept)?, &state[1])?;
+                let cell = add(&kept, &mul(&sigmoid(&written)?, &tanh(&new)?)?, ONE)?;
+                let hidden = mul(&sigmoid(&shown)?, &tanh(&cell)?)?;
+                let hidden = match weights.projection {
+                    Some(projection) => linear(&hidden, projection, None)?,
+                    None => hidden,
+                };
+                Ok(vec![hidden, cell])
+            }
+        }
+    }
+
+    /// Walks over a pack, from either end. Gives what came of each row, and the last state of each sequence.
+    pub(super) fn walk(
+        self,
+        data: &Tensor,
+        sizes: &[i64],
+        start: &[Tensor],
+        weights: &Weights<'_>,
+        backwards: bool,
+    ) -> Result<(Tensor, Vec<Tensor>)> {
+        let gates = split_with_sizes(&linear(data, weights.input, weights.input_bias)?, sizes, 0)?;
+        let part = |state: &[Tensor], from: i64, to: i64| -> Result<Vec<Tensor>> {
+            state.iter().map(|tensor| narrow(tensor, 0, from, to - from)).collect()
+        };
+        let mut steps: Vec<usize> = (0..sizes.len()).collect();
+        if backwards {
+            steps.reverse();
+        }
+        let mut running = steps.first().map_or(0, |&step| sizes[step]);
+        let (mut state, mut ended, mut outputs) = (part(start, 0, running)?, Vec::new(), Vec::new());
+        for step in steps {
+            let size = sizes[step];
+            if size < running {
+                ended.push(part(&state, size, running)?);
+                state = part(&state, 0, size)?;
+            } else if size > running {
+                state = joined(&[state, part(start, running, size)?])?;
+            }
+            running = size;
+            state = self.step(&gates[step], &state, weights)?;
+            outputs.push(state[0].clone());
+        }
+        if backwards {
+            outputs.reverse();
+        }
+        // The shortest sequences are last, and ended first.
+        ended.push(state);
+        ended.reverse();
+        Ok((cat(&outputs, 0)?, joined(&ended)?))
+    }
+}
+
+/// Parts of states as one.
+fn joined(parts: &[Vec<Tensor>]) -> Result<Vec<Tensor>> {
+    let [only] = parts else {
+        let kinds = 0..parts.first().map_or(0, Vec::len);
+        return kinds.map(|kind| cat(&parts.iter().map(|part| part[kind].clone()).collect::<Vec<_>>(), 0)).collect();
+    };
+    Ok(only.clone())
+}
+
+/// One step: the state after it.
+fn step(
+    cell: Cell,
+    input: &Tensor,
+    state: &[Tensor],
+    [input_weight, hidden_weight]: [&Tensor; 2],
+    [input_bias, hidden_bias]: [Option<&Tensor>; 2],
+) -> Result<Vec<Tensor>> {
+    cell.check(state)?;
+    let weights = Weights { input: input_weight, hidden: hidden_weight, input_bias, hidden_bias, projection: None };
+    cell.step(&linear(input, input_weight, input_bias)?, state, &weights)
+}
+
+/// The gates that lie side by side.
+fn parts<const N: usize>(gates: &Tensor) -> Result<[Tensor; N]> {
+    let size = gates.sizes().last().copied().unwrap_or(0);
+    if usize::try_from(size).is_ok_and(|size| size > 0 && size % N == 0) {
+        return exactly(chunk(gates, i64::try_from(N).unwrap_or(1), -1)?);
+    }
+    Err(BadArgument::sizes("w_hh", gates.sizes(), format!("rows for {N} gates")).into())
+}
+
+/// As many tensors as there are known to be.
+pub(super) fn exactly<const N: usize>(all: Vec<Tensor>) -> Result<[Tensor; N]> {
+    let refused = |all: Vec<Tensor>| BadArgument::length("hx", all.len(), N);
+    Ok(all.try_into().map_err(refused)?)
+}
+
+/// One step of a long short-term memory: its output, and its memory.
+#[op_def(
+    "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)",
+    check = check_step(Cell::Lstm, input, hx, [w_ih, w_hh], [b_ih, b_hh])
+)]
+pub fn lstm_cell(_: ...) -> Result<(Tensor, Tensor)> {
+    let [hidden, cell] = exactly(step(Cell::Lstm, input, hx, [w_ih, w_hh], [b_ih, b_hh])?)?;
+    Ok((hidden, cell))
+}
+
+macro_rules! cells {
+    ($($cell:ident $name:ident $schema:literal;)*) => {$(
+        /// One step of a recurrent layer.
+        #[op_def(
+            $schema,
+            check = check_step(Cell::$cell, input, std::slice::from_ref(hx), [w_ih, w_hh], [b_ih, b_hh])
+        )]
+        pub fn $name(_: ...) -> Result<Tensor> {
+            let [hidden] = exactly(step(Cell::$cell, input, std::slice::from_ref(hx), [w_ih, w_hh], [b_ih, b_hh])?)?;
+            Ok(hidden)
+        }
+    )*};
+}
+
+cells! {
+    Gru gru_cell
+    "gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor";
+    Tanh rnn_tanh_cell
+    "rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor";
+    Relu rnn_relu_cell
+    "rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor";
+}

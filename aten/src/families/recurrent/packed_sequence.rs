@@ -1,0 +1,174 @@
+//! Sequences of several lengths, side by side: padded to one length, or packed without padding.
+//!
+//! A pack has the elements of all sequences step by step, the longest sequence first, and how many sequences each step has.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, ErrorKind};
+
+use crate::{
+    check_devices, constant_pad_nd, flatten_using_ints, full, index_copy, index_select, reserve_numbers, reshape,
+    stack, to_device, total, transpose_int,
+};
+
+/// Sequences padded to the length of the longest, behind or in front.
+#[op_def(
+    r#"pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., str padding_side="right") -> Tensor"#
+)]
+pub fn pad_sequence(sequences: &[Tensor], batch_first: bool, padding_value: f64, padding_side: &str) -> Result<Tensor> {
+    let [first, ..] = sequences else {
+        return Err(BadArgument::length("sequences", 0, 1..).into());
+    };
+    let behind = match padding_side {
+        "right" => true,
+        "left" => false,
+        other => return Err(BadArgument::word("padding_side", other, &["right", "left"]).into()),
+    };
+    let Some((_, beside)) = first.sizes().split_first() else {
+        return Err(BadArgument::rank("sequences", 0, 1..).into());
+    };
+    let mut length = 0;
+    for sequence in sequences {
+        match sequence.sizes().split_first() {
+            Some((&own, others)) if others == beside => length = length.max(own),
+            _ => {
+                return Err(BadArgument::sizes(
+                    "sequences",
+                    sequence.sizes(),
+                    format!("a length, and then {beside:?}"),
+                )
+                .into());
+            }
+        }
+    }
+    let padded = sequences.iter().map(|sequence| {
+        let mut pad = vec![0; 2 * sequence.sizes().len()];
+        let at = pad.len() - if behind { 1 } else { 2 };
+        pad[at] = length - sequence.sizes()[0];
+        constant_pad_nd(sequence, &pad, padding_value.into())
+    });
+    stack(&padded.collect::<Result<Vec<_>>>()?, i64::from(!batch_first))
+}
+
+/// Sequences without their padding, and how many of them each step has.
+#[op_def("_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)")]
+pub fn _pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool) -> Result<(Tensor, Tensor)> {
+    check_counts(("input", input), ("lengths", lengths))?;
+    let input = steps_first(input, batch_first)?;
+    let lengths = numbers(lengths, _pack_padded_sequence::operator())?;
+    let [steps, batch] = [input.sizes()[0], input.sizes()[1]];
+    let sorted = lengths.windows(2).all(|pair| pair[0] >= pair[1]);
+    let fits = i64::try_from(lengths.len()) == Ok(batch) && lengths.iter().all(|length| (1..=steps).contains(length));
+    if !(sorted && fits) {
+        let expected = format!("{batch} lengths from 1 to {steps}, the longest first");
+        return Err(BadArgument::value("lengths", format!("{lengths:?}"), expected).into());
+    }
+    let longest = lengths.first().copied().unwrap_or(0);
+    let mut sizes = reserve_numbers(longest)?;
+    sizes.extend((0..longest).map(|step| count(lengths.iter().filter(|&&length| length > step).count())));
+    let data = index_select(&flatten_using_ints(&input, 0, 1)?, 0, &places(&sizes, batch, input.device())?)?;
+    Ok((data, Tensor::from_slice(&sizes)))
+}
+
+/// The gradient of [`_pack_padded_sequence`].
+#[op_def(
+    "_pack_padded_sequence_backward(Tensor grad, SymInt[] input_size, Tensor batch_sizes, bool batch_first) -> Tensor"
+)]
+pub fn _pack_padded_sequence_backward(_: ...) -> Result<Tensor> {
+    let &[first, second, ..] = input_size else {
+        return Err(BadArgument::length("input_size", input_size.len(), 2..).into());
+    };
+    let (steps, batch) = if batch_first { (second, first) } else { (first, second) };
+    let sizes = batch_sizes_of(batch_sizes, grad, _pack_padded_sequence_backward::operator())?;
+    if count(sizes.len()) > steps || sizes.first().is_some_and(|&most| most > batch) {
+        let expected = format!("{} steps and {} sequences or more, as `batch_sizes` has", sizes.len(), sizes[0]);
+        return Err(BadArgument::value("input_size", format!("{input_size:?}"), expected).into());
+    }
+    unpacked(grad, &sizes, (steps, batch), 0.into(), batch_first)
+}
+
+/// Sequences padded to the length of the longest, or to `total_length`, and how long each is.
+#[op_def(
+    "_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, Scalar padding_value, int total_length) -> (Tensor, Tensor)"
+)]
+pub fn _pad_packed_sequence(_: ...) -> Result<(Tensor, Tensor)> {
+    padding_value.check_fits("padding_value", data.dtype())?;
+    let sizes = batch_sizes_of(batch_sizes, data, _pad_packed_sequence::operator())?;
+    let (longest, batch) = (count(sizes.len()), sizes.first().copied().unwrap_or(0));
+    if total_length > 0 && total_length < longest {
+        return Err(BadArgument::number("total_length", total_length, longest..)
+            .because("the longest sequence is")
+            .into());
+    }
+    let steps = if total_length > 0 { total_length } else { longest };
+    let mut lengths = reserve_numbers(batch)?;
+    lengths.extend((0..batch).map(|at| count(sizes.iter().filter(|&&size| size > at).count())));
+    Ok((unpacked(data, &sizes, (steps, batch), padding_value, batch_first)?, Tensor::from_slice(&lengths)))
+}
+
+fn count(elements: usize) -> i64 {
+    i64::try_from(elements).unwrap_or(i64::MAX)
+}
+
+/// Counts may be on the CPU, which reads them, wherever the rest is.
+fn check_counts(data: (&'static str, &Tensor), counts: (&'static str, &Tensor)) -> Result<(), BadArgument> {
+    let read_here = counts.1.device() == Device::CPU && data.1.device() != Device::META;
+    if read_here { Ok(()) } else { check_devices([data, counts]) }
+}
+
+/// The numbers that a tensor holds, which say what the results look like.
+fn numbers(tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
+    if tensor.device() == Device::META {
+        return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
+    }
+    to_device(tensor, Device::CPU, DType::I64, false, false, None)?.to_vec::<i64>()
+}
+
+/// How many sequences each step of a pack has: ever fewer, and all steps as many rows as the data.
+///
+/// # Errors
+///
+/// Where it is otherwise.
+pub(crate) fn batch_sizes_of(batch_sizes: &Tensor, data: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
+    check_counts(("data", data), ("batch_sizes", batch_sizes))?;
+    let sizes = numbers(batch_sizes, operator)?;
+    let rows = data.sizes().first().copied().unwrap_or(0);
+    let falling = sizes.windows(2).all(|pair| pair[0] >= pair[1]) && sizes.last().is_some_and(|&last| last > 0);
+    if falling && total(&sizes) == i128::from(rows) {
+        return Ok(sizes);
+    }
+    let expected = format!("positive numbers that do not grow, {rows} in all");
+    Err(BadArgument::value("batch_sizes", format!("{sizes:?}"), expected).into())
+}
+
+/// Where the rows of a pack are in a batch of padded sequences.
+fn places(sizes: &[i64], batch: i64, device: Device) -> Result<Tensor> {
+    let mut places = reserve_numbers(i64::try_from(total(sizes)).unwrap_or(i64::MAX))?;
+    places.extend(sizes.iter().zip(0..).flat_map(|(&size, step)| (0..size).map(move |at| step * batch + at)));
+    to_device(&Tensor::from_slice(&places), device, DType::I64, false, false, None)
+}
+
+/// With steps before sequences.
+fn steps_first(input: &Tensor, batch_first: bool) -> Result<Tensor> {
+    if input.sizes().len() < 2 {
+        return Err(BadArgument::rank("input", input.sizes().len(), 2..).into());
+    }
+    if batch_first { transpose_int(input, 0, 1) } else { Ok(input.clone()) }
+}
+
+fn unpacked(
+    data: &Tensor,
+    sizes: &[i64],
+    (steps, batch): (i64, i64),
+    padding: Scalar,
+    batch_first: bool,
+) -> Result<Tensor> {
+    let beside = data.sizes().get(1..).unwrap_or_default();
+    let mut flat = Dims::from_slice(&[steps.saturating_mul(batch)]);
+    flat.extend(beside.iter().copied());
+    let mut padded = full(&flat, padding, Some(data.dtype()), None, Some(data.device()), None)?;
+    // Rows without elements may be of any number, and need no places.
+    if padded.geometry().count() > 0 {
+        padded = index_copy(&padded, 0, &places(sizes, batch, data.device())?, data)?;
+    }
+    steps_first(&reshape(&padded, &[&[steps, batch], beside].concat())?, batch_first)
+}

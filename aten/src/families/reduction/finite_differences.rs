@@ -1,0 +1,184 @@
+//! Finite differences: `diff`, and `gradient`, which estimates derivatives from values at points.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Expected, reduced_dims, wrap_dim};
+
+use crate::prelude::*;
+use crate::{cat, check_calls};
+
+/// The differences of neighbours along a dimension, taken `n` times.
+#[op_def("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", out = "out")]
+pub fn diff(this: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&Tensor>) -> Result<Tensor> {
+    let rank = this.sizes().len();
+    if rank == 0 {
+        return Err(BadArgument::rank("self", 0, 1..).into());
+    }
+    if n < 0 {
+        return Err(BadArgument::number("n", n, 0..).into());
+    }
+    let at = wrap_dim("dim", dim, rank)?;
+    for (name, beside) in [("prepend", prepend), ("append", append)] {
+        let Some(beside) = beside else { continue };
+        let others =
+            |tensor: &Tensor| tensor.sizes().iter().enumerate().all(|(i, &size)| i == at || size == this.sizes()[i]);
+        if beside.sizes().len() != rank || !others(beside) {
+            let expected = format!("{:?}, as `self` has, in every dimension but {at}", this.sizes());
+            return Err(BadArgument::sizes(name, beside.sizes(), expected).into());
+        }
+    }
+    let mut line = match (prepend, append) {
+        (None, None) => this.clone(),
+        _ => cat(&[prepend, Some(this), append].into_iter().flatten().cloned().collect::<Vec<_>>(), dim)?,
+    };
+    let length = line.sizes()[at];
+    if n == 0 || length == 0 {
+        return crate::clone(&line, None);
+    }
+    if n >= length {
+        return crate::clone(&line.narrow(dim, 0, 0)?, None);
+    }
+    check_calls("n", n)?;
+    for left in (length - n..length).rev() {
+        let (before, behind) = (line.narrow(dim, 0, left)?, line.narrow(dim, 1, left)?);
+        line = if line.dtype() == DType::Bool { behind.logical_xor(&before)? } else { (behind - before)? };
+    }
+    Ok(line)
+}
+
+/// The neighbours along a dimension, before and behind each gap.
+pub(super) fn neighbours(y: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
+    Ok((y.slice(dim, None, Some(-1), 1)?, y.slice(dim, Some(1), None, 1)?))
+}
+
+/// How far apart the points along a dimension are.
+enum Spacing<'a> {
+    Even(Scalar),
+    At(&'a Tensor),
+}
+
+/// The slopes along dimensions, of points that are one apart.
+#[op_def("gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]")]
+pub fn gradient_array(this: &Tensor, dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
+    gradient_scalararray(this, Scalar::Int(1), dim, edge_order)
+}
+
+/// The slopes along dimensions, of points that are `spacing` apart.
+#[op_def("gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]")]
+pub fn gradient_scalararray(this: &Tensor, spacing: Scalar, dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
+    slopes(this, dim.iter().map(|_| Spacing::Even(spacing)).collect(), dim, edge_order)
+}
+
+/// The slopes along a dimension or each, of points that are `spacing` apart.
+#[op_def("gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]")]
+pub fn gradient_scalarint(_: ...) -> Result<Vec<Tensor>> {
+    gradient_scalararray(this, spacing.unwrap_or(Scalar::Int(1)), &one_or_all(this, dim), edge_order)
+}
+
+/// The slopes along dimensions, with a spacing for each.
+#[op_def("gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]")]
+pub fn gradient_scalarrayarray(this: &Tensor, spacing: &[Scalar], dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
+    slopes(this, spacing.iter().copied().map(Spacing::Even).collect(), dim, edge_order)
+}
+
+/// The slopes along a dimension or each, with a spacing for each.
+#[op_def("gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]")]
+pub fn gradient_scalarrayint(_: ...) -> Result<Vec<Tensor>> {
+    gradient_scalarrayarray(this, spacing, &one_or_all(this, dim), edge_order)
+}
+
+/// The slopes along dimensions, with the places of the points for each.
+#[op_def("gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]")]
+pub fn gradient_tensorarray(this: &Tensor, spacing: &[Tensor], dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
+    slopes(this, spacing.iter().map(Spacing::At).collect(), dim, edge_order)
+}
+
+/// The slopes along a dimension or each, with the places of the points for each.
+#[op_def(
+    "gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]",
+    calls = gradient_tensorarray(this, spacing, &one_or_all(this, dim), edge_order),
+    check = wrap_dim("dim", dim.unwrap_or(0), this.sizes().len())
+)]
+pub fn gradient_tensorarrayint(_: ...) -> Result<Vec<Tensor>>;
+
+fn one_or_all(this: &Tensor, dim: Option<i64>) -> Vec<i64> {
+    dim.map_or_else(|| (0..).take(this.sizes().len()).collect(), |dim| vec![dim])
+}
+
+fn slopes(this: &Tensor, spacing: Vec<Spacing<'_>>, dims: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
+    if !matches!(edge_order, 1 | 2) {
+        return Err(BadArgument::number("edge_order", edge_order, 1..=2).into());
+    }
+    if matches!(this.dtype(), DType::U8 | DType::Bool) {
+        return Err(BadArgument::dtype("self", this.dtype(), "numbers with a sign").into());
+    }
+    if spacing.len() != dims.len() {
+        return Err(BadArgument::length("spacing", spacing.len(), dims.len()).because("each dimension has one").into());
+    }
+    reduced_dims(this.sizes().len(), dims, "dim")?;
+    dims.iter().zip(spacing).map(|(&dim, spacing)| slope(this, &spacing, dim, edge_order)).collect()
+}
+
+/// The slope along one dimension: at each point from its neighbours, at the ends from two or three points.
+fn slope(this: &Tensor, spacing: &Spacing<'_>, dim: i64, edge_order: i64) -> Result<Tensor> {
+    let rank = this.sizes().len();
+    let at = wrap_dim("dim", dim, rank)?;
+    let length = this.sizes().get(at).copied().unwrap_or(1);
+    if length <= edge_order {
+        return Err(BadArgument::size("self", this.sizes(), at, Expected::Above(edge_order)).into());
+    }
+    let run = |start, count| this.narrow(dim, start, count);
+    let (inside, last) = (length - 2, length - 1);
+    let [first, middle, end] = match spacing {
+        Spacing::Even(step) => {
+            let center = (run(2, inside)? - run(0, inside)?)?.div_scalar(*step)?;
+            let ends = if edge_order == 1 {
+                [(run(1, 1)? - run(0, 1)?)?, (run(last, 1)? - run(last - 1, 1)?)?]
+            } else {
+                let three = |near: Tensor, next: Tensor, far: Tensor| ((near * 1.5)? - (next * 2.0)?)? + (far * 0.5)?;
+                [
+                    three(run(0, 1)?, run(1, 1)?, run(2, 1)?)?.neg()?,
+                    three(run(last, 1)?, run(last - 1, 1)?, run(last - 2, 1)?)?,
+                ]
+            };
+            let [first, end] = ends;
+            [first.div_scalar(*step)?, (center / 2.0)?, end.div_scalar(*step)?]
+        }
+        Spacing::At(places) => {
+            let &[count] = places.sizes() else {
+                return Err(BadArgument::rank("spacing", places.sizes().len(), 1).into());
+            };
+            if count != length {
+                return Err(BadArgument::size("spacing", &[count], 0, length).like_dim("self", at).into());
+            }
+            let mut sizes = Dims::from_elem(1, rank);
+            sizes[at] = -1;
+            let gaps = diff(places, 1, 0, None, None)?.reshape(&sizes)?;
+            let gap = |start, count| gaps.narrow(dim, start, count);
+            // What the points before, at and behind a place weigh, by the gaps on both sides.
+            let (before, behind) = (gap(0, inside)?, gap(1, inside)?);
+            let both = (&before + &behind)?;
+            let outer = ((behind.neg()? / (&before * &both)?)? * run(0, inside)?)?;
+            let own = (((&behind - &before)? / (&before * &behind)?)? * run(1, inside)?)?;
+            let center = ((outer + own)? + ((&before / (&behind * &both)?)? * run(2, inside)?)?)?;
+            let ends = if edge_order == 1 {
+                let edge = |start, gap: Tensor| (run(start + 1, 1)? - run(start, 1)?)? / gap;
+                [edge(0, gap(0, 1)?)?, edge(last - 1, gap(last - 1, 1)?)?]
+            } else {
+                let three = |points: [i64; 3], near: Tensor, far: Tensor| -> Result<Tensor> {
+                    let both = (&near + &far)?;
+                    let own = ((((&near + &both)? / &near)? / &both)? * run(points[0], 1)?)?;
+                    let next = (((&both / &near)? / &far)? * run(points[1], 1)?)?;
+                    let beyond = (((&near / &far)? / &both)? * run(points[2], 1)?)?;
+                    (own - next)? + beyond
+                };
+                [
+                    three([0, 1, 2], gap(0, 1)?, gap(1, 1)?)?.neg()?,
+                    three([last, last - 1, last - 2], gap(last - 1, 1)?, gap(last - 2, 1)?)?,
+                ]
+            };
+            let [first, end] = ends;
+            [first, center, end]
+        }
+    };
+    cat(&[first, middle, end], dim)
+}

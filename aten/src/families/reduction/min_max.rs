@@ -1,0 +1,179 @@
+//! The largest and the smallest elements, their positions, and `any` and `all`.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DTypes, DimFlags, Reduced, Spec};
+
+/// The largest elements over these dimensions; NaN is larger than any number.
+#[op_def("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", plan, out = "out")]
+pub fn amax(_: ...) -> Result<Tensor>;
+
+/// The smallest elements over these dimensions; NaN is smaller than any number.
+#[op_def("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", plan, out = "out")]
+pub fn amin(_: ...) -> Result<Tensor>;
+
+/// The smallest and the largest elements.
+#[op_def("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", plan, out = "out")]
+pub fn aminmax(_: ...) -> Result<(Tensor, Tensor)>;
+
+/// The largest element.
+#[op_def("max(Tensor self) -> Tensor", plan, out = "unary_out")]
+pub fn max(_: ...) -> Result<Tensor>;
+
+/// The smallest element.
+#[op_def("min(Tensor self) -> Tensor", plan, out = "unary_out")]
+pub fn min(_: ...) -> Result<Tensor>;
+
+#[op_plan(amax)]
+fn amax_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+    extreme_plan(this, dim, keepdim)
+}
+
+#[op_plan(amin)]
+fn amin_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+    extreme_plan(this, dim, keepdim)
+}
+
+#[op_plan(aminmax)]
+fn aminmax_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
+    let Plan { value, outputs: [spec] } = extreme_plan(this, dim.as_slice(), keepdim)?;
+    Ok(Plan::new(value, [spec.clone(), spec]))
+}
+
+#[op_plan(max)]
+fn max_plan(this: &Tensor) -> Result<Plan<Reduced>, BadArgument> {
+    extreme_plan(this, &[], false)
+}
+
+#[op_plan(min)]
+fn min_plan(this: &Tensor) -> Result<Plan<Reduced>, BadArgument> {
+    extreme_plan(this, &[], false)
+}
+
+/// The extreme elements over these dimensions. There is none among no elements.
+fn extreme_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+    let plan = Reduced::plan(this, dim, keepdim, this.dtype())?;
+    if reduces_nothing(this, &plan.value.gone) && (dim.is_empty() || plan.outputs[0].geometry.count() != 0) {
+        return Err(BadArgument::sizes("self", this.sizes(), "elements to choose from along the reduced dimensions"));
+    }
+    if this.dtype().is_complex() {
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Real).because("complex numbers have no order"));
+    }
+    Ok(plan)
+}
+
+/// Whether each result is made of no elements.
+pub(super) fn reduces_nothing(this: &Tensor, gone: &[bool]) -> bool {
+    this.sizes().iter().zip(gone).any(|(&size, &gone)| gone && size == 0)
+}
+
+/// The largest elements over a dimension, and where they are.
+#[op_def("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", plan, out = "dim_max"(max, max_values))]
+pub fn max_dim(_: ...) -> Result<(Tensor, Tensor)>;
+
+/// The smallest elements over a dimension, and where they are.
+#[op_def("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", plan, out = "dim_min"(min, min_indices))]
+pub fn min_dim(_: ...) -> Result<(Tensor, Tensor)>;
+
+#[op_plan(max_dim)]
+fn max_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
+    extreme_along_plan(this, dim, keepdim)
+}
+
+#[op_plan(min_dim)]
+fn min_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
+    extreme_along_plan(this, dim, keepdim)
+}
+
+/// One element of each line, and its place.
+pub(crate) fn extreme_along_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
+    let Plan { value, outputs: [spec] } = extreme_plan(this, &[dim], keepdim)?;
+    let places = Spec { dtype: DType::I64, ..spec.clone() };
+    Ok(Plan::new(value, [spec, places]))
+}
+
+/// Where the largest element is, along a dimension or among all.
+#[op_def("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", plan, out = "out")]
+pub fn argmax(_: ...) -> Result<Tensor>;
+
+/// Where the smallest element is, along a dimension or among all.
+#[op_def("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", plan, out = "out")]
+pub fn argmin(_: ...) -> Result<Tensor>;
+
+#[op_plan(argmax)]
+fn argmax_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+    arg_extreme_plan(this, dim, keepdim)
+}
+
+#[op_plan(argmin)]
+fn argmin_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+    arg_extreme_plan(this, dim, keepdim)
+}
+
+fn arg_extreme_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+    let Plan { value, outputs: [spec] } = extreme_plan(this, dim.as_slice(), keepdim)?;
+    Ok(Plan::new(value, [Spec { dtype: DType::I64, ..spec }]))
+}
+
+/// Whether any element is true, that is, not zero.
+#[op_def("any(Tensor self) -> Tensor", plan, out = "all_out")]
+pub fn any(_: ...) -> Result<Tensor>;
+
+/// Whether any element along a dimension is true.
+#[op_def("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", plan, out = "out")]
+pub fn any_dim(_: ...) -> Result<Tensor>;
+
+/// Whether any element over these dimensions is true.
+#[op_def("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", plan, out = "dims_out")]
+pub fn any_dims(_: ...) -> Result<Tensor>;
+
+/// Whether all elements are true, that is, not zero.
+#[op_def("all(Tensor self) -> Tensor", plan, out = "all_out")]
+pub fn all(_: ...) -> Result<Tensor>;
+
+/// Whether all elements along a dimension are true.
+#[op_def("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", plan, out = "out")]
+pub fn all_dim(_: ...) -> Result<Tensor>;
+
+/// Whether all elements over these dimensions are true.
+#[op_def("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", plan, out = "dims_out")]
+pub fn all_dims(_: ...) -> Result<Tensor>;
+
+macro_rules! truth_plans {
+    ($($all:ident $all_plan:ident $dim:ident $dim_plan:ident $dims:ident $dims_plan:ident;)*) => {$(
+        #[op_plan($all)]
+        fn $all_plan(this: &Tensor) -> Result<Plan<Reduced>, BadArgument> {
+            truth_plan(this, None, false)
+        }
+
+        #[op_plan($dim)]
+        fn $dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+            truth_plan(this, Some(&[dim]), keepdim)
+        }
+
+        #[op_plan($dims)]
+        fn $dims_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+            truth_plan(this, dim, keepdim)
+        }
+    )*};
+}
+
+truth_plans! {
+    any any_plan any_dim any_dim_plan any_dims any_dims_plan;
+    all all_plan all_dim all_dim_plan all_dims all_dims_plan;
+}
+
+/// The truth about elements over these dimensions: bytes have bytes for it. An empty list is no dimension.
+fn truth_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
+    let dtype = if this.dtype() == DType::U8 { DType::U8 } else { DType::Bool };
+    if dim.is_some_and(<[i64]>::is_empty) {
+        let gone = DimFlags::from_elem(false, this.sizes().len());
+        return Ok(Plan::new(Reduced { gone }, [Spec::contiguous(dtype, this.sizes())]));
+    }
+    Reduced::plan(this, dim.unwrap_or(&[]), keepdim, dtype)
+}
+
+/// The plan of elements and their places. Its value is the dimension.
+pub(crate) fn values_and_indices(dim: usize, values: Spec) -> Plan<usize, 2> {
+    let indices = Spec { dtype: DType::I64, geometry: values.geometry.clone() };
+    Plan::new(dim, [values, indices])
+}

@@ -1,0 +1,131 @@
+//! Variances and standard deviations, alone and with the means.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DimFlags, Reduced, Spec};
+
+use super::sums::mean_dim_plan;
+
+/// The variances over these dimensions; `correction`, 1 if not given, is taken from how many elements there are.
+#[op_def(
+    "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+    plan,
+    out = "correction_out"
+)]
+pub fn var_correction(_: ...) -> Result<Tensor>;
+
+/// The standard deviations over these dimensions.
+#[op_def(
+    "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+    plan,
+    out = "correction_out"
+)]
+pub fn std_correction(_: ...) -> Result<Tensor>;
+
+/// The variances over these dimensions, and the means.
+#[op_def(
+    "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
+    plan,
+    out = "correction_out"
+)]
+pub fn var_mean_correction(_: ...) -> Result<(Tensor, Tensor)>;
+
+/// The standard deviations over these dimensions, and the means.
+#[op_def(
+    "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
+    plan,
+    out = "correction_out"
+)]
+pub fn std_mean_correction(_: ...) -> Result<(Tensor, Tensor)>;
+
+/// Variances over some dimensions.
+pub struct Moments {
+    /// Whether each dimension is reduced.
+    pub gone: DimFlags,
+    /// The number that is taken from the number of elements.
+    pub correction: f64,
+}
+
+#[op_plan(var_correction)]
+fn var_plan(_: ...) -> Result<Plan<Moments>, BadArgument> {
+    let Plan { value, outputs: [spread, _] } = moments_plan(this, dim, correction, keepdim)?;
+    Ok(Plan::new(value, [spread]))
+}
+
+#[op_plan(std_correction)]
+fn std_plan(_: ...) -> Result<Plan<Moments>, BadArgument> {
+    let Plan { value, outputs: [spread, _] } = moments_plan(this, dim, correction, keepdim)?;
+    Ok(Plan::new(value, [spread]))
+}
+
+#[op_plan(var_mean_correction)]
+fn var_mean_plan(_: ...) -> Result<Plan<Moments, 2>, BadArgument> {
+    moments_plan(this, dim, correction, keepdim)
+}
+
+#[op_plan(std_mean_correction)]
+fn std_mean_plan(_: ...) -> Result<Plan<Moments, 2>, BadArgument> {
+    moments_plan(this, dim, correction, keepdim)
+}
+
+/// Variances, which are real, and means.
+fn moments_plan(
+    this: &Tensor,
+    dim: Option<&[i64]>,
+    correction: Option<Scalar>,
+    keepdim: bool,
+) -> Result<Plan<Moments, 2>, BadArgument> {
+    let Plan { value: Reduced { gone }, outputs: [mean] } = mean_dim_plan(this, dim, keepdim, None)?;
+    let correction = correction.unwrap_or(Scalar::Int(1));
+    correction.check_fits("correction", DType::F64)?;
+    let correction = correction.to_f64().unwrap_or(f64::NAN);
+    let spread = Spec { dtype: this.dtype().to_real(), ..mean.clone() };
+    Ok(Plan::new(Moments { gone, correction }, [spread, mean]))
+}
+
+/// The variance of all elements, with Bessel's correction or without.
+#[op_def("var(Tensor self, bool unbiased=True) -> Tensor")]
+pub fn var(this: &Tensor, unbiased: bool) -> Result<Tensor> {
+    var_correction(this, None, Some(Scalar::Int(unbiased.into())), false)
+}
+
+/// The variance over dimensions, with Bessel's correction or without.
+#[op_def("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", out = "out")]
+pub fn var_dim(this: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
+    var_correction(this, dim, Some(Scalar::Int(unbiased.into())), keepdim)
+}
+
+/// The standard deviation of all elements, with Bessel's correction or without.
+#[op_def("std(Tensor self, bool unbiased=True) -> Tensor")]
+pub fn std(this: &Tensor, unbiased: bool) -> Result<Tensor> {
+    std_correction(this, None, Some(Scalar::Int(unbiased.into())), false)
+}
+
+/// The standard deviation over dimensions, with Bessel's correction or without.
+#[op_def("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", out = "out")]
+pub fn std_dim(this: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
+    std_correction(this, dim, Some(Scalar::Int(unbiased.into())), keepdim)
+}
+
+/// The variance and the mean of all elements, with Bessel's correction or without.
+#[op_def("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")]
+pub fn var_mean(this: &Tensor, unbiased: bool) -> Result<(Tensor, Tensor)> {
+    var_mean_correction(this, None, Some(Scalar::Int(unbiased.into())), false)
+}
+
+/// The variances and the means over dimensions, with Bessel's correction or without.
+#[op_def("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)")]
+pub fn var_mean_dim(this: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)> {
+    var_mean_correction(this, dim, Some(Scalar::Int(unbiased.into())), keepdim)
+}
+
+/// The standard deviation and the mean of all elements, with Bessel's correction or without.
+#[op_def("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")]
+pub fn std_mean(this: &Tensor, unbiased: bool) -> Result<(Tensor, Tensor)> {
+    std_mean_correction(this, None, Some(Scalar::Int(unbiased.into())), false)
+}
+
+/// The standard deviations and the means over dimensions, with Bessel's correction or without.
+#[op_def("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)")]
+pub fn std_mean_dim(this: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)> {
+    std_mean_correction(this, dim, Some(Scalar::Int(unbiased.into())), keepdim)
+}

@@ -1,0 +1,213 @@
+//! Images looked at where a grid says.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
+
+use crate::{bmm, cat, check_devices, expand, full, linspace, mul_scalar, pair_mask, reshape, transpose_int};
+
+macro_rules! samplers {
+    ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal;)*) => {$(
+        /// The image between its elements, where the grid says; from -1 to 1 is from one side to the other.
+        #[op_def($schema, plan, out = "out")]
+        pub fn $name(_: ...) -> Result<Tensor>;
+
+        /// The gradients for the image and the grid; one that is not wanted has no elements.
+        #[op_def($backward_schema, plan, out = "out")]
+        pub fn $backward(_: ...) -> Result<(Tensor, Tensor)>;
+
+        const _: () = {
+            #[op_plan($name)]
+            fn plan(_: ...) -> Result<Plan<Sampling>, BadArgument> {
+                let modes = (interpolation_mode, padding_mode, align_corners);
+                let (sampling, sizes) = sampled($rank, input, grid, modes)?;
+                Ok(Plan::new(sampling, [Spec::contiguous(input.dtype(), &sizes)]))
+            }
+
+            #[op_plan($backward)]
+            fn backward_plan(_: ...) -> Result<Plan<Sampling, 2>, BadArgument> {
+                let modes = (interpolation_mode, padding_mode, align_corners);
+                let (sampling, sizes) = sampled($rank, input, grid, modes)?;
+                crate::check_gradient_of(grad_output, ("input", input), &sizes)?;
+                let [of_input, of_grid] = pair_mask(output_mask)?;
+                let gradient = |wanted: bool, tensor: &Tensor| {
+                    Spec::contiguous(tensor.dtype(), if wanted { tensor.sizes() } else { &[0] })
+                };
+                Ok(Plan::new(sampling, [gradient(of_input, input), gradient(of_grid, grid)]))
+            }
+        };
+    )*};
+}
+
+samplers! {
+    2 grid_sampler_2d
+    "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"
+    grid_sampler_2d_backward
+    "grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)";
+    3 grid_sampler_3d
+    "grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"
+    grid_sampler_3d_backward
+    "grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)";
+}
+
+fn check_samples(
+    input: &Tensor,
+    grid: &Tensor,
+    interpolation_mode: i64,
+    padding_mode: i64,
+    align_corners: bool,
+) -> Result<()> {
+    match input.sizes().len() {
+        4 => grid_sampler_2d::plan(input, grid, interpolation_mode, padding_mode, align_corners).map(drop),
+        5 => grid_sampler_3d::plan(input, grid, interpolation_mode, padding_mode, align_corners).map(drop),
+        rank => Err(BadArgument::rank("input", rank, 4..=5).into()),
+    }
+}
+
+/// [`grid_sampler_2d`] of images, and [`grid_sampler_3d`] of volumes.
+#[op_def(
+    "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
+    check = check_samples(input, grid, interpolation_mode, padding_mode, align_corners)
+)]
+pub fn grid_sampler(_: ...) -> Result<Tensor> {
+    match input.sizes().len() {
+        5 => grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners),
+        _ => grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners),
+    }
+}
+
+/// How elements between those of an image come about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Interpolation {
+    /// On the line between two.
+    Linear,
+    /// The nearest.
+    Nearest,
+    /// On the curve through four.
+    Cubic,
+}
+
+/// What is beside an image.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PaddingMode {
+    /// Nothing.
+    Zeros,
+    /// Its outermost elements.
+    Border,
+    /// Its mirror image.
+    Mirror,
+}
+
+/// How an image is looked at.
+#[derive(Clone, Debug)]
+pub struct Sampling {
+    /// What is between elements.
+    pub interpolation: Interpolation,
+    /// What is beside them.
+    pub padding_mode: PaddingMode,
+    /// Whether -1 and 1 are the middles of the outermost elements, and not their outer edges.
+    pub align_corners: bool,
+}
+
+/// The sampling of images of `rank` dimensions, and the sizes of the result.
+fn sampled(
+    rank: usize,
+    input: &Tensor,
+    grid: &Tensor,
+    (interpolation_mode, padding_mode, align_corners): (i64, i64, bool),
+) -> Result<(Sampling, Dims), BadArgument> {
+    let interpolation = match interpolation_mode {
+        0 => Interpolation::Linear,
+        1 => Interpolation::Nearest,
+        2 if rank == 2 => Interpolation::Cubic,
+        other => {
+            let most = if rank == 2 { 2 } else { 1 };
+            let meaning = "0 is bilinear, 1 is nearest, and 2 is bicubic for images";
+            return Err(BadArgument::number("interpolation_mode", other, 0..=most).because(meaning));
+        }
+    };
+    let padding_mode = match padding_mode {
+        0 => PaddingMode::Zeros,
+        1 => PaddingMode::Border,
+        2 => PaddingMode::Mirror,
+        other => {
+            return Err(BadArgument::number("padding_mode", other, 0..=2)
+                .because("0 is zeros, 1 is border and 2 is reflection"));
+        }
+    };
+    check_devices([("input", input), ("grid", grid)])?;
+    for (name, tensor) in [("input", input), ("grid", grid)] {
+        if tensor.sizes().len() != rank + 2 {
+            return Err(BadArgument::rank(name, tensor.sizes().len(), rank + 2));
+        }
+    }
+    if !input.dtype().is_floating() {
+        return Err(BadArgument::dtype("input", input.dtype(), DTypes::Floating));
+    }
+    if grid.dtype() != input.dtype() {
+        return Err(BadArgument::dtype("grid", grid.dtype(), input.dtype()).like("input"));
+    }
+    if input.sizes()[2..].contains(&0) {
+        return Err(BadArgument::sizes("input", input.sizes(), "elements in every image"));
+    }
+    let (outer, places) = (input.sizes()[0], &grid.sizes()[1..=rank]);
+    if grid.sizes()[0] != outer || usize::try_from(grid.sizes()[rank + 1]) != Ok(rank) {
+        let expected = format!("{outer} grids of places with {rank} coordinates");
+        return Err(BadArgument::sizes("grid", grid.sizes(), expected));
+    }
+    let mut sizes = Dims::from_slice(&input.sizes()[..2]);
+    sizes.extend(places.iter().copied());
+    Ok((Sampling { interpolation, padding_mode, align_corners }, sizes))
+}
+
+/// The places of images of these sizes, seen through matrices.
+#[op_def("affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor", out = "out")]
+pub fn affine_grid_generator(theta: &Tensor, size: &[i64], align_corners: bool) -> Result<Tensor> {
+    let base = base_grid(theta, size, align_corners)?;
+    let (outer, places) = (base.sizes()[0], &size[2..]);
+    let rank = i64::try_from(places.len()).unwrap_or(0);
+    if theta.sizes() != [outer, rank, rank + 1] {
+        return Err(BadArgument::sizes("theta", theta.sizes(), &[outer, rank, rank + 1][..]).into());
+    }
+    let seen = bmm(&base, &transpose_int(theta, 1, 2)?)?;
+    reshape(&seen, &[&[outer], places, &[rank]].concat())
+}
+
+/// The gradient of [`affine_grid_generator`].
+#[op_def("affine_grid_generator_backward(Tensor grad, SymInt[] size, bool align_corners) -> Tensor")]
+pub fn affine_grid_generator_backward(grad: &Tensor, size: &[i64], align_corners: bool) -> Result<Tensor> {
+    let base = base_grid(grad, size, align_corners)?;
+    let rank = i64::try_from(size.len() - 2).unwrap_or(0);
+    let wanted = [&[size[0]], &size[2..], &[rank]].concat();
+    if grad.sizes() != wanted {
+        return Err(BadArgument::sizes("grad", grad.sizes(), &wanted[..]).because("the result has").into());
+    }
+    let grad = reshape(grad, &[size[0], base.sizes()[1], rank])?;
+    transpose_int(&bmm(&transpose_int(&base, 1, 2)?, &grad)?, 1, 2)
+}
+
+/// The places of images of these sizes, one after the other, and a 1 behind each.
+#[expect(clippy::cast_precision_loss, reason = "sizes of images are small")]
+fn base_grid(like: &Tensor, size: &[i64], align_corners: bool) -> Result<Tensor> {
+    if size.len() != 4 && size.len() != 5 || size.iter().any(|&size| size < 1) {
+        let expected = "4 or 5 positive sizes: batch, channels and those of an image";
+        return Err(BadArgument::value("size", format!("{size:?}"), expected).into());
+    }
+    let (places, options) = (&size[2..], (Some(like.dtype()), None, Some(like.device()), None));
+    let wide = [&[size[0]], places, &[1]].concat();
+    let mut columns = Vec::new();
+    for (dim, &steps) in places.iter().enumerate().rev() {
+        let outermost = match (steps, align_corners) {
+            (1, _) => 0.0,
+            (_, true) => 1.0,
+            (steps, false) => (steps - 1) as f64 / steps as f64,
+        };
+        let across = linspace((-1).into(), 1.into(), steps, options.0, options.1, options.2, options.3)?;
+        let across = mul_scalar(&across, outermost.into())?;
+        let mut sizes = Dims::from_elem(1, wide.len());
+        sizes[dim + 1] = steps;
+        columns.push(expand(&reshape(&across, &sizes)?, &wide, false)?);
+    }
+    columns.push(full(&wide, 1.into(), options.0, options.1, options.2, options.3)?);
+    let width = i64::try_from(columns.len()).unwrap_or(0);
+    reshape(&cat(&columns, -1)?, &[size[0], dispatch_runtime::element_count(places), width])
+}

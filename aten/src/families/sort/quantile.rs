@@ -1,0 +1,139 @@
+//! The values below which a share of the elements lies.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, wrap_dim};
+
+use crate::Convert;
+use crate::prelude::*;
+
+/// The values below which the shares `q` of a dimension lie.
+#[op_def(
+    r#"quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor"#,
+    out = "out"
+)]
+pub fn quantile(this: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, interpolation: &str) -> Result<Tensor> {
+    Quantile { this, dim, keepdim, interpolation, ignores_nan: false }.at(q)
+}
+
+/// The value below which the share `q` of a dimension lies.
+#[op_def(
+    r#"quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor"#,
+    out = "scalar_out"
+)]
+pub fn quantile_scalar(this: &Tensor, q: f64, dim: Option<i64>, keepdim: bool, interpolation: &str) -> Result<Tensor> {
+    Quantile { this, dim, keepdim, interpolation, ignores_nan: false }.at_one(q)
+}
+
+/// [`quantile`] of what is a number.
+#[op_def(
+    r#"nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor"#,
+    out = "out"
+)]
+pub fn nanquantile(this: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, interpolation: &str) -> Result<Tensor> {
+    Quantile { this, dim, keepdim, interpolation, ignores_nan: true }.at(q)
+}
+
+/// [`quantile_scalar`] of what is a number.
+#[op_def(
+    r#"nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor"#,
+    out = "scalar_out"
+)]
+pub fn nanquantile_scalar(
+    this: &Tensor,
+    q: f64,
+    dim: Option<i64>,
+    keepdim: bool,
+    interpolation: &str,
+) -> Result<Tensor> {
+    Quantile { this, dim, keepdim, interpolation, ignores_nan: true }.at_one(q)
+}
+
+struct Quantile<'a> {
+    this: &'a Tensor,
+    dim: Option<i64>,
+    keepdim: bool,
+    interpolation: &'a str,
+    ignores_nan: bool,
+}
+
+impl Quantile<'_> {
+    fn at_one(&self, q: f64) -> Result<Tensor> {
+        let this = self.this;
+        if !(0.0..=1.0).contains(&q) {
+            return Err(BadArgument::number("q", q, 0..=1).into());
+        }
+        self.ranked(&crate::scalar_tensor(q.into(), Some(this.dtype()), None, Some(this.device()), None)?)
+    }
+
+    fn at(&self, q: &Tensor) -> Result<Tensor> {
+        if q.sizes().len() > 1 {
+            return Err(BadArgument::rank("q", q.sizes().len(), ..=1).into());
+        }
+        if q.dtype() != self.this.dtype() {
+            return Err(BadArgument::dtype("q", q.dtype(), self.this.dtype()).like("self").into());
+        }
+        let inside = || q.ge_scalar(0)?.logical_and(&q.le_scalar(1)?)?.all()?.item();
+        if q.device() != Device::META && !inside()? {
+            return Err(BadArgument::value("q", "a share outside of them", "from 0 to 1").into());
+        }
+        self.ranked(q)
+    }
+
+    /// The elements in order, and between which of them the shares fall.
+    fn ranked(&self, q: &Tensor) -> Result<Tensor> {
+        let Self { this, dim, keepdim, interpolation, ignores_nan } = *self;
+        if !matches!(this.dtype(), DType::F32 | DType::F64) {
+            return Err(BadArgument::dtype("self", this.dtype(), &[DType::F32, DType::F64]).into());
+        }
+        if this.geometry().count() == 0 {
+            return Err(BadArgument::count("self", this.sizes(), 1..).into());
+        }
+        let rank = this.sizes().len();
+        let at = dim.map(|dim| wrap_dim("dim", dim, rank)).transpose()?;
+        let line = match dim {
+            Some(dim) if rank > 0 => this.movedim_int(dim, -1)?,
+            _ => this.reshape(&[-1])?,
+        };
+        let (sorted, _) = line.sort(-1, false)?;
+        let shares = q.reshape(&[-1])?;
+        let last = sorted.sizes().last().map_or(0, |length| length - 1);
+        // A place for each share along the last dimension. Not a number is the largest of all.
+        let places = if ignores_nan {
+            let known = sorted.isnan()?.logical_not()?.sum_dim_intlist(Some(&[-1]), true)?;
+            let places = ((known - 1)? * shares)?;
+            places.masked_fill_scalar(&places.lt_scalar(0)?, 0)?
+        } else {
+            let unknown = sorted.isnan()?.any_dim(-1, true)?;
+            (shares * last)?.masked_fill_scalar(&unknown, last)?
+        };
+        let values = |places: &Tensor| sorted.gather(-1, &places.to(DType::I64)?);
+        let mut found = match interpolation {
+            "lower" => values(&places.floor()?)?,
+            "higher" => values(&places.ceil()?)?,
+            "nearest" => values(&places.round()?)?,
+            "linear" | "midpoint" => {
+                let below = places.floor()?;
+                let weight = if interpolation == "linear" { (&places - &below)? } else { places.full_like(0.5)? };
+                values(&below)?.lerp(&values(&places.ceil()?)?, &weight)?
+            }
+            other => {
+                return Err(BadArgument::word(
+                    "interpolation",
+                    other,
+                    &["linear", "lower", "higher", "midpoint", "nearest"],
+                )
+                .into());
+            }
+        };
+        match at {
+            Some(at) if keepdim && rank > 0 => found = found.unsqueeze(i64::try_from(at).unwrap_or(0))?,
+            _ if keepdim => {
+                for _ in 0..rank {
+                    found = found.unsqueeze(0)?;
+                }
+            }
+            _ => {}
+        }
+        if q.sizes().is_empty() { found.squeeze_dim(-1) } else { found.movedim_int(-1, 0) }
+    }
+}

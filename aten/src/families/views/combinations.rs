@@ -1,0 +1,136 @@
+//! All combinations of the elements of several tensors, or of one.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Spec};
+
+use crate::prelude::*;
+
+/// Every combination of the positions in vectors, a tensor for each vector.
+#[op_def("meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")]
+pub fn meshgrid_indexing(tensors: &[Tensor], indexing: &str) -> Result<Vec<Tensor>> {
+    let turned = match indexing {
+        "ij" => false,
+        "xy" => true,
+        other => return Err(BadArgument::word("indexing", other, &["ij", "xy"]).into()),
+    };
+    let Some(first) = tensors.first() else {
+        return Err(BadArgument::length("tensors", 0, 1..).into());
+    };
+    let mut sizes = Dims::new();
+    for tensor in tensors {
+        match tensor.sizes() {
+            [] => sizes.push(1),
+            &[size] => sizes.push(size),
+            more => return Err(BadArgument::rank("tensors", more.len(), ..=1).into()),
+        }
+        if tensor.dtype() != first.dtype() {
+            return Err(BadArgument::dtype("tensors", tensor.dtype(), first.dtype()).because("the first is").into());
+        }
+    }
+    let swap = turned && tensors.len() > 1;
+    if swap {
+        sizes.swap(0, 1);
+    }
+    let grid = |(i, tensor): (usize, &Tensor)| {
+        let dim = if swap && i < 2 { 1 - i } else { i };
+        let mut own = Dims::from_elem(1, sizes.len());
+        own[dim] = sizes[dim];
+        crate::expand(&crate::view(tensor, &own)?, &sizes, false)
+    };
+    tensors.iter().enumerate().map(grid).collect()
+}
+
+/// [`meshgrid_indexing`] by rows and columns.
+#[op_def("meshgrid(Tensor[] tensors) -> Tensor[]", calls = meshgrid_indexing(tensors, "ij"))]
+pub fn meshgrid(_: ...) -> Result<Vec<Tensor>>;
+
+/// Every choice of an element from each vector, a row for each.
+#[op_def("cartesian_prod(Tensor[] tensors) -> Tensor")]
+pub fn cartesian_prod(tensors: &[Tensor]) -> Result<Tensor> {
+    if let Some(odd) = tensors.iter().find(|tensor| tensor.sizes().len() != 1) {
+        return Err(BadArgument::rank("tensors", odd.sizes().len(), 1).into());
+    }
+    if let [only] = tensors {
+        return Ok(only.clone());
+    }
+    let columns = meshgrid(tensors)?.iter().map(|grid| grid.reshape(&[-1])).collect::<Result<Vec<_>>>()?;
+    crate::stack(&columns, 1)
+}
+
+/// Every choice of `r` elements of a vector, in their order, a row for each.
+#[op_def("combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor")]
+pub fn combinations(this: &Tensor, r: i64, with_replacement: bool) -> Result<Tensor> {
+    let &[length] = this.sizes() else { return Err(BadArgument::rank("self", this.sizes().len(), 1).into()) };
+    if r < 0 {
+        return Err(BadArgument::number("r", r, 0..).into());
+    }
+    if r == 0 {
+        return this.new_empty(&[0]);
+    }
+    let Some(rows) = rows(length, r, with_replacement) else {
+        return Err(BadArgument::value("r", r, format!("so few of {length} that the choices can be counted")).into());
+    };
+    let sizes = [rows, r];
+    if this.device() == Device::META {
+        return this.take(&crate::empty_memory_format(&sizes, Some(DType::I64), None, Some(Device::META), None, None)?);
+    }
+    let mut places = Spec::contiguous(DType::I64, &sizes).on(Device::CPU)?;
+    if places.geometry().count() > 0 {
+        write_rows(&mut places.write::<i64>()?, length, with_replacement, usize::try_from(r).unwrap_or(usize::MAX));
+    }
+    this.take(&places.to_device(this.device(), DType::I64, false, false, None)?)
+}
+
+/// How many rows there are; none if that cannot be counted.
+fn rows(length: i64, r: i64, with_replacement: bool) -> Option<i64> {
+    // Repeated elements are as many more to choose from.
+    let all = i128::from(length) + if with_replacement { i128::from(r) - 1 } else { 0 };
+    if length == 0 || all < i128::from(r) {
+        return Some(0);
+    }
+    let (mut count, mut chosen) = (1_i128, 0);
+    // At least doubled by every step, the number leaves all bounds soon.
+    while chosen < i128::from(r).min(all - i128::from(r)) && count <= i128::from(i64::MAX) {
+        count = count * (all - chosen) / (chosen + 1);
+        chosen += 1;
+    }
+    i64::try_from(count).ok()
+}
+
+/// Writes the positions of the choices in order, of which there is at least one.
+fn write_rows(places: &mut [i64], length: i64, with_replacement: bool, columns: usize) {
+    let step = i64::from(!with_replacement);
+    let rest = |first: i64, row: &mut [i64]| {
+        let mut next = first;
+        for place in row {
+            *place = next;
+            next += step;
+        }
+    };
+    let mut rows = places.chunks_exact_mut(columns);
+    let Some(mut before) = rows.next() else { return };
+    rest(0, before);
+    for row in rows {
+        row.copy_from_slice(before);
+        // The last place that can go on, from the end.
+        let most = |from_end: usize| length - 1 - step * i64::try_from(from_end).unwrap_or(0);
+        if let Some(from_end) = (0..columns).find(|&from_end| row[columns - 1 - from_end] < most(from_end)) {
+            let at = columns - 1 - from_end;
+            rest(row[at] + 1, &mut row[at..]);
+        }
+        before = row;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_counted_as_far_as_numbers_go() {
+        let counts = [rows(4, 2, false), rows(4, 2, true), rows(3, 5, false), rows(0, 2, true), rows(20_000, 2, false)];
+        assert_eq!(counts, [6, 10, 0, 0, 199_990_000].map(Some));
+        assert_eq!([rows(1, i64::MAX, true), rows(2, i64::MAX - 1, true)], [1, i64::MAX].map(Some));
+        assert_eq!([rows(100, 50, false), rows(2, i64::MAX, true), rows(i64::MAX, i64::MAX, true)], [None; 3]);
+    }
+}

@@ -1,0 +1,242 @@
+//! Copies: between dtypes, layouts in memory, and devices.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Problem, Spec, Storage, broadcast};
+
+use super::pinned_memory::room_beside;
+
+/// Copies the elements of `src`, converted and broadcast.
+#[op_def(
+    "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
+    plan, operator = Assign, body = CompositeExplicitAutograd
+)]
+pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
+    if this.device() == Device::CPU && src.device() == Device::CPU {
+        return Err("no crate of this program copies on the CPU; link one that does: `use kernels_cpu as _;`".into());
+    }
+    let fetched = on_host(src)?;
+    if this.device() == Device::CPU {
+        return copy_(this, &fetched, non_blocking);
+    }
+    let (storage, device) = (this.storage().clone(), this.device());
+    let mut host = if covers_storage(this) {
+        Tensor::new(Storage::recycled(storage.size())?, this.dtype(), this.geometry().clone())?
+    } else {
+        on_host(this)?
+    };
+    copy_(&mut host, &fetched, non_blocking)?;
+    device.memory()?.copy_in(&bytes(host.storage())?.read::<u8>()?, &storage)?;
+    storage.bump_version();
+    Ok(())
+}
+
+/// The elements of `src`, in the sizes and dtype of `self`.
+#[op_def(
+    "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd,
+    check = crate::check_broadcasts_to(("src", src), ("self", this))
+)]
+pub fn copy(_: ...) -> Result<Tensor> {
+    let mut copied = like(this, this.dtype(), None)?.on(this.device())?;
+    copy_(&mut copied, src, non_blocking)?;
+    Ok(copied)
+}
+
+/// The same elements in memory of their own.
+#[op_def(
+    "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn clone(this: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
+    let mut copied = like(this, this.dtype(), memory_format)?.on(this.device())?;
+    copy_(&mut copied, this, false)?;
+    Ok(copied)
+}
+
+/// `self`, or a copy where its elements do not lie in this order.
+#[op_def("contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)")]
+pub fn contiguous(this: &Tensor, memory_format: MemoryFormat) -> Result<Tensor> {
+    if memory_format == MemoryFormat::Preserve {
+        return Err(BadArgument::value("memory_format", memory_format, "a format, as preserving is no change").into());
+    }
+    if this.geometry().is_in_format(memory_format) { Ok(this.clone()) } else { clone(this, Some(memory_format)) }
+}
+
+/// The same numbers in another dtype, on another device, or in another order.
+#[op_def(
+    "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn _to_copy(_: ...) -> Result<Tensor> {
+    check_strided(layout)?;
+    let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
+    let (spec, to_host) = (like(this, dtype, memory_format)?, device == Device::CPU && this.device() != Device::CPU);
+    // Only what a device can write by itself need not be waited for.
+    let mut copied = if to_host && pin_memory.unwrap_or(non_blocking) {
+        room_beside(spec, this.device())?
+    } else {
+        spec.on(device)?
+    };
+    // Where there are no elements, those of anywhere can go.
+    if device != Device::META {
+        copy_(&mut copied, this, non_blocking)?;
+    }
+    Ok(copied)
+}
+
+/// `self`, or a copy in this dtype. An integer that the dtype does not hold wraps.
+#[op_def(
+    "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
+)]
+pub fn to_dtype(_: ...) -> Result<Tensor> {
+    converted(this, Some(dtype), None, non_blocking, copy, memory_format)
+}
+
+/// `self`, or a copy on this device in this dtype.
+#[op_def(
+    "to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
+)]
+pub fn to_device(_: ...) -> Result<Tensor> {
+    converted(this, Some(dtype), Some(device), non_blocking, copy, memory_format)
+}
+
+/// `self`, or a copy with these properties.
+#[op_def(
+    "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
+)]
+pub fn to_dtype_layout(_: ...) -> Result<Tensor> {
+    check_strided(layout)?;
+    converted(this, dtype, device, non_blocking, copy, memory_format)
+}
+
+/// `self`, or a copy with the dtype and on the device of `other`.
+#[op_def(
+    "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
+)]
+pub fn to_other(_: ...) -> Result<Tensor> {
+    converted(this, Some(other.dtype()), Some(other.device()), non_blocking, copy, memory_format)
+}
+
+/// `self`, or a copy with the dtype of `other`.
+#[op_def("type_as(Tensor self, Tensor other) -> Tensor")]
+pub fn type_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    converted(this, Some(other.dtype()), Some(other.device()), false, false, None)
+}
+
+/// `value` in every place.
+#[op_def(
+    "fill.Scalar(Tensor self, Scalar value) -> Tensor",
+    shape = pointwise, dtype = first, check = crate::check_filling("value", value, this.dtype(), this.geometry().count()),
+    inplace, out = "Scalar_out", body = CompositeExplicitAutograd
+)]
+pub fn fill_scalar(this: &Tensor, value: Scalar) -> Result<Tensor> {
+    filled(this, &Tensor::number(value))
+}
+
+/// `value`, a single element, in every place.
+#[op_def(
+    "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+    shape = pointwise(this), dtype = first, check = check_single(value), inplace, out = "Tensor_out",
+    body = CompositeExplicitAutograd
+)]
+pub fn fill(this: &Tensor, value: &Tensor) -> Result<Tensor> {
+    filled(this, value)
+}
+
+/// 0 in every place.
+#[op_def(
+    "zero(Tensor self) -> Tensor",
+    shape = pointwise, dtype = first, inplace, out = "out", body = CompositeExplicitAutograd
+)]
+pub fn zero(this: &Tensor) -> Result<Tensor> {
+    filled(this, &Tensor::number(0.into()))
+}
+
+#[op_plan(copy_)]
+fn copy_plan(this: &Tensor, src: &Tensor) -> Result<Plan<(), 0>, BadArgument> {
+    if src.device() == Device::META && this.device() != Device::META {
+        let problem = Problem::Device { found: src.device(), expected: this.device() };
+        return Err(BadArgument::new("src", problem));
+    }
+    let fits = this.sizes() == src.sizes()
+        || broadcast([this.sizes(), src.sizes()]).is_ok_and(|sizes| sizes[..] == *this.sizes());
+    if !fits {
+        let expected = format!("sizes that broadcast to {:?}, those of `self`", this.sizes());
+        return Err(BadArgument::sizes("src", src.sizes(), expected));
+    }
+    Ok(Plan::checked(()))
+}
+
+/// Whether a tensor that is to fill another has one element and no dimensions.
+pub(crate) fn check_single(value: &Tensor) -> Result<(), BadArgument> {
+    match value.geometry().rank() {
+        0 => Ok(()),
+        rank => Err(BadArgument::rank("value", rank, 0).because("it fills every place")),
+    }
+}
+
+/// Whether writing every element writes every byte.
+fn covers_storage(tensor: &Tensor) -> bool {
+    let count = usize::try_from(tensor.geometry().count()).unwrap_or(usize::MAX);
+    tensor.geometry().is_dense() && count.checked_mul(tensor.dtype().size()) == Some(tensor.storage().size())
+}
+
+/// The tensor itself if it is on the CPU, or else one with a copy of its whole storage.
+fn on_host(tensor: &Tensor) -> Result<Tensor> {
+    if tensor.device() == Device::CPU {
+        return Ok(tensor.clone());
+    }
+    let storage = Storage::recycled(tensor.storage().size())?;
+    tensor.device().memory()?.copy_out(tensor.storage(), &mut bytes(&storage)?.write::<u8>()?)?;
+    Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
+}
+
+/// A storage as bytes.
+fn bytes(storage: &Storage) -> Result<Tensor> {
+    let size = i64::try_from(storage.size()).unwrap_or(i64::MAX);
+    Ok(Tensor::new(storage.clone(), DType::U8, Geometry::contiguous(&[size]))?)
+}
+
+/// What has these sizes, and elements that lie as `like` has them unless a format is given.
+fn like(like: &Tensor, dtype: DType, format: Option<MemoryFormat>) -> Result<Spec, BadArgument> {
+    match format {
+        None | Some(MemoryFormat::Preserve) => Ok(Spec::like(like, dtype)),
+        Some(format) => {
+            let Some(geometry) = Geometry::in_format(like.sizes(), format) else {
+                let expected = format!("a format for {} dimensions", like.sizes().len());
+                return Err(BadArgument::value("memory_format", format, expected));
+            };
+            Ok(Spec { dtype, geometry })
+        }
+    }
+}
+
+fn filled(this: &Tensor, value: &Tensor) -> Result<Tensor> {
+    let mut filled = like(this, this.dtype(), None)?.on(this.device())?;
+    copy_(&mut filled, value, false)?;
+    Ok(filled)
+}
+
+fn check_strided(layout: Option<Layout>) -> Result<(), BadArgument> {
+    match layout {
+        None | Some(Layout::Strided) => Ok(()),
+        Some(other) => Err(BadArgument::word("layout", &other.to_string(), &["torch.strided"])),
+    }
+}
+
+fn converted(
+    this: &Tensor,
+    dtype: Option<DType>,
+    device: Option<Device>,
+    non_blocking: bool,
+    copy: bool,
+    format: Option<MemoryFormat>,
+) -> Result<Tensor> {
+    let is_there = dtype.is_none_or(|dtype| dtype == this.dtype())
+        && device.is_none_or(|device| device == this.device())
+        && format.is_none_or(|format| format == MemoryFormat::Preserve || this.geometry().is_in_format(format));
+    if is_there && !copy {
+        return Ok(this.clone());
+    }
+    _to_copy(this, dtype, None, device, None, non_blocking, format)
+}

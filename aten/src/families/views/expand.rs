@@ -1,0 +1,135 @@
+//! Dimensions of size 1 that are expanded, the sums that undo it, and dimensions that are added in front.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Geometry, broadcast};
+
+/// The same elements, again and again in dimensions of size 1 and in new ones.
+#[op_def(
+    "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
+    body = CompositeExplicitAutograd
+)]
+pub fn expand(this: &Tensor, size: &[i64], _implicit: bool) -> Result<Tensor> {
+    let geometry = expanded(this.geometry(), size)?;
+    Ok(this.restride(geometry)?)
+}
+
+fn expanded(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> {
+    let (own, rank) = (geometry.sizes(), geometry.rank());
+    let refuse =
+        || BadArgument::sizes("size", size, format!("sizes that {own:?} stretches to: equal, -1, or in place of 1"));
+    let new = size.len().checked_sub(rank).ok_or_else(refuse)?;
+    let (mut sizes, mut strides) = (Dims::from_slice(size), Dims::from_elem(0, size.len()));
+    for at in (0..size.len()).rev() {
+        let before = at.checked_sub(new);
+        let (had, stride) = match before {
+            Some(dim) => (own[dim], geometry.strides()[dim]),
+            None => (1, sizes.get(at + 1).map_or(0, |&size| size.saturating_mul(strides[at + 1]))),
+        };
+        match size[at] {
+            -1 if before.is_some() => sizes[at] = had,
+            wanted if wanted == had => {}
+            0.. if had == 1 => {
+                strides[at] = 0;
+                continue;
+            }
+            _ => return Err(refuse()),
+        }
+        strides[at] = stride;
+    }
+    Geometry::strided(&sizes, &strides, geometry.offset()).ok_or_else(refuse)
+}
+
+/// [`expand`] to the sizes of another tensor.
+#[op_def("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = crate::check_broadcasts_to(("self", this), ("other", other)))]
+pub fn expand_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    expand(this, other.sizes(), false)
+}
+
+/// [`expand`], as it is called elsewhere.
+#[op_def("broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)")]
+pub fn broadcast_to(this: &Tensor, size: &[i64]) -> Result<Tensor> {
+    expand(this, size, false)
+}
+
+/// The sums to which a tensor of these sizes would stretch to this one.
+#[op_def("sum_to_size(Tensor self, SymInt[] size) -> Tensor")]
+pub fn sum_to_size(this: &Tensor, size: &[i64]) -> Result<Tensor> {
+    let own = this.sizes();
+    if !matches!(broadcast([own, size]), Ok(both) if both[..] == *own) {
+        return Err(BadArgument::sizes("size", size, format!("sizes that stretch to {own:?}")).into());
+    }
+    let new = own.len() - size.len();
+    let gone = (0..).zip(own).enumerate().filter(|&(at, (_, &own))| at < new || (size[at - new] == 1 && own != 1));
+    let gone: Vec<i64> = gone.map(|(_, (dim, _))| dim).collect();
+    if gone.is_empty() {
+        return Ok(this.clone());
+    }
+    crate::view(&crate::sum_dim_intlist(this, Some(&gone), true, None)?, size)
+}
+
+/// [`sum_to_size`], or the tensor itself without sizes.
+#[op_def("_grad_sum_to_size(Tensor(a) self, int[]? size) -> Tensor(a)")]
+pub fn _grad_sum_to_size(this: &Tensor, size: Option<&[i64]>) -> Result<Tensor> {
+    size.map_or_else(|| Ok(this.clone()), |size| sum_to_size(this, size))
+}
+
+/// The tensors, all stretched to the same sizes.
+#[op_def("broadcast_tensors(Tensor[] tensors) -> Tensor[]")]
+pub fn broadcast_tensors(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
+    let sizes =
+        broadcast(tensors.iter().map(Tensor::sizes)).map_err(|error| BadArgument::new("tensors", error.problem))?;
+    tensors.iter().map(|tensor| expand(tensor, &sizes, false)).collect()
+}
+
+/// The tensor in one dimension or more.
+#[op_def("atleast_1d(Tensor self) -> Tensor")]
+pub fn atleast_1d(this: &Tensor) -> Result<Tensor> {
+    unsqueezed_to_rank(this, 1)
+}
+
+/// The tensor in two dimensions or more, a vector being a row.
+#[op_def("atleast_2d(Tensor self) -> Tensor")]
+pub fn atleast_2d(this: &Tensor) -> Result<Tensor> {
+    unsqueezed_to_rank(this, 2)
+}
+
+/// The tensor in three dimensions or more, a matrix being one of depth one.
+#[op_def("atleast_3d(Tensor self) -> Tensor")]
+pub fn atleast_3d(this: &Tensor) -> Result<Tensor> {
+    unsqueezed_to_rank(this, 3)
+}
+
+/// [`atleast_1d`] of each.
+#[op_def("atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]")]
+pub fn atleast_1d_sequence(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
+    tensors.iter().map(|tensor| unsqueezed_to_rank(tensor, 1)).collect()
+}
+
+/// [`atleast_2d`] of each.
+#[op_def("atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]")]
+pub fn atleast_2d_sequence(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
+    tensors.iter().map(|tensor| unsqueezed_to_rank(tensor, 2)).collect()
+}
+
+/// [`atleast_3d`] of each.
+#[op_def("atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]")]
+pub fn atleast_3d_sequence(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
+    tensors.iter().map(|tensor| unsqueezed_to_rank(tensor, 3)).collect()
+}
+
+fn unsqueezed_to_rank(tensor: &Tensor, rank: usize) -> Result<Tensor> {
+    match (tensor.sizes().len(), rank) {
+        (0, 1) => crate::view(tensor, &[1]),
+        (0, 2) => crate::view(tensor, &[1, 1]),
+        (0, 3) => crate::view(tensor, &[1, 1, 1]),
+        (1, 2) => crate::unsqueeze(tensor, 0),
+        (1, 3) => crate::unsqueeze(&crate::unsqueeze(tensor, 0)?, 2),
+        (2, 3) => crate::unsqueeze(tensor, 2),
+        _ => Ok(tensor.clone()),
+    }
+}
+
+/// Every tensor in this many dimensions or more.
+pub(crate) fn at_least(tensors: &[Tensor], rank: usize) -> Result<Vec<Tensor>> {
+    tensors.iter().map(|tensor| unsqueezed_to_rank(tensor, rank)).collect()
+}

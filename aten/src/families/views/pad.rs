@@ -1,0 +1,266 @@
+//! Borders around tensors.
+//!
+//! Paddings come in pairs, that of the last dimension first; a negative one cuts off.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims, Expected};
+
+use crate::images_like;
+
+/// The tensor with a border of one number.
+#[op_def(
+    "constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn constant_pad_nd(this: &Tensor, pad: &[i64], value: Scalar) -> Result<Tensor> {
+    let rank = this.sizes().len();
+    if !pad.len().is_multiple_of(2) || pad.len() > 2 * rank {
+        return Err(BadArgument::sizes("pad", pad, format!("pairs of numbers, at most {rank}")).into());
+    }
+    let mut inside = this.clone();
+    let mut sizes = Dims::from_slice(this.sizes());
+    for (dim, before, after) in pairs(pad, rank) {
+        sizes[dim] = padded_size(pad, sizes[dim], before, after)?;
+        let cut = (-before).max(0);
+        let length = this.sizes()[dim] - cut - (-after).max(0);
+        inside = crate::narrow(&inside, position(dim), cut, length.max(0))?;
+    }
+    if pad.iter().all(|&pad| pad <= 0) {
+        return crate::clone(&inside, None);
+    }
+    let geometry = images_like(this, &sizes).geometry;
+    let (sizes, strides) = (geometry.sizes(), geometry.strides());
+    let mut made = crate::empty_strided(sizes, strides, Some(this.dtype()), None, Some(this.device()), None)?;
+    crate::fill__scalar(&mut made, value)?;
+    let mut target = made.clone();
+    for (dim, before, _) in pairs(pad, rank) {
+        target = crate::narrow(&target, position(dim), before.max(0), inside.sizes()[dim])?;
+    }
+    crate::copy_(&mut target, &inside, false)?;
+    Ok(made)
+}
+
+/// Dimensions with what comes before and after their positions.
+fn pairs(pad: &[i64], rank: usize) -> impl Iterator<Item = (usize, i64, i64)> {
+    pad.chunks_exact(2).enumerate().map(move |(i, pair)| (rank - 1 - i, pair[0], pair[1]))
+}
+
+fn position(dim: usize) -> i64 {
+    i64::try_from(dim).unwrap_or(0)
+}
+
+/// The size of a dimension with its borders.
+fn padded_size(pad: &[i64], size: i64, before: i64, after: i64) -> Result<i64, BadArgument> {
+    let padded = size.checked_add(before).and_then(|sum| sum.checked_add(after));
+    let cut = size.checked_add(before.min(0)).and_then(|sum| sum.checked_add(after.min(0)));
+    match (padded, cut) {
+        (Some(padded), Some(0..)) => Ok(padded),
+        _ => Err(BadArgument::sizes("pad", pad, format!("numbers that cut off at most {size}, which a dimension has"))),
+    }
+}
+
+/// How a border continues what is inside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Border {
+    /// As in a mirror that stands on the outermost element.
+    Mirrored,
+    /// With the outermost element.
+    Repeated,
+}
+
+impl Border {
+    /// For each position of a padded dimension the one that it shows.
+    #[must_use]
+    pub fn shown(self, size: i64, before: i64, after: i64) -> Vec<i64> {
+        let place = |at: i64| match self {
+            Self::Mirrored => {
+                let from_start = at.abs();
+                if from_start < size { from_start } else { 2 * (size - 1) - from_start }
+            }
+            Self::Repeated => at.clamp(0, size - 1),
+        };
+        // The sum fits, but part of it may not.
+        let count = size.wrapping_add(before).wrapping_add(after);
+        (0..count).map(|at| place(at.saturating_sub(before))).collect()
+    }
+}
+
+/// A border around a tensor.
+pub struct Bordered {
+    /// How many dimensions have a border: the last ones.
+    pub count: usize,
+    /// Its elements.
+    pub border: Border,
+}
+
+/// The plan of an operator that adds a border to the last `count` dimensions.
+pub(crate) fn bordered(
+    this: &Tensor,
+    padding: &[i64],
+    count: usize,
+    border: Border,
+) -> Result<Plan<Bordered>, BadArgument> {
+    let rank = this.sizes().len();
+    if padding.len() != 2 * count {
+        return Err(BadArgument::length("padding", padding.len(), 2 * count));
+    }
+    if rank != count + 1 && rank != count + 2 {
+        return Err(BadArgument::rank("self", rank, count + 1..=count + 2));
+    }
+    let batched = usize::from(rank == count + 2);
+    if this.sizes()[batched..].contains(&0) {
+        return Err(BadArgument::sizes("self", this.sizes(), "elements, but for the first dimension of a batch"));
+    }
+    let mut sizes = Dims::from_slice(this.sizes());
+    for (dim, before, after) in pairs(padding, rank) {
+        let size = sizes[dim];
+        if border == Border::Mirrored && (before >= size || after >= size) {
+            return Err(BadArgument::number("padding", before.max(after), Expected::Below(size.into()))
+                .because("a dimension has so many positions"));
+        }
+        sizes[dim] = match size.checked_add(before).and_then(|sum| sum.checked_add(after)) {
+            Some(padded) if padded > 0 => padded,
+            _ => return Err(BadArgument::sizes("padding", padding, "numbers that leave positions in each dimension")),
+        };
+    }
+    Ok(Plan::new(Bordered { count, border }, [images_like(this, &sizes)]))
+}
+
+/// The plan of the gradient of a border.
+pub(crate) fn unbordered(
+    grad_output: &Tensor,
+    this: &Tensor,
+    padding: &[i64],
+    count: usize,
+    border: Border,
+) -> Result<Plan<Bordered>, BadArgument> {
+    let Plan { value, outputs: [padded] } = bordered(this, padding, count, border)?;
+    if grad_output.sizes() != padded.geometry.sizes() {
+        return Err(BadArgument::sizes("grad_output", grad_output.sizes(), padded.geometry.sizes())
+            .because("the padded tensor has"));
+    }
+    if grad_output.dtype() != this.dtype() {
+        return Err(BadArgument::dtype("grad_output", grad_output.dtype(), this.dtype()).like("self"));
+    }
+    Ok(Plan::new(value, [images_like(this, this.sizes())]))
+}
+
+/// The tensor with a border, which `mode` says how to fill: `constant`, `reflect`, `replicate` or `circular`.
+#[op_def("pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor")]
+pub fn pad(this: &Tensor, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor> {
+    let number = MODES.iter().position(|known| *known == mode);
+    match number {
+        Some(number) => padded(this, pad, number, value),
+        None => Err(BadArgument::word("mode", mode, &["constant", "reflect", "replicate", "circular"]).into()),
+    }
+}
+
+/// [`pad()`], with the number that PyTorch gives a mode.
+#[op_def("_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor")]
+pub fn _pad_enum(this: &Tensor, pad: &[i64], mode: i64, value: Option<f64>) -> Result<Tensor> {
+    match usize::try_from(mode) {
+        Ok(mode) if mode < MODES.len() => padded(this, pad, mode, value),
+        _ => Err(BadArgument::number("mode", mode, 0..=3).into()),
+    }
+}
+
+/// In PyTorch's order.
+const MODES: [&str; 4] = ["reflect", "replicate", "circular", "constant"];
+
+fn padded(this: &Tensor, pad: &[i64], mode: usize, value: Option<f64>) -> Result<Tensor> {
+    if MODES[mode] == "constant" {
+        return constant_pad_nd(this, pad, value.unwrap_or(0.0).into());
+    }
+    if value.is_some_and(|value| value != 0.0) {
+        return Err(BadArgument::number("value", value.unwrap_or(0.0), 0).because("the mode takes none").into());
+    }
+    match (MODES[mode], pad.len()) {
+        ("reflect", 2) => reflection_pad1d(this, pad),
+        ("reflect", 4) => reflection_pad2d(this, pad),
+        ("reflect", 6) => reflection_pad3d(this, pad),
+        ("replicate", 2) => replication_pad1d(this, pad),
+        ("replicate", 4) => replication_pad2d(this, pad),
+        ("replicate", 6) => replication_pad3d(this, pad),
+        ("circular", 2 | 4 | 6) => _pad_circular(this, pad),
+        _ => Err(BadArgument::length("pad", pad.len(), &[2, 4, 6])
+            .because("the mode pads one, two or three dimensions")
+            .into()),
+    }
+}
+
+/// The tensor with a border in which it begins anew.
+#[op_def("_pad_circular(Tensor self, SymInt[] pad) -> Tensor")]
+pub fn _pad_circular(this: &Tensor, pad: &[i64]) -> Result<Tensor> {
+    let (rank, count) = (this.sizes().len(), pad.len() / 2);
+    if !pad.len().is_multiple_of(2) || (rank != count + 1 && rank != count + 2) {
+        let expected =
+            format!("{} or {} numbers, as `self` has {rank} dimensions", 2 * rank.max(2) - 4, 2 * rank.max(1) - 2);
+        return Err(BadArgument::sizes("pad", pad, expected).into());
+    }
+    let mut padded = this.clone();
+    for (dim, before, after) in pairs(pad, rank) {
+        let size = this.sizes()[dim];
+        if before > size || after > size {
+            return Err(BadArgument::number("pad", before.max(after), ..=size)
+                .because("a dimension has so many positions")
+                .into());
+        }
+        padded_size(pad, size, before, after)?;
+        let (at, cut) = (position(dim), (-before).max(0));
+        let inside = crate::narrow(&padded, at, cut, size - cut - (-after).max(0))?;
+        let left = inside.sizes()[dim];
+        let (before, after) = (before.max(0), after.max(0));
+        if before > left || after > left {
+            return Err(BadArgument::number("pad", before.max(after), ..=left)
+                .because("the other side is cut off")
+                .into());
+        }
+        let (tail, head) = (crate::narrow(&inside, at, left - before, before)?, crate::narrow(&inside, at, 0, after)?);
+        padded = crate::cat(&[tail, inside, head], at)?;
+    }
+    Ok(padded)
+}
+
+macro_rules! borders {
+    ($(#[doc = $doc:literal] $name:ident $plan:ident $schema:literal, $backward:ident $backward_plan:ident $backward_schema:literal:
+        $count:literal $border:ident;)*) => {$(
+        #[doc = $doc]
+        #[op_def($schema, plan, out = "out")]
+        pub fn $name(_: ...) -> Result<Tensor>;
+
+        #[op_plan($name)]
+        fn $plan(this: &Tensor, padding: &[i64]) -> Result<Plan<Bordered>, BadArgument> {
+            bordered(this, padding, $count, Border::$border)
+        }
+
+        #[doc = concat!("The gradient of [`", stringify!($name), "`].")]
+        #[op_def($backward_schema, plan, out = "grad_input"(grad_input))]
+        pub fn $backward(_: ...) -> Result<Tensor>;
+
+        #[op_plan($backward)]
+        fn $backward_plan(_: ...) -> Result<Plan<Bordered>, BadArgument> {
+            unbordered(grad_output, this, padding, $count, Border::$border)
+        }
+    )*};
+}
+
+borders! {
+    /// The rows with a border in which they are mirrored.
+    reflection_pad1d reflection_pad1d_plan "reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
+    reflection_pad1d_backward reflection_pad1d_backward_plan "reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor": 1 Mirrored;
+    /// The images with a border in which they are mirrored.
+    reflection_pad2d reflection_pad2d_plan "reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor",
+    reflection_pad2d_backward reflection_pad2d_backward_plan "reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor": 2 Mirrored;
+    /// The volumes with a border in which they are mirrored.
+    reflection_pad3d reflection_pad3d_plan "reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor",
+    reflection_pad3d_backward reflection_pad3d_backward_plan "reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor": 3 Mirrored;
+    /// The rows with a border of their outermost elements.
+    replication_pad1d replication_pad1d_plan "replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
+    replication_pad1d_backward replication_pad1d_backward_plan "replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor": 1 Repeated;
+    /// The images with a border of their outermost elements.
+    replication_pad2d replication_pad2d_plan "replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor",
+    replication_pad2d_backward replication_pad2d_backward_plan "replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor": 2 Repeated;
+    /// The volumes with a border of their outermost elements.
+    replication_pad3d replication_pad3d_plan "replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor",
+    replication_pad3d_backward replication_pad3d_backward_plan "replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor": 3 Repeated;
+}

@@ -1,0 +1,214 @@
+//! Views of all parts of a tensor: `split`, `chunk`, `unbind`, `tensor_split`.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Expected};
+
+use super::select::{dim_and_size, selected, sliced};
+use crate::prelude::*;
+use crate::{reserve, slice};
+
+/// Every position of a dimension.
+#[op_def("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", body = CompositeExplicitAutograd)]
+pub fn unbind_int(this: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
+    let (_, size) = dim_and_size("self", this, dim)?;
+    let mut parts = reserve("self", size)?;
+    for index in 0..size {
+        parts.push(selected(this, dim, index)?);
+    }
+    Ok(parts)
+}
+
+/// Runs of `split_size` positions of a dimension; the last may be shorter.
+#[op_def(
+    "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
+    body = CompositeExplicitAutograd
+)]
+pub fn split(_: ...) -> Result<Vec<Tensor>> {
+    split_evenly(this, split_size, dim)
+}
+
+fn split_evenly(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
+    let (_, size) = dim_and_size("self", this, dim)?;
+    if split_size < 0 || split_size == 0 && size != 0 {
+        return Err(
+            BadArgument::value("split_size", split_size, "one or more, or 0 where the dimension is empty").into()
+        );
+    }
+    let count = if split_size == 0 { 1 } else { size / split_size + i64::from(size % split_size != 0) }.max(1);
+    let mut parts = reserve("split_size", count)?;
+    for part in 0..count {
+        let start = part.saturating_mul(split_size);
+        parts.push(sliced(this, dim, start, start.saturating_add(split_size), 1)?);
+    }
+    Ok(parts)
+}
+
+/// Runs of these lengths of a dimension.
+#[op_def(
+    "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
+    body = CompositeExplicitAutograd
+)]
+pub fn split_with_sizes(_: ...) -> Result<Vec<Tensor>> {
+    split_in(this, split_sizes, dim)
+}
+
+fn split_in(this: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
+    let (_, size) = dim_and_size("self", this, dim)?;
+    let sum = split_sizes.iter().fold(0, |sum: i64, &size| sum.saturating_add(size));
+    if split_sizes.iter().any(|&size| size < 0) || sum != size {
+        return Err(BadArgument::sizes("split_sizes", split_sizes, format!("lengths that add up to {size}")).into());
+    }
+    let mut start = 0;
+    let mut part = |length: i64| {
+        let end = start + length;
+        sliced(this, dim, std::mem::replace(&mut start, end), end, 1)
+    };
+    split_sizes.iter().map(|&length| part(length)).collect()
+}
+
+/// [`split`] whose parts their users promise to write one at a time.
+#[op_def(
+    "unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
+    out = "Tensor_out", body = CompositeExplicitAutograd
+)]
+pub fn unsafe_split(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
+    split_evenly(this, split_size, dim)
+}
+
+/// [`split_with_sizes`] whose parts their users promise to write one at a time.
+#[op_def(
+    "unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
+    out = "out", body = CompositeExplicitAutograd
+)]
+pub fn unsafe_split_with_sizes(this: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
+    split_in(this, split_sizes, dim)
+}
+
+/// [`split_with_sizes`], as it is also called.
+#[op_def("split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]")]
+pub fn split_sizes(this: &Tensor, split_size: &[i64], dim: i64) -> Result<Vec<Tensor>> {
+    split_with_sizes(this, split_size, dim)
+}
+
+/// At most `chunks` runs of equal length of a dimension; the last may be shorter.
+#[op_def("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]")]
+pub fn chunk(this: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
+    let (_, size) = dim_and_size("self", this, dim)?;
+    if chunks <= 0 {
+        return Err(BadArgument::number("chunks", chunks, 1..).into());
+    }
+    if size == 0 {
+        let count = reserve("chunks", chunks)?.capacity();
+        return split_with_sizes(this, &vec![0; count], dim);
+    }
+    split(this, size / chunks + i64::from(size % chunks != 0), dim)
+}
+
+/// This many runs of a dimension, of lengths that differ by one at most.
+#[op_def("tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]")]
+pub fn tensor_split_sections(this: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
+    let (_, size) = dim_and_size("self", this, dim)?;
+    if sections <= 0 {
+        return Err(BadArgument::number("sections", sections, 1..).into());
+    }
+    let mut parts = reserve("sections", sections)?;
+    let mut start = 0;
+    for part in 0..sections {
+        let end = start + size / sections + i64::from(part < size % sections);
+        parts.push(slice(this, dim, Some(start), Some(end), 1)?);
+        start = end;
+    }
+    Ok(parts)
+}
+
+/// The runs of a dimension between these positions.
+#[op_def("tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]")]
+pub fn tensor_split_indices(this: &Tensor, indices: &[i64], dim: i64) -> Result<Vec<Tensor>> {
+    dim_and_size("self", this, dim)?;
+    let mut parts = Vec::with_capacity(indices.len() + 1);
+    let mut start = 0;
+    for &end in indices {
+        parts.push(slice(this, dim, Some(start), Some(end), 1)?);
+        start = end;
+    }
+    parts.push(slice(this, dim, Some(start), None, 1)?);
+    Ok(parts)
+}
+
+/// [`chunk`](crate::chunk), of which the parts are not known to be views.
+#[op_def("unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")]
+pub fn unsafe_chunk(this: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
+    chunk(this, chunks, dim)
+}
+
+/// The dimension that a split is along, of those that the tensor must have.
+fn dim_of(this: &Tensor, rank: usize) -> Result<i64, BadArgument> {
+    match this.sizes().len() {
+        few if few < rank => Err(BadArgument::rank("self", few, rank..)),
+        1 => Ok(0),
+        _ => Ok(i64::try_from(rank.max(2) - 1).unwrap_or(0)),
+    }
+}
+
+fn equal_parts(this: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
+    let size = usize::try_from(dim).ok().and_then(|at| this.sizes().get(at).copied()).unwrap_or(0);
+    if sections < 1 || size % sections != 0 {
+        let bad = BadArgument::number("sections", sections, Expected::DivisorOf(size.into()));
+        return Err(bad.because(format!("dimension {dim} has so many positions")).into());
+    }
+    tensor_split_sections(this, sections, dim)
+}
+
+/// This many groups of columns, of equal width; of a vector, runs.
+#[op_def("hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")]
+pub fn hsplit_int(this: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
+    equal_parts(this, sections, dim_of(this, 1)?)
+}
+
+/// The columns between these positions; of a vector, runs.
+#[op_def("hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")]
+pub fn hsplit_array(this: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
+    tensor_split_indices(this, indices, dim_of(this, 1)?)
+}
+
+/// This many groups of rows, of equal height.
+#[op_def("vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")]
+pub fn vsplit_int(this: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
+    dim_of(this, 2)?;
+    equal_parts(this, sections, 0)
+}
+
+/// The rows between these positions.
+#[op_def("vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")]
+pub fn vsplit_array(this: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
+    dim_of(this, 2)?;
+    tensor_split_indices(this, indices, 0)
+}
+
+/// This many parts of equal depth, along the third dimension.
+#[op_def("dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")]
+pub fn dsplit_int(this: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
+    equal_parts(this, sections, dim_of(this, 3)?)
+}
+
+/// The parts between these positions of the third dimension.
+#[op_def("dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")]
+pub fn dsplit_array(this: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
+    tensor_split_indices(this, indices, dim_of(this, 3)?)
+}
+
+/// [`tensor_split_sections`] where the tensor is one number, or else [`tensor_split_indices`].
+#[op_def(
+    "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]"
+)]
+pub fn tensor_split_tensor_indices_or_sections(_: ...) -> Result<Vec<Tensor>> {
+    let given = tensor_indices_or_sections;
+    if given.dtype() != DType::I64 {
+        return Err(BadArgument::dtype("tensor_indices_or_sections", given.dtype(), DType::I64).into());
+    }
+    match given.sizes().len() {
+        0 => tensor_split_sections(this, given.item()?, dim),
+        1 => tensor_split_indices(this, &given.to(Device::CPU)?.contiguous()?.to_vec::<i64>()?, dim),
+        rank => Err(BadArgument::rank("tensor_indices_or_sections", rank, &[0, 1]).into()),
+    }
+}

@@ -1,0 +1,87 @@
+//! Dimensions of size 1 removed and added.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Dims, reduced_dims, wrap_dim};
+
+use crate::restrided;
+
+/// The same elements without the dimensions of size 1.
+#[op_def("squeeze(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn squeeze(_: ...) -> Result<Tensor> {
+    squeezed(this, |_| true)
+}
+
+fn squeezed(this: &Tensor, listed: impl Fn(usize) -> bool) -> Result<Tensor> {
+    let kept = (0..this.sizes().len()).filter(|&dim| this.sizes()[dim] != 1 || !listed(dim));
+    let (sizes, strides): (Dims, Dims) = kept.map(|dim| (this.sizes()[dim], this.strides()[dim])).unzip();
+    restrided(this, &sizes, &strides, this.geometry().offset())
+}
+
+/// The same elements without this dimension, if it is of size 1.
+#[op_def("squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn squeeze_dim(this: &Tensor, dim: i64) -> Result<Tensor> {
+    let at = wrap_dim("dim", dim, this.sizes().len())?;
+    squeezed(this, |dim| dim == at)
+}
+
+/// The same elements without those of these dimensions that are of size 1.
+#[op_def("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn squeeze_dims(this: &Tensor, dim: &[i64]) -> Result<Tensor> {
+    squeezed_dims(this, dim)
+}
+
+fn squeezed_dims(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
+    // No dimension listed means none here, though it means all where dimensions are reduced.
+    let rank = this.sizes().len();
+    if rank == 0 {
+        dims.iter().try_for_each(|&dim| wrap_dim("dim", dim, rank).map(drop))?;
+    }
+    let listed =
+        if dims.is_empty() || rank == 0 { vec![false; rank] } else { reduced_dims(rank, dims, "dim")?.to_vec() };
+    squeezed(this, |dim| listed[dim])
+}
+
+/// The same elements with one more dimension of size 1.
+#[op_def("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", body = CompositeExplicitAutograd)]
+pub fn unsqueeze(this: &Tensor, dim: i64) -> Result<Tensor> {
+    unsqueezed(this, dim)
+}
+
+fn unsqueezed(this: &Tensor, dim: i64) -> Result<Tensor> {
+    let at = wrap_dim("dim", dim, this.sizes().len() + 1)?;
+    let (mut sizes, mut strides) = (Dims::from_slice(this.sizes()), Dims::from_slice(this.strides()));
+    let stride = sizes.get(at).map_or(1, |size| size.saturating_mul(strides[at]));
+    sizes.insert(at, 1);
+    strides.insert(at, stride);
+    restrided(this, &sizes, &strides, this.geometry().offset())
+}
+
+/// [`squeeze`], of the handle itself.
+#[op_def("squeeze_(Tensor(a!) self) -> Tensor(a!)", body = CompositeExplicitAutograd)]
+pub fn squeeze_(_: ...) -> Result<()> {
+    *this = squeeze(this)?;
+    Ok(())
+}
+
+/// [`squeeze_dim`], of the handle itself.
+#[op_def("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", body = CompositeExplicitAutograd)]
+#[expect(non_snake_case, reason = "the operator is called so")]
+pub fn squeeze__dim(this: &mut Tensor, dim: i64) -> Result<()> {
+    *this = squeeze_dim(this, dim)?;
+    Ok(())
+}
+
+/// [`squeeze_dims`], of the handle itself.
+#[op_def("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", body = CompositeExplicitAutograd)]
+#[expect(non_snake_case, reason = "the operator is called so")]
+pub fn squeeze__dims(this: &mut Tensor, dim: &[i64]) -> Result<()> {
+    *this = squeeze_dims(this, dim)?;
+    Ok(())
+}
+
+/// [`unsqueeze`], of the handle itself.
+#[op_def("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", body = CompositeExplicitAutograd)]
+pub fn unsqueeze_(this: &mut Tensor, dim: i64) -> Result<()> {
+    *this = unsqueeze(this, dim)?;
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! Normalization by norms and by neighbouring channels, and variants of softmax.
+
+#[cfg(any(feature = "pooling", all(feature = "norm", feature = "random")))]
+use dispatch_runtime::BadArgument;
+#[cfg(all(feature = "norm", feature = "random"))]
+use dispatch_runtime::Expected;
+use dispatch_runtime::prelude::*;
+
+use crate::prelude::*;
+#[cfg(feature = "pooling")]
+use crate::{avg_pool2d, avg_pool3d, constant_pad_nd};
+
+/// The input divided by its `p`-norms along a dimension, or by `eps` where these are smaller.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// # use aten::prelude::*;
+/// # use dispatch_runtime::prelude::*;
+/// let unit = aten::functional::normalize(&Tensor::from([[3.0, 4.0]]), 2.0, 1, 1e-12)?;
+/// assert_eq!(unit.to_vec::<f64>()?, [0.6, 0.8]);
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where there is no such dimension, or the dtype has no fraction.
+pub fn normalize(input: &Tensor, p: f64, dim: i64, eps: f64) -> Result<Tensor> {
+    let norms = input.norm_scalaropt_dim(Some(p.into()), &[dim], true)?;
+    input / norms.clamp_min(eps)?
+}
+
+/// The input divided by `(k + alpha * mean)^beta`, where the mean is of the squares in `size` channels around each.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// # use aten::prelude::*;
+/// # use dispatch_runtime::prelude::*;
+/// let same = aten::functional::local_response_norm(&Tensor::ones(&[1, 3, 2], ())?, 2, 0.0, 0.75, 1.0)?;
+/// assert_eq!(same.to_vec::<f32>()?, [1.0; 6]);
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where the input has fewer than three dimensions.
+#[cfg(feature = "pooling")]
+pub fn local_response_norm(input: &Tensor, size: i64, alpha: f64, beta: f64, k: f64) -> Result<Tensor> {
+    if size < 1 {
+        return Err(BadArgument::number("size", size, 1..).into());
+    }
+    let (before, behind) = (size / 2, (size - 1) / 2);
+    let squares = (input * input)?;
+    let means = match *input.sizes() {
+        [] | [_] | [_, _] => return Err(BadArgument::rank("input", input.sizes().len(), 3..).into()),
+        _ if input.geometry().count() == 0 => return Ok(input.clone()),
+        [_, _, _] => {
+            let padded = constant_pad_nd(&squares.unsqueeze(1)?, &[0, 0, before, behind], 0.into())?;
+            avg_pool2d(&padded, &[size, 1], &[1], &[0], false, true, None)?.squeeze_dim(1)?
+        }
+        [items, channels, height, ..] => {
+            let volumes = squares.reshape(&[items, 1, channels, height, -1])?;
+            let padded = constant_pad_nd(&volumes, &[0, 0, 0, 0, before, behind], 0.into())?;
+            avg_pool3d(&padded, &[size, 1, 1], &[1], &[0], false, true, None)?.reshape(input.sizes())?
+        }
+    };
+    input / ((means * alpha)? + k)?.pow_tensor_scalar(beta)?
+}
+
+/// Softmax of the negated input: the smallest element weighs most.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// # use aten::prelude::*;
+/// # use dispatch_runtime::prelude::*;
+/// let shares = aten::functional::softmin(&Tensor::from([1.0, 1.0]), 0, None)?;
+/// assert_eq!(shares.to_vec::<f64>()?, [0.5, 0.5]);
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where there is no such dimension.
+#[cfg(feature = "norm")]
+pub fn softmin(input: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+    input.neg()?.softmax_int(dim, dtype)
+}
+
+/// Softmax along a dimension of random logits around these, at the temperature `tau`: samples that have gradients.
+///
+/// `hard` ones are all in one place, with the gradients of those that are not.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// # use aten::prelude::*;
+/// # use dispatch_runtime::prelude::*;
+/// let choice = aten::functional::gumbel_softmax(&Tensor::zeros(&[8], DType::F64)?, 1.0, true, -1)?;
+/// assert_eq!(choice.sum()?.item::<f64>()?, 1.0);
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where there is no such dimension, or `tau` is zero.
+#[cfg(all(feature = "norm", feature = "random"))]
+pub fn gumbel_softmax(logits: &Tensor, tau: f64, hard: bool, dim: i64) -> Result<Tensor> {
+    if tau == 0.0 {
+        return Err(BadArgument::number("tau", tau, Expected::Not(0.into())).into());
+    }
+    let mut noise = logits.detach()?.empty_like()?;
+    noise.exponential_(1.0)?;
+    let soft = ((logits - noise.log()?)? / tau)?.softmax_int(dim, None)?;
+    if !hard {
+        return Ok(soft);
+    }
+    let (_, chosen) = soft.max_dim(dim, true)?;
+    let whole = logits.detach()?.zeros_like()?.scatter_value(dim, &chosen, 1)?;
+    (whole - soft.detach()?)? + soft
+}

@@ -1,0 +1,113 @@
+//! Images in other sizes.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Dims};
+
+use crate::{
+    _upsample_nearest_exact1d_vec, _upsample_nearest_exact2d_vec, _upsample_nearest_exact3d_vec, adaptive_avg_pool1d,
+    adaptive_avg_pool2d, adaptive_avg_pool3d, spread, upsample_bicubic2d_vec, upsample_bilinear2d_vec,
+    upsample_linear1d_vec, upsample_nearest1d_vec, upsample_nearest2d_vec, upsample_nearest3d_vec,
+    upsample_trilinear3d_vec,
+};
+
+/// How large an image is to be; one number counts for all of its dimensions.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Size<'a> {
+    /// This large.
+    To(&'a [i64]),
+    /// This many times as large.
+    By(&'a [f64]),
+}
+
+/// Where the elements of an image of another size come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InterpolationMode {
+    /// The nearest element, as it was first computed.
+    Nearest,
+    /// The element that is nearest indeed.
+    NearestExact,
+    /// The neighbours, by how near they are; with corners aligned, those of both images lie on each other.
+    Linear {
+        /// Whether they are aligned.
+        align_corners: bool,
+    },
+    /// Four neighbours in each dimension, by a cubic curve.
+    Cubic {
+        /// Whether corners are aligned.
+        align_corners: bool,
+    },
+    /// The average of what is there.
+    Area,
+}
+
+/// Images, lines or volumes in another size.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// # use aten::prelude::*;
+/// # use dispatch_runtime::prelude::*;
+/// use aten::functional::{Size, InterpolationMode, interpolate};
+///
+/// let line = Tensor::from([[[1.0, 3.0]]]);
+/// assert_eq!(interpolate(&line, Size::By(&[2.0]), InterpolationMode::Nearest)?.to_vec::<f64>()?, [1.0, 1.0, 3.0, 3.0]);
+/// let linear = interpolate(&line, Size::To(&[3]), InterpolationMode::Linear { align_corners: true })?;
+/// assert_eq!(linear.to_vec::<f64>()?, [1.0, 2.0, 3.0]);
+/// # Ok::<(), dispatch_runtime::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where the input is no batch of lines, images or volumes, or the style is not for them.
+pub fn interpolate(input: &Tensor, size: Size<'_>, style: InterpolationMode) -> Result<Tensor> {
+    let rank = match input.sizes().len() {
+        rank @ 3..=5 => rank - 2,
+        other => {
+            return Err(BadArgument::rank("input", other, 3..=5)
+                .because("it has items, channels, and what is in them")
+                .into());
+        }
+    };
+    let (mut sizes, mut factors) = (None, None);
+    match size {
+        Size::To(size) => sizes = Some(spread("size", size, rank, 1)?),
+        Size::By(&[factor]) => factors = Some(vec![factor; rank]),
+        Size::By(several) if several.len() == rank => factors = Some(several.to_vec()),
+        Size::By(other) => {
+            return Err(BadArgument::length("size", other.len(), rank).into());
+        }
+    }
+    // Averages know no scale.
+    if style == InterpolationMode::Area
+        && let Some(factors) = factors.take()
+    {
+        sizes = Some(times(&input.sizes()[2..], &factors));
+    }
+    let (sizes, factors) = (sizes.as_deref(), factors.as_deref());
+    match (style, rank) {
+        (InterpolationMode::Nearest, 1) => upsample_nearest1d_vec(input, sizes, factors),
+        (InterpolationMode::Nearest, 2) => upsample_nearest2d_vec(input, sizes, factors),
+        (InterpolationMode::Nearest, _) => upsample_nearest3d_vec(input, sizes, factors),
+        (InterpolationMode::NearestExact, 1) => _upsample_nearest_exact1d_vec(input, sizes, factors),
+        (InterpolationMode::NearestExact, 2) => _upsample_nearest_exact2d_vec(input, sizes, factors),
+        (InterpolationMode::NearestExact, _) => _upsample_nearest_exact3d_vec(input, sizes, factors),
+        (InterpolationMode::Linear { align_corners }, 1) => upsample_linear1d_vec(input, sizes, align_corners, factors),
+        (InterpolationMode::Linear { align_corners }, 2) => {
+            upsample_bilinear2d_vec(input, sizes, align_corners, factors)
+        }
+        (InterpolationMode::Linear { align_corners }, _) => {
+            upsample_trilinear3d_vec(input, sizes, align_corners, factors)
+        }
+        (InterpolationMode::Cubic { align_corners }, 2) => upsample_bicubic2d_vec(input, sizes, align_corners, factors),
+        (InterpolationMode::Cubic { .. }, _) => {
+            Err(BadArgument::rank("input", rank + 2, 4).because("cubic curves are for images").into())
+        }
+        (InterpolationMode::Area, 1) => adaptive_avg_pool1d(input, sizes.unwrap_or_default()),
+        (InterpolationMode::Area, 2) => adaptive_avg_pool2d(input, sizes.unwrap_or_default()),
+        (InterpolationMode::Area, _) => adaptive_avg_pool3d(input, sizes.unwrap_or_default()),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "PyTorch computes sizes so")]
+fn times(sizes: &[i64], factors: &[f64]) -> Dims {
+    sizes.iter().zip(factors).map(|(&size, factor)| (size as f64 * factor) as i64).collect()
+}

@@ -1,0 +1,9 @@
+//! Geometries that several families share: views, images, and windows that move over images.
+
+mod images;
+mod view;
+mod window;
+
+pub(crate) use images::*;
+pub(crate) use view::*;
+pub use window::*;

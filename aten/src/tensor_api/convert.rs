@@ -1,0 +1,94 @@
+//! A tensor elsewhere, as something else, or as a plain number.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Bool, Complex32, Complex64, Marks, bf16, f16, guard, keys};
+
+use super::Options;
+
+/// What can be had from a tensor.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_runtime::prelude::*;
+///
+/// # fn main() -> Result<()> {
+/// let x = Tensor::from([1, 2, 3]);
+/// assert_eq!(x.to(DType::F64)?.to_vec::<f64>()?, [1.0, 2.0, 3.0]);
+/// assert_eq!(x.to((DType::F16, Device::META))?.sizes(), [3]);
+/// assert_eq!(x.i(1)?.item::<f64>()?, 2.0);
+/// assert!(x.item::<f64>().is_err());
+/// assert!(Tensor::from(true).item::<bool>()?);
+/// # Ok(())
+/// # }
+/// ```
+pub trait Convert: Sized {
+    /// The same numbers in this dtype and on this device: the tensor itself if it is so already, or else a copy. A cast does not fail:
+    /// an integer that the dtype does not hold wraps, and a fraction is cut off. A number that is given to an operator is
+    /// [checked](dispatch_runtime::Scalar::fits) instead.
+    fn to(&self, options: impl Into<Options>) -> Result<Self>;
+
+    /// The only element, wherever it is, converted where that loses no kind of number: integers can be had as floats, and neither
+    /// floats as integers nor complex numbers as real ones.
+    fn item<N: Item>(&self) -> Result<N>;
+}
+
+/// A number that a tensor's element can be had as: that of any dtype, or `bool`.
+pub trait Item: Sized {
+    /// What it is in a tensor.
+    type Element: Element;
+
+    /// The number.
+    fn of(element: Self::Element) -> Self;
+}
+
+macro_rules! numbers {
+    ($($ty:ty)*) => {$(
+        impl Item for $ty {
+            type Element = Self;
+
+            fn of(element: Self) -> Self {
+                element
+            }
+        }
+    )*};
+}
+
+numbers! { u8 i8 i16 i32 i64 f16 bf16 f32 f64 Complex32 Complex64 }
+
+impl Item for bool {
+    type Element = Bool;
+
+    fn of(element: Bool) -> Self {
+        element.into()
+    }
+}
+
+impl Convert for Tensor {
+    fn to(&self, options: impl Into<Options>) -> Result<Self> {
+        let Options { dtype, device } = options.into();
+        crate::to_dtype_layout(self, dtype, None, device, None, false, false, None)
+    }
+
+    fn item<N: Item>(&self) -> Result<N> {
+        let wanted = N::Element::DTYPE;
+        if self.geometry().count() != 1 {
+            return Err(BadArgument::count("self", self.sizes(), 1).into());
+        }
+        if !self.dtype().can_cast(wanted) {
+            return Err(BadArgument::dtype("self", self.dtype(), format!("one that {wanted} can stand for")).into());
+        }
+        if self.device() == Device::META || guard::included().has(keys::Tracer) {
+            // Meta has no elements, and whoever records what a function does hears of a read by its operator alone.
+            crate::item(self)?;
+        }
+        let fetched = self.to((wanted, Device::CPU))?;
+        if fetched.has_any(Marks::FOREIGN) {
+            // Its layer says why there is no such number.
+            crate::_local_scalar_dense(&fetched)?;
+        }
+        let elements = fetched.elements::<N::Element>()?;
+        let first = elements.iter().next();
+        first.map(N::of).ok_or_else(|| BadArgument::count("self", self.sizes(), 1).into())
+    }
+}

@@ -1,0 +1,142 @@
+//! New tensors.
+
+use std::ops::Range;
+
+use dispatch_runtime::prelude::*;
+
+use super::Options;
+
+/// Tensors out of nothing: `Tensor::zeros(&[2, 3], DType::F64)`.
+///
+/// The last argument says what the tensor is to be: a [`DType`], a [`Device`], both, another tensor to be like, or `()`.
+///
+/// ```
+/// # use kernels_cpu as _;
+/// use aten::prelude::*;
+/// use dispatch_runtime::prelude::*;
+///
+/// # fn main() -> Result<()> {
+/// assert_eq!(Tensor::zeros(&[2, 3], ())?.dtype(), DType::F32);
+/// assert_eq!(Tensor::ones(&[2], DType::I64)?.to_vec::<i64>()?, [1, 1]);
+/// assert_eq!(Tensor::full(&[2], 0.5, DType::F64)?.to_vec::<f64>()?, [0.5, 0.5]);
+/// assert_eq!(Tensor::arange(0..3, ())?.to_vec::<i64>()?, [0, 1, 2]);
+/// assert_eq!(Tensor::arange_step(1.0..0.0, -0.5, ())?.to_vec::<f32>()?, [1.0, 0.5]);
+/// assert_eq!(Tensor::linspace(0.0, 1.0, 3, ())?.to_vec::<f32>()?, [0.0, 0.5, 1.0]);
+/// assert_eq!(Tensor::eye(2, DType::U8)?.to_vec::<u8>()?, [1, 0, 0, 1]);
+/// dispatch_runtime::manual_seed(0);
+/// assert!(Tensor::rand(&[1], ())?.item::<f32>()? < 1.0);
+/// assert_eq!(Tensor::randn(&[2, 2], DType::F64)?.dtype(), DType::F64);
+/// assert_eq!(Tensor::randint(7..8, &[2], ())?.to_vec::<i64>()?, [7, 7]);
+/// assert_eq!(Tensor::randperm(3, ())?.sum()?.item::<i64>()?, 3);
+/// assert_eq!(Tensor::empty(&[4, 4], Device::META)?.sizes(), [4, 4]);
+/// # Ok(())
+/// # }
+/// ```
+pub trait Factories: Sized {
+    /// Elements that are whatever the memory holds.
+    fn empty(size: &[i64], options: impl Into<Options>) -> Result<Self>;
+
+    /// Zeros.
+    fn zeros(size: &[i64], options: impl Into<Options>) -> Result<Self>;
+
+    /// Ones.
+    fn ones(size: &[i64], options: impl Into<Options>) -> Result<Self>;
+
+    /// One number everywhere, of its own kind of dtype unless another is named.
+    fn full(size: &[i64], value: impl Into<Scalar>, options: impl Into<Options>) -> Result<Self>;
+
+    /// The numbers of a range, 1 apart.
+    fn arange<N: Into<Scalar>>(range: Range<N>, options: impl Into<Options>) -> Result<Self>;
+
+    /// The numbers of a range, `step` apart; downwards where that is negative.
+    fn arange_step<N: Into<Scalar>>(range: Range<N>, step: N, options: impl Into<Options>) -> Result<Self>;
+
+    /// So many numbers, equally far apart, of which these are the first and the last.
+    fn linspace<N: Into<Scalar>>(start: N, end: N, steps: i64, options: impl Into<Options>) -> Result<Self>;
+
+    /// A square matrix with ones on the diagonal.
+    fn eye(n: i64, options: impl Into<Options>) -> Result<Self>;
+
+    /// Random numbers, equally likely from 0 up to but not 1.
+    #[cfg(feature = "random")]
+    fn rand(size: &[i64], options: impl Into<Options>) -> Result<Self>;
+
+    /// Random numbers of the standard normal distribution.
+    #[cfg(feature = "random")]
+    fn randn(size: &[i64], options: impl Into<Options>) -> Result<Self>;
+
+    /// Random integers of a range, equally likely; `int64` unless another dtype is named.
+    #[cfg(feature = "random")]
+    fn randint(range: Range<i64>, size: &[i64], options: impl Into<Options>) -> Result<Self>;
+
+    /// The integers from 0 up to but not `n`, in random order; `int64` unless another dtype is named.
+    #[cfg(feature = "random")]
+    fn randperm(n: i64, options: impl Into<Options>) -> Result<Self>;
+}
+
+impl Factories for Tensor {
+    fn empty(size: &[i64], options: impl Into<Options>) -> Result<Self> {
+        let options = options.into();
+        crate::empty_memory_format(size, options.dtype, None, Some(options.place()), None, None)
+    }
+
+    fn zeros(size: &[i64], options: impl Into<Options>) -> Result<Self> {
+        let options = options.into();
+        crate::zeros(size, options.dtype, None, Some(options.place()), None)
+    }
+
+    fn ones(size: &[i64], options: impl Into<Options>) -> Result<Self> {
+        let options = options.into();
+        crate::ones(size, options.dtype, None, Some(options.place()), None)
+    }
+
+    fn full(size: &[i64], value: impl Into<Scalar>, options: impl Into<Options>) -> Result<Self> {
+        let options = options.into();
+        crate::full(size, value.into(), options.dtype, None, Some(options.place()), None)
+    }
+
+    fn arange<N: Into<Scalar>>(range: Range<N>, options: impl Into<Options>) -> Result<Self> {
+        let options = options.into();
+        crate::arange_start(range.start.into(), range.end.into(), options.dtype, None, Some(options.place()), None)
+    }
+
+    fn arange_step<N: Into<Scalar>>(range: Range<N>, step: N, options: impl Into<Options>) -> Result<Self> {
+        let (options, start, end) = (options.into(), range.start.into(), range.end.into());
+        crate::arange_start_step(start, end, step.into(), options.dtype, None, Some(options.place()), None)
+    }
+
+    fn linspace<N: Into<Scalar>>(start: N, end: N, steps: i64, options: impl Into<Options>) -> Result<Self> {
+        let options = options.into();
+        crate::linspace(start.into(), end.into(), steps, options.dtype, None, Some(options.place()), None)
+    }
+
+    fn eye(n: i64, options: impl Into<Options>) -> Result<Self> {
+        let options = options.into();
+        crate::eye(n, options.dtype, None, Some(options.place()), None)
+    }
+
+    #[cfg(feature = "random")]
+    fn rand(size: &[i64], options: impl Into<Options>) -> Result<Self> {
+        let options = options.into();
+        crate::rand(size, options.dtype, None, Some(options.place()), None)
+    }
+
+    #[cfg(feature = "random")]
+    fn randn(size: &[i64], options: impl Into<Options>) -> Result<Self> {
+        let options = options.into();
+        crate::randn(size, options.dtype, None, Some(options.place()), None)
+    }
+
+    #[cfg(feature = "random")]
+    fn randint(range: Range<i64>, size: &[i64], options: impl Into<Options>) -> Result<Self> {
+        let options = options.into();
+        let dtype = options.dtype.or(Some(DType::I64));
+        crate::randint_low(range.start, range.end, size, dtype, None, Some(options.place()), None)
+    }
+
+    #[cfg(feature = "random")]
+    fn randperm(n: i64, options: impl Into<Options>) -> Result<Self> {
+        let options = options.into();
+        crate::randperm(n, options.dtype.or(Some(DType::I64)), None, Some(options.place()), None)
+    }
+}

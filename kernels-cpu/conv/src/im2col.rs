@@ -1,0 +1,43 @@
+//! `im2col` and `col2im`.
+
+use aten::Window;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Complex32, Complex64, Spec};
+
+use crate::geometry::ConvGeometry;
+use engine::contiguous::{computed, fill, packed};
+
+#[op_impl(aten::im2col, CPU)]
+fn im2col(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    if this.dtype() == DType::Bool {
+        let bytes = aten::to_dtype(this, DType::U8, false, false, None)?;
+        let mut columns = Spec::contiguous(DType::U8, out.sizes()).on(out.device())?;
+        im2col(plan, &mut columns, &bytes)?;
+        return aten::copy_(out, &columns, false);
+    }
+    let geometry = ConvGeometry::of_image(plan, this.sizes());
+    computed!(im2col "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
+        let elements = packed::<T>(this)?;
+        fill(out, |out: &mut [T]| {
+            for item in 0..geometry.batch {
+                geometry.unfold(&elements[geometry.large_range(item)], &mut out[geometry.columns_of(item)]);
+            }
+            Ok(())
+        })
+    })
+}
+
+#[op_impl(aten::col2im, CPU)]
+fn col2im(plan: &Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let geometry = ConvGeometry::of_image(plan, out.sizes());
+    computed!(col2im "self", this.dtype(); T in [f32 f64 i64 Complex32 Complex64] => {
+        let elements = packed::<T>(this)?;
+        fill(out, |out: &mut [T]| {
+            out.fill(T::ZERO);
+            for item in 0..geometry.batch {
+                geometry.fold(&elements[geometry.columns_of(item)], &mut out[geometry.large_range(item)]);
+            }
+            Ok(())
+        })
+    })
+}

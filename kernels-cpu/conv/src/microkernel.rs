@@ -1,0 +1,363 @@
+//! The loops of convolutions: sums that stay in registers.
+//!
+//! Results that lie side by side are computed side by side, for several channels at once: a number of the weight meets as many elements
+//! of a [field](super::input_tile), and an element as many weights, as there are registers for the sums. The gradient of a weight
+//! of few channels has its sums the other way around: what is added up lies side by side.
+
+use dispatch_runtime::{Arithmetic, Complex32, Complex64};
+use pulp::{Arch, Simd, WithSimd};
+
+use engine::compute::Compute;
+use engine::gemm::Entry;
+use engine::inlined::inlined;
+
+/// How many channels of results have their weights next to each other.
+pub(super) const ROWS: usize = 8;
+
+/// As many have theirs in registers on machines with few of these, or where there are no more.
+const FEW: usize = 4;
+
+/// How many vectors of results a channel has in registers, at most.
+const WIDE: usize = 3;
+
+/// How many elements of a row of results are computed at once, at most.
+pub(super) const STEP: usize = WIDE * LANES;
+
+/// How many filters' gradients are in registers at once, at most.
+pub(super) const FILTERS: usize = 4;
+
+/// No vector has more elements.
+pub(super) const LANES: usize = 16;
+
+/// What convolutions compute in.
+pub(super) trait Term: Compute + Entry<Sum = Self> {
+    type Vector<S: Simd>: Copy;
+
+    fn repeated<S: Simd>(simd: S, number: Self) -> Self::Vector<S>;
+    fn fused<S: Simd>(simd: S, x: Self::Vector<S>, y: Self::Vector<S>, sum: Self::Vector<S>) -> Self::Vector<S>;
+    fn total<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self;
+}
+
+macro_rules! terms {
+    ($($ty:ident $vector:ident $splat:ident $fused:ident $total:ident;)*) => {$(
+        inlined! {
+            impl Term for $ty {
+                type Vector[S: Simd] = S::$vector;
+                fn repeated[S: Simd](simd: S, number: Self) -> S::$vector = simd.$splat(number);
+                fn fused[S: Simd](simd: S, x: S::$vector, y: S::$vector, sum: S::$vector) -> S::$vector = simd.$fused(x, y, sum);
+                fn total[S: Simd](simd: S, vector: S::$vector) -> Self = simd.$total(vector);
+            }
+        }
+    )*};
+}
+
+terms! {
+    f32 f32s splat_f32s mul_add_e_f32s reduce_sum_f32s;
+    f64 f64s splat_f64s mul_add_e_f64s reduce_sum_f64s;
+    Complex32 c32s splat_c32s mul_add_e_c32s reduce_sum_c32s;
+    Complex64 c64s splat_c64s mul_add_e_c64s reduce_sum_c64s;
+}
+
+inlined! {
+    // One at a time.
+    impl Term for i64 {
+        type Vector[S: Simd] = Self;
+        fn repeated[S: Simd](_simd: S, number: Self) -> Self = number;
+        fn fused[S: Simd](_simd: S, x: Self, y: Self, sum: Self) -> Self = sum.plus(x.times(y));
+        fn total[S: Simd](_simd: S, vector: Self) -> Self = vector;
+    }
+}
+
+#[inline(always)]
+fn lanes<T: Term, S: Simd>() -> usize {
+    size_of::<T::Vector<S>>() / size_of::<T>()
+}
+
+/// # Safety
+///
+/// As many elements as a vector has can be read.
+#[inline(always)]
+unsafe fn load<T: Term, S: Simd>(from: *const T) -> T::Vector<S> {
+    // SAFETY: the caller's promise; a vector is its elements.
+    unsafe { from.cast::<T::Vector<S>>().read_unaligned() }
+}
+
+/// Sums over everything that results meet: for a row of weights, and from a place of the field on.
+pub(super) struct OutputSums<'a, T> {
+    /// For every [`ROWS`] rows: their numbers for what is met first, for what is met next, ...
+    pub(super) weights: &'a [T],
+    pub(super) rows: usize,
+    /// What the sums of every row begin with, for a multiple of [`ROWS`] rows.
+    pub(super) start: &'a [T],
+    /// Where in the field the result at place zero meets what.
+    pub(super) offsets: &'a [usize],
+    /// How many of these are near each other, and worked through together.
+    pub(super) near: usize,
+    pub(super) field: &'a [T],
+    pub(super) places: usize,
+    /// Lines of results, for a multiple of [`ROWS`] rows, of a length that vectors divide.
+    pub(super) results: &'a mut [T],
+    pub(super) line: usize,
+}
+
+impl<T: Term> OutputSums<'_, T> {
+    pub(super) fn compute(mut self) {
+        let lines = self.rows.next_multiple_of(ROWS);
+        let reached = self.offsets.iter().max().map_or(0, |&most| most + self.places.next_multiple_of(LANES));
+        assert!(
+            self.line.is_multiple_of(LANES)
+                && self.line >= self.places
+                && self.results.len() >= lines * self.line
+                && self.start.len() >= lines
+                && self.weights.len() >= lines * self.offsets.len()
+                && self.field.len() >= reached,
+            "sums of {} places and {} rows over {} elements",
+            self.places,
+            self.rows,
+            self.field.len()
+        );
+        // Every number of lanes divides `LANES`.
+        Arch::new().dispatch(&mut self);
+    }
+
+    /// # Safety
+    ///
+    /// There are so many rows from this one on, and the field goes on for so many vectors from this place.
+    #[inline(always)]
+    unsafe fn block<S: Simd, const R: usize, const V: usize>(
+        &mut self,
+        simd: S,
+        row: usize,
+        place: usize,
+        inner: std::ops::Range<usize>,
+    ) {
+        let lanes = lanes::<T, S>();
+        let offsets = &self.offsets[inner.clone()];
+        let weights = (row - row % ROWS) * self.offsets.len() + inner.start * ROWS + row % ROWS;
+        // SAFETY: `compute` has checked that all places of all rows are there, in the weights, the field and the sums.
+        unsafe {
+            let mut weight = self.weights.as_ptr().add(weights);
+            let field = self.field.as_ptr().add(place);
+            let to = self.results.as_mut_ptr().add(row * self.line + place);
+            let mut sums = [[T::repeated(simd, T::ZERO); V]; R];
+            for r in 0..R {
+                let start = T::repeated(simd, *self.start.as_ptr().add(row + r));
+                for v in 0..V {
+                    let before = to.add(r * self.line + v * lanes);
+                    sums[r][v] = if inner.start > 0 { load::<T, S>(before) } else { start };
+                }
+            }
+            for &offset in offsets {
+                let from = field.add(offset);
+                let mut met = [T::repeated(simd, T::ZERO); V];
+                for v in 0..V {
+                    met[v] = load::<T, S>(from.add(v * lanes));
+                }
+                for r in 0..R {
+                    let factor = T::repeated(simd, *weight.add(r));
+                    for v in 0..V {
+                        sums[r][v] = T::fused(simd, factor, met[v], sums[r][v]);
+                    }
+                }
+                weight = weight.add(ROWS);
+            }
+            for r in 0..R {
+                for v in 0..V {
+                    to.add(r * self.line + v * lanes).cast::<T::Vector<S>>().write_unaligned(sums[r][v]);
+                }
+            }
+        }
+    }
+}
+
+impl<T: Term> WithSimd for &mut OutputSums<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let lanes = lanes::<T, S>();
+        // As many as leave registers for what they are sums of.
+        let most = if S::REGISTER_COUNT >= 32 { ROWS } else { FEW };
+        for start in (0..self.offsets.len().max(1)).step_by(self.near.max(1)) {
+            let inner = start..self.offsets.len().min(start + self.near.max(1));
+            for place in (0..self.places).step_by(WIDE * lanes) {
+                let vectors = (self.places - place).div_ceil(lanes).min(WIDE);
+                let mut row = 0;
+                while row < self.rows {
+                    let height = match self.rows - row {
+                        1 => 1,
+                        2..=FEW => FEW,
+                        _ => most,
+                    };
+                    let inner = inner.clone();
+                    // SAFETY: the rows and places are below those that were checked.
+                    unsafe {
+                        match (height, vectors) {
+                            (1, 1) => self.block::<S, 1, 1>(simd, row, place, inner),
+                            (1, 2) => self.block::<S, 1, 2>(simd, row, place, inner),
+                            (1, _) => self.block::<S, 1, WIDE>(simd, row, place, inner),
+                            (FEW, 1) => self.block::<S, FEW, 1>(simd, row, place, inner),
+                            (FEW, 2) => self.block::<S, FEW, 2>(simd, row, place, inner),
+                            (FEW, _) => self.block::<S, FEW, WIDE>(simd, row, place, inner),
+                            (_, 1) => self.block::<S, ROWS, 1>(simd, row, place, inner),
+                            (_, 2) => self.block::<S, ROWS, 2>(simd, row, place, inner),
+                            _ => self.block::<S, ROWS, WIDE>(simd, row, place, inner),
+                        }
+                    }
+                    row += height;
+                }
+            }
+        }
+    }
+}
+
+/// What a weight has met: sums over places of elements of the small side times elements of the field.
+pub(super) struct WeightSums<'a, T> {
+    /// From the first place on.
+    pub(super) small: &'a [T],
+    pub(super) filters: usize,
+    pub(super) field: &'a [T],
+    /// Where in the field the first place meets what.
+    pub(super) offsets: &'a [usize],
+    pub(super) images: usize,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    /// From one image, filter and row to the next.
+    pub(super) small_steps: [usize; 3],
+    /// From one image and row to the next.
+    pub(super) field_steps: [usize; 2],
+}
+
+impl<T: Term> WeightSums<'_, T> {
+    /// Hands on the sum of every filter and offset.
+    pub(super) fn compute(&self, add: impl FnMut(usize, usize, T)) {
+        if [self.filters, self.offsets.len(), self.images, self.rows, self.columns].contains(&0) {
+            return;
+        }
+        let most = self.offsets.iter().max().map_or(0, |&most| most + self.line());
+        assert!(
+            (self.images - 1) * self.field_steps[0] + most <= self.field.len(),
+            "{} images of {} rows in {} elements",
+            self.images,
+            self.rows,
+            self.field.len()
+        );
+        Arch::new().dispatch(Walk { weight_sums: self, lines: Vec::new(), add });
+    }
+
+    /// How many elements of an image are read on end, gaps between rows included.
+    fn line(&self) -> usize {
+        ((self.rows - 1) * self.field_steps[1] + self.columns).next_multiple_of(LANES)
+    }
+
+    /// The sums of so many filters, whose rows these are, and of some offsets.
+    ///
+    /// # Safety
+    ///
+    /// The rows are there, and so is what the offsets lead to.
+    #[inline(always)]
+    unsafe fn block<S: Simd, const F: usize, const K: usize>(
+        &self,
+        simd: S,
+        small: &[T],
+        offsets: [usize; K],
+    ) -> [[T; K]; F] {
+        let (lanes, line) = (lanes::<T, S>(), self.line());
+        let mut sums = [[T::repeated(simd, T::ZERO); K]; F];
+        // SAFETY: as promised.
+        unsafe {
+            for image in 0..self.images {
+                let small = small.as_ptr().add(image * line);
+                let field = self.field.as_ptr().add(image * self.field_steps[0]);
+                for place in (0..line).step_by(lanes) {
+                    let mut met = [T::repeated(simd, T::ZERO); K];
+                    for k in 0..K {
+                        met[k] = load::<T, S>(field.add(offsets[k] + place));
+                    }
+                    for f in 0..F {
+                        let small = load::<T, S>(small.add(f * self.images * line + place));
+                        for k in 0..K {
+                            sums[f][k] = T::fused(simd, small, met[k], sums[f][k]);
+                        }
+                    }
+                }
+            }
+        }
+        let mut totals = [[T::ZERO; K]; F];
+        for f in 0..F {
+            for k in 0..K {
+                totals[f][k] = T::total(simd, sums[f][k]);
+            }
+        }
+        totals
+    }
+
+    /// One of the sums, of results alone. What lies in a gap counts as zero elsewhere, which it must not if it is infinite.
+    #[cold]
+    fn exact(&self, filter: usize, offset: usize) -> T {
+        let rows = (0..self.images).flat_map(|image| (0..self.rows).map(move |row| (image, row)));
+        let sums = rows.map(|(image, row)| {
+            let [of_image, of_filter, of_row] = self.small_steps;
+            let small = &self.small[image * of_image + filter * of_filter + row * of_row..][..self.columns];
+            let met = &self.field[image * self.field_steps[0] + row * self.field_steps[1] + offset..];
+            small.iter().zip(met).fold(T::ZERO, |sum, (&x, &y)| sum.plus(x.times(y)))
+        });
+        sums.fold(T::ZERO, T::plus)
+    }
+}
+
+struct Walk<'a, T, A> {
+    weight_sums: &'a WeightSums<'a, T>,
+    /// Rows of some filters as far apart as those of the field, with zeros between.
+    lines: Vec<T>,
+    add: A,
+}
+
+impl<T: Term, A: FnMut(usize, usize, T)> Walk<'_, T, A> {
+    #[inline(always)]
+    fn by<S: Simd, const F: usize, const K: usize>(&mut self, simd: S) {
+        let WeightSums { small, filters, offsets, images, rows, columns, small_steps, field_steps, .. } =
+            *self.weight_sums;
+        let line = self.weight_sums.line();
+        self.lines.resize(F * images * line, T::ZERO);
+        for first in (0..filters).step_by(F) {
+            // What is too much is computed again, and left.
+            let numbers = (first..first + F).map(|filter| filter.min(filters - 1));
+            let of = numbers.flat_map(|filter| (0..images).map(move |image| (filter, image)));
+            for ((filter, image), line) in of.zip(self.lines.chunks_exact_mut(line)) {
+                let start = image * small_steps[0] + filter * small_steps[1];
+                for row in 0..rows {
+                    let from = &small[start + row * small_steps[2]..][..columns];
+                    line[row * field_steps[1]..][..columns].copy_from_slice(from);
+                }
+            }
+            for start in (0..offsets.len()).step_by(K) {
+                let met = std::array::from_fn(|k| offsets[(start + k).min(offsets.len() - 1)]);
+                // SAFETY: `compute` has checked where the offsets lead to, and there is a line for every image.
+                let totals = unsafe { self.weight_sums.block::<S, F, K>(simd, &self.lines, met) };
+                for (f, totals) in totals.iter().enumerate().take(filters - first) {
+                    for (k, &total) in totals.iter().enumerate().take(offsets.len() - start) {
+                        #[expect(clippy::eq_op, reason = "what is not a number is not itself")]
+                        let sum = if total == total { total } else { self.weight_sums.exact(first + f, met[k]) };
+                        (self.add)(first + f, start + k, sum);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<T: Term, A: FnMut(usize, usize, T)> WithSimd for Walk<'_, T, A> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        if self.weight_sums.filters == 1 {
+            self.by::<S, 1, 9>(simd);
+        } else if S::REGISTER_COUNT >= 32 {
+            self.by::<S, FILTERS, 6>(simd);
+        } else {
+            self.by::<S, 2, 4>(simd);
+        }
+    }
+}

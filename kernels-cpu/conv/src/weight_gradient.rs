@@ -1,0 +1,244 @@
+//! The gradients of weights: what a window meets, times what it gives.
+
+use super::geometry::ConvGeometry;
+use super::input_tile::{InputTile, Pass, Strip};
+use super::microkernel::{FILTERS, LANES, OutputSums, ROWS, Term, WeightSums};
+use super::{GRAIN, NEAR};
+use engine::gemm::{Matrix, MatrixMut, gemm};
+use engine::thread_pool::{self, DisjointSlices, Lines};
+
+impl ConvGeometry {
+    /// The weight: the small side times what it meets of the large side, over the batch.
+    pub(super) fn weight_gradient<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
+        weight.fill(T::ZERO);
+        if large.is_empty() || small.is_empty() {
+            return;
+        }
+        if self.is_pointwise() {
+            self.weight_gradient_points(large, small, weight);
+        } else if self.filters >= ROWS
+            && self.channels > 0
+            && 4 * self.channels >= 3 * self.channels.next_multiple_of(LANES)
+        {
+            self.weight_gradient_many(large, small, weight);
+        } else {
+            self.weight_gradient_few(large, small, weight);
+        }
+    }
+
+    /// Sums that lie side by side, for many filters and channels: of one place after the other.
+    fn weight_gradient_many<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
+        let pass = self.gathering();
+        if pass.taps.is_empty() {
+            return;
+        }
+        // So many places that all filters' elements there come from near.
+        let room = 4 * NEAR / self.filters.max(4 * LANES);
+        let images = (room / self.places().max(1)).clamp(1, self.batch.max(1));
+        for strip in pass.strips([1; 2], room * pass.layers(), 1) {
+            for first in (0..self.batch).step_by(images) {
+                for group in 0..self.groups {
+                    let images = images.min(self.batch - first);
+                    let part = Part { pass: &pass, strip: &strip, first, images, group };
+                    self.weight_gradient_part(&part, large, &self.factors(&part, small), weight);
+                }
+            }
+        }
+    }
+
+    /// The small side's elements, those of [`ROWS`] filters at a place side by side.
+    fn factors<T: Term>(&self, part: &Part<'_>, small: &[T]) -> Vec<T> {
+        let [rows, columns] = part.strip.sizes();
+        let (start, step) = part.pass.start(part.strip);
+        let count = part.images * rows * columns;
+        let mut factors = vec![T::ZERO; self.filters.next_multiple_of(ROWS) * count];
+        Lines::new(&mut factors, ROWS * count).each((GRAIN / 16).div_ceil(ROWS * count), |panel, factors| {
+            let filters = panel * ROWS..self.filters.min((panel + 1) * ROWS);
+            let lines = factors.as_chunks_mut::<ROWS>().0.chunks_exact_mut(columns);
+            for (line, factors) in lines.enumerate() {
+                let item = (part.first + line / rows) * self.groups + part.group;
+                let row = item * self.filters * self.places() + start + line % rows * step;
+                side_by_side(&filters.clone().map(|filter| &small[row + filter * self.places()..][..columns]), factors);
+            }
+        });
+        factors
+    }
+
+    /// What some images add to the weight.
+    fn weight_gradient_part<T: Term>(&self, part: &Part<'_>, large: &[T], factors: &[T], weight: &mut [T]) {
+        /// Places of which the elements that are met stay in the first cache.
+        const NEAREST: usize = 1 << 8;
+        let Part { pass, strip, first, images, group } = *part;
+        let area = images * strip.area;
+        let places = part.places();
+        let (taps, window) = (pass.taps.len(), self.taps());
+        let blocks = self.channels.div_ceil(LANES);
+        let filters_each = self.filters.div_ceil(thread_pool::num_threads().div_ceil(blocks)).next_multiple_of(ROWS);
+        let parts = self.filters.div_ceil(filters_each);
+        let zeros = vec![T::ZERO; filters_each];
+        let out = DisjointSlices::new(weight);
+        let work = places.len().saturating_mul(LANES * taps * filters_each);
+        thread_pool::parallel_for(0..blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
+            let (mut field, mut met, mut sums) = (InputTile::new(), Vec::new(), Vec::new());
+            for piece in pieces {
+                let from = piece / parts * LANES;
+                let channels = from..self.channels.min(from + LANES);
+                let from = piece % parts * filters_each;
+                let filters = from..self.filters.min(from + filters_each);
+                field.lay_out(pass, strip, [channels.len(), images], |channel, image| {
+                    self.channel(large, (first + image) * self.groups + group, channels.start + channel)
+                });
+                let beyond = field.elements.len() - channels.len() * area;
+                met.clear();
+                met.resize(area + beyond, [T::ZERO; LANES]);
+                side_by_side(&field.elements.chunks_exact(area).take(channels.len()), &mut met[..area]);
+                let mut offsets: Vec<_> = field.offsets[..taps].iter().zip(0..).collect();
+                offsets.sort_unstable();
+                // Taps that meet neighbours have their sums side by side.
+                for run in offsets.chunk_by(|(before, _), (offset, _)| **before + 1 == **offset) {
+                    let line = run.len() * LANES;
+                    sums.resize(filters.len().next_multiple_of(ROWS) * line, T::ZERO);
+                    let all = OutputSums {
+                        weights: &factors[filters.start * places.len()..],
+                        rows: filters.len(),
+                        start: &zeros,
+                        offsets: &places,
+                        near: NEAREST,
+                        field: met[*run[0].0..].as_flattened(),
+                        places: line,
+                        results: &mut sums,
+                        line,
+                    };
+                    all.compute();
+                    for (filter, sums) in filters.clone().zip(sums.chunks_exact(line)) {
+                        let row = (group * self.filters + filter) * self.channels;
+                        let entries = (row + channels.start) * window..(row + channels.end) * window;
+                        // SAFETY: inside of the weight, whose filters and channels are divided between the pieces.
+                        let entries = unsafe { out.slice(entries) };
+                        for (channel, entries) in entries.chunks_exact_mut(window).enumerate() {
+                            for (at, &(_, tap)) in run.iter().enumerate() {
+                                let entry = &mut entries[pass.taps[tap].number];
+                                *entry = entry.plus(sums[at * LANES + channel]);
+                            }
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    /// A channel of an item of the large side.
+    fn channel<'a, T>(&self, large: &'a [T], item: usize, channel: usize) -> &'a [T] {
+        &large[self.large_range(item)][channel * self.area()..][..self.area()]
+    }
+
+    /// Sums whose terms lie side by side.
+    fn weight_gradient_few<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
+        /// Places that are worth adding up at once, and of which some filters' stay in the first cache.
+        const PLACES: usize = 1 << 11;
+        let pass = self.gathering();
+        let (taps, window) = (pass.taps.len(), self.taps());
+        if taps == 0 {
+            return;
+        }
+        let strips = pass.strips([1; 2], PLACES * pass.layers(), 1);
+        let Some(area) = strips.iter().map(|strip| strip.area).max() else { return };
+        let images = (PLACES / self.places()).clamp(1, self.batch.max(1));
+        let blocks = self.channels.div_ceil((NEAR / (images * area)).clamp(1, self.channels.max(1)));
+        let channels_each = self.channels.div_ceil(blocks.max(1)).max(1);
+        let parts = thread_pool::num_threads().div_ceil((self.groups * blocks).max(1));
+        let filters_each = self.filters.div_ceil(parts).next_multiple_of(FILTERS);
+        let parts = self.filters.div_ceil(filters_each.max(1));
+        let inner = self.channels * window;
+        let out = DisjointSlices::new(weight);
+        let work = (self.batch * self.places()).saturating_mul(channels_each * taps * filters_each);
+        thread_pool::parallel_for(0..self.groups * blocks * parts, GRAIN.div_ceil(work.max(1)), |pieces| {
+            let mut field = InputTile::new();
+            for piece in pieces {
+                let (group, block, part) = (piece / parts / blocks, piece / parts % blocks, piece % parts);
+                let channels = block * channels_each..self.channels.min((block + 1) * channels_each);
+                let filters = part * filters_each..self.filters.min((part + 1) * filters_each);
+                for first in (0..self.batch).step_by(images) {
+                    let images = first..self.batch.min(first + images);
+                    for strip in &strips {
+                        field.lay_out(&pass, strip, [channels.len(), images.len()], |channel, image| {
+                            self.channel(large, (images.start + image) * self.groups + group, channels.start + channel)
+                        });
+                        let [rows, columns] = strip.sizes();
+                        let (start, step) = pass.start(strip);
+                        let from =
+                            ((first * self.groups + group) * self.filters + filters.start) * self.places() + start;
+                        let weight_sums = WeightSums {
+                            small: &small[from..],
+                            filters: filters.len(),
+                            field: &field.elements,
+                            offsets: &field.offsets,
+                            images: images.len(),
+                            rows,
+                            columns,
+                            small_steps: [self.groups * self.filters * self.places(), self.places(), step],
+                            field_steps: [strip.area, strip.pitch],
+                        };
+                        let row = (group * self.filters + filters.start) * inner + channels.start * window;
+                        weight_sums.compute(
+                            #[inline(always)]
+                            |filter, offset, sum| {
+                                let number = pass.taps[offset % taps].number;
+                                let at = row + filter * inner + offset / taps * window + number;
+                                // SAFETY: inside of the weight, whose filters and channels are divided between the pieces.
+                                let entry = unsafe { &mut out.slice(at..at + 1)[0] };
+                                *entry = entry.plus(sum);
+                            },
+                        );
+                    }
+                }
+            }
+        });
+    }
+
+    /// The same where the window is one element: products of matrices.
+    fn weight_gradient_points<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
+        let (places, filters, channels) = (self.places(), self.filters, self.channels);
+        for (group, weight) in weight.chunks_exact_mut((filters * channels).max(1)).enumerate() {
+            for item in (0..self.batch).map(|image| image * self.groups + group) {
+                let small = Matrix::new(&small[item * filters * places..], [filters, places], [places, 1]);
+                let large = Matrix::new(&large[item * channels * places..], [places, channels], [1, places]);
+                let to = MatrixMut::new(weight, [filters, channels], [channels, 1]);
+                let (Some(small), Some(large), Some(to)) = (small, large, to) else { continue };
+                gemm(T::ONE, small, large, T::ONE, to);
+            }
+        }
+    }
+}
+
+/// Places of some images that are added up together.
+struct Part<'a> {
+    pass: &'a Pass,
+    strip: &'a Strip,
+    first: usize,
+    images: usize,
+    group: usize,
+}
+
+impl Part<'_> {
+    /// Where in a field they are that has [`LANES`] channels side by side.
+    fn places(&self) -> Vec<usize> {
+        let [rows, columns] = self.strip.sizes();
+        let lines = (0..self.images).flat_map(|image| (0..rows).map(move |row| (image, row)));
+        let lines = lines.map(|(image, row)| image * self.strip.area + row * self.strip.pitch);
+        lines.flat_map(|line| (line..line + columns).map(|place| place * LANES)).collect()
+    }
+}
+
+/// The elements of lines: the first of all, then the second of all, and so on.
+fn side_by_side<'a, T: Term, const N: usize>(lines: &(impl Iterator<Item = &'a [T]> + Clone), to: &mut [[T; N]]) {
+    /// Elements of which those of all lines stay in the first cache.
+    const BLOCK: usize = 64;
+    for (block, to) in to.chunks_mut(BLOCK).enumerate() {
+        for (number, line) in lines.clone().enumerate() {
+            for (to, &element) in to.iter_mut().zip(&line[block * BLOCK..]) {
+                to[number] = element;
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Gradients of elementwise operators.
+
+use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Result, Scalar};
+
+use crate::activation::{gelu_inner, softplus};
+use crate::complex::Conjugate;
+use engine::compute::{Compute, Field, Fraction, Precision, narrowed_complex, widened};
+use engine::elementwise::{LoopInput, elementwise, loops};
+use engine::inlined::inlined;
+use engine::math::Real;
+
+elementwise! {
+    threshold_backward => |[grad, x]| if x <= threshold { Default::default() } else { grad };
+    sigmoid_backward => |[grad, y]| grad.times_sigmoid_slope(y);
+    tanh_backward => |[grad, y]| grad.times(rest(y.times(y)).conjugate());
+    silu_backward => |[grad, x]| grad.times(x.gate_slope());
+    mish_backward => |[grad, x]| mish(grad, x);
+    leaky_relu_backward => |[grad, x]| {
+        if x > 0.0 { grad } else { grad * negative_slope }
+    };
+    hardtanh_backward => |[grad, x]| {
+        if (x <= min_val) | (x >= max_val) { 0.0 } else { grad }
+    };
+    hardsigmoid_backward => |[grad, x]| if (x > -3.0) & (x < 3.0) { grad / 6.0 } else { 0.0 };
+    hardswish_backward => |[grad, x]| {
+        if x <= -3.0 { 0.0 } else if x < 3.0 { grad * (x / 3.0 + 0.5) } else { grad }
+    };
+    hardshrink_backward => |[grad, x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { grad };
+    softshrink_backward => |[grad, x]| if (x >= -lambd) & (x <= lambd) { 0.0 } else { grad };
+    softplus_backward => |[grad, x]| {
+        if x * beta > threshold { grad } else { grad * Real::sigmoid(x * beta) }
+    };
+    gelu_backward => by { gelu_loops(approximate) };
+    logit_backward => by { logit_loops(eps) };
+    elu_backward => by { elu_loops([alpha, scale, input_scale], is_result) };
+    log_sigmoid_backward => |[grad, x]| grad * Real::sigmoid(-x);
+}
+
+/// What is missing to one.
+#[inline(always)]
+fn rest<T: Arithmetic>(y: T) -> T {
+    T::ONE.minus(y)
+}
+
+trait Gate: Field + Conjugate {
+    /// Of a result.
+    fn times_sigmoid_slope(self, y: Self) -> Self;
+
+    fn sigmoid(self) -> Self;
+
+    /// The slope of a number times its own sigmoid.
+    #[inline(always)]
+    fn gate_slope(self) -> Self {
+        let sigmoid = self.sigmoid();
+        sigmoid.times(Self::ONE.plus(self.times(Self::ONE.minus(sigmoid))))
+    }
+}
+
+inlined! {
+    impl Gate for f32, f64 {
+        fn times_sigmoid_slope(self, y: Self) -> Self = self * (1.0 - y) * y;
+        fn sigmoid(self) -> Self = Real::sigmoid(self);
+    }
+
+    impl Gate for Complex32 {
+        fn times_sigmoid_slope(self, y: Self) -> Self = self * (rest(y) * y).conj();
+        fn sigmoid(self) -> Self = narrowed_complex(widened(self).sigmoid());
+    }
+
+    impl Gate for Complex64 {
+        fn times_sigmoid_slope(self, y: Self) -> Self = self * (rest(y) * y).conj();
+        fn sigmoid(self) -> Self = Self::ONE.over(Self::ONE + (-self).exp());
+    }
+}
+
+#[inline(always)]
+fn mish<T: Fraction>(grad: T, x: T) -> T {
+    let tanh = Real::tanh(softplus(x));
+    grad * (tanh + x * Real::sigmoid(x) * (T::near(1.0) - tanh * tanh))
+}
+
+fn gelu_loops(approximate: &str) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> + use<> {
+    let by_tanh = approximate == "tanh";
+    move |dtype, loop_input: &mut LoopInput<'_, 2>| {
+        if by_tanh {
+            loops!([f32 f64] |[grad, x]| grad * gelu_slope_by_tanh(x))(dtype, loop_input)
+        } else {
+            loops!([f32 f64] |[grad, x]| grad * gelu_slope(x))(dtype, loop_input)
+        }
+    }
+}
+
+#[inline(always)]
+fn gelu_slope<T: Fraction>(x: T) -> T {
+    let (half, one) = (T::near(0.5), T::near(1.0));
+    let cumulative = half * (one + Real::erf(x * T::near(std::f64::consts::FRAC_1_SQRT_2)));
+    let scale = T::near(0.5 * std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2);
+    cumulative + x * scale * Real::exp(-half * x * x)
+}
+
+#[inline(always)]
+fn gelu_slope_by_tanh<T: Fraction>(x: T) -> T {
+    let (half, one) = (T::near(0.5), T::near(1.0));
+    let tanh = Real::tanh(gelu_inner(x));
+    let scale = T::near(std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2);
+    let inner_slope = scale * (one + T::near(3.0 * 0.044_715) * x * x);
+    half * (one + tanh) + half * x * (one - tanh * tanh) * inner_slope
+}
+
+fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> {
+    // Within the bounds of `eps` there is no slope; without, there is no such number.
+    let (low, high, outside) = eps.map_or((0.0, 1.0, f64::NAN), |eps| (eps, 1.0 - eps, 0.0));
+    loops!([f32 f64] |[grad, x]| {
+        let (low, high) = (Precision::near(low), Precision::near(high));
+        if (x < low) | (x > high) { Precision::near(outside) } else { grad / (x * (1.0 - x)) }
+    })
+}
+
+fn elu_loops(
+    numbers: [Scalar; 3],
+    is_result: bool,
+) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> {
+    move |dtype, loop_input: &mut LoopInput<'_, 2>| {
+        if is_result {
+            loops!([f32 f64] |[grad, y]| elu_of_result(grad, y, numbers.map(Compute::from_scalar)))(dtype, loop_input)
+        } else {
+            loops!([f32 f64] |[grad, x]| elu(grad, x, numbers.map(Compute::from_scalar)))(dtype, loop_input)
+        }
+    }
+}
+
+#[inline(always)]
+fn elu<T: Fraction>(grad: T, x: T, [alpha, scale, input_scale]: [T; 3]) -> T {
+    let slope = if x <= T::near(0.0) { input_scale * alpha * scale * Real::exp(x * input_scale) } else { scale };
+    grad * slope
+}
+
+#[inline(always)]
+fn elu_of_result<T: Fraction>(grad: T, y: T, [alpha, scale, input_scale]: [T; 3]) -> T {
+    let slope = if y <= T::near(0.0) { input_scale * (y + alpha * scale) } else { scale };
+    grad * slope
+}

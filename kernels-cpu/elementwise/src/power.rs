@@ -1,0 +1,17 @@
+//! Powers.
+
+use dispatch_runtime::{Complex32, Complex64, Result, Tensor, op_impl};
+
+use engine::compute::Power;
+use engine::elementwise::{Loops, elementwise, in_place, loops};
+
+elementwise! {
+    pow_tensor_tensor => |[a, b]| a.to_the(b);
+}
+
+const POWER: Loops<'static, 2> = &loops!([f32 f64 i64 Complex32 Complex64] |[a, b]| a.to_the(b));
+
+#[op_impl(aten::pow_, CPU)]
+fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
+    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, [None, Some(exponent)], POWER)
+}

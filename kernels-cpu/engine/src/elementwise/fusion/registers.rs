@@ -1,0 +1,406 @@
+//! Cheap operations, one after another on elements that stay in registers.
+//!
+//! A loop that adds a number spends its time on loads and stores, even in the nearest cache. Where such calls follow each other they become
+//! a *run*: a block of elements is loaded, goes through all operations, and is stored. What to do is looked up once for a block and an
+//! operation. Each does to vectors what the operator's own loop does to elements, as both are made of one expression of this file, and rounds
+//! them to the dtype of its result.
+
+use std::marker::PhantomData;
+use std::slice;
+
+use dispatch_runtime::{Arithmetic, DType};
+use pulp::bytemuck::Pod;
+use pulp::{Arch, Simd, WithSimd};
+
+use crate::compute::{Compute, Field, Fraction, Ordered};
+use crate::convert::{rounded_to_bf16, rounded_to_f16};
+use crate::elementwise::fusible::Loop;
+use crate::inlined::inlined;
+use crate::math::Real;
+
+/// Functions of elements and numbers that runs know, and which of what they take can be the elements in registers.
+macro_rules! cheap {
+    ($($name:ident<$bound:path>[$($element:ident),+] at $($place:literal)+ => $body:expr;)*) => {
+        /// An operation that runs know. Its tensors come first, then its numbers.
+        #[derive(Clone, Copy, PartialEq)]
+        #[expect(non_camel_case_types, reason = "named as the functions in `lane` are")]
+        pub enum Cheap { $(#[doc = concat!("`", stringify!($name), "`")] $name),* }
+
+        /// What the operations do with elements, here and in operators' own loops.
+        #[allow(dead_code, reason = "sums of one times a tensor have no loop of their own")]
+        pub mod lane {
+            use super::*;
+
+            $(#[doc = concat!("`", stringify!($name), "` of elements and numbers")]
+            #[inline(always)]
+            pub fn $name<T: $bound>([$($element),+]: [T; [$(stringify!($element)),+].len()]) -> T { $body })*
+        }
+
+        /// The same with vectors.
+        mod vectors {
+            use super::*;
+
+            $(#[inline(always)]
+            pub(super) fn $name<T: Vector>([$($element),+]: [T; [$(stringify!($element)),+].len()]) -> T { $body })*
+        }
+
+        impl Cheap {
+            /// Whether the elements in registers can be in this place.
+            pub(super) fn takes(self, place: usize) -> bool {
+                match self {
+                    $(Self::$name => [$($place),+].contains(&place),)*
+                }
+            }
+
+            /// How many elements it takes, numbers too.
+            fn arity(self) -> usize {
+                match self {
+                    $(Self::$name => [$(stringify!($element)),+].len(),)*
+                }
+            }
+        }
+
+        impl<T: Number> Work<'_, T> {
+            /// Brings a block through an operation.
+            ///
+            /// # Safety
+            ///
+            /// As [`block`](Self::block).
+            #[inline(always)]
+            unsafe fn operate<S: Simd, const W: usize>(&self, x: &mut Block<S, T, W>, operation: &Operation, start: usize) {
+                match (operation.cheap, operation.place) {
+                    $($(
+                        // SAFETY: as the caller says.
+                        (Cheap::$name, $place) => unsafe { self.apply::<S, _, W, $place>(x, operation.operands, start, vectors::$name) },
+                    )+)*
+                    _ => debug_assert!(false, "an operation takes the elements in a place that it knows"),
+                }
+            }
+        }
+    };
+}
+
+cheap! {
+    plus<Arithmetic>[a, b] at 0 1 => a.plus(b);
+    minus<Arithmetic>[a, b] at 0 1 => a.minus(b);
+    plus_times<Arithmetic>[a, b, factor] at 0 1 => a.plus(b.times(factor));
+    minus_times<Arithmetic>[a, b, factor] at 0 1 => a.minus(b.times(factor));
+    times_from<Arithmetic>[a, b, factor] at 0 1 => b.minus(a.times(factor));
+    times<Arithmetic>[a, b] at 0 1 => a.times(b);
+    over<Field>[a, b] at 0 1 => a.over(b);
+    negated<Compute>[x] at 0 => x.negated();
+    magnitude<Ordered>[x] at 0 => x.magnitude();
+    root<Real>[x] at 0 => x.sqrt();
+    reciprocal<Real>[x] at 0 => x.reciprocal();
+    larger<Ordered>[a, b] at 0 1 => a.larger(b);
+    smaller<Ordered>[a, b] at 0 1 => a.smaller(b);
+    between<Ordered>[x, low, high] at 0 => x.larger(low).smaller(high);
+    positive<Ordered>[x] at 0 => x.positive();
+    leaky_relu<Fraction>[x, slope] at 0 => x.leaky_relu(slope);
+    beyond<Ordered>[x, threshold, value] at 0 => x.beyond(threshold, value);
+}
+
+/// One operation of a run.
+#[derive(Clone, Copy)]
+pub(super) struct Operation {
+    pub(super) cheap: Cheap,
+    /// Which of its elements are those in registers.
+    pub(super) place: usize,
+    /// The first of its others, among the inputs of the run.
+    pub(super) operands: usize,
+}
+
+/// The loop of a run of this dtype, from the first of the inputs on; none where runs do not know the dtype. A `uniform` input is one element,
+/// which is repeated.
+pub(super) fn run(dtype: DType, operations: Vec<Operation>, uniform: &[bool]) -> Option<Box<dyn Loop>> {
+    Some(match dtype {
+        DType::F32 => Box::new(Run::<f32>::new(operations, uniform, Rounding::None)),
+        DType::F64 => Box::new(Run::<f64>::new(operations, uniform, Rounding::None)),
+        DType::BF16 => Box::new(Run::<f32>::new(operations, uniform, Rounding::BF16)),
+        DType::F16 => Box::new(Run::<f32>::new(operations, uniform, Rounding::F16)),
+        _ => return None,
+    })
+}
+
+/// The narrow dtype that the result of each operation is rounded to.
+#[derive(Clone, Copy)]
+enum Rounding {
+    None,
+    BF16,
+    F16,
+}
+
+/// Operations whose operands are among the inputs of a call.
+struct Run<T> {
+    operations: Vec<Operation>,
+    /// The bytes between elements of each input.
+    steps: Vec<usize>,
+    rounding: Rounding,
+    numbers: PhantomData<fn() -> T>,
+}
+
+impl<T: Number> Run<T> {
+    fn new(operations: Vec<Operation>, uniform: &[bool], rounding: Rounding) -> Self {
+        let are_inputs = |operation: &Operation| {
+            let Operation { cheap, place, operands } = *operation;
+            cheap.takes(place) && operands > 0 && operands + cheap.arity() <= uniform.len() + 1
+        };
+        assert!(!uniform.is_empty() && operations.iter().all(are_inputs), "an operand is no input of the run");
+        let step = |uniform: &bool| if *uniform { 0 } else { size_of::<T>() };
+        Self { operations, steps: uniform.iter().map(step).collect(), rounding, numbers: PhantomData }
+    }
+}
+
+impl<T: Number> Loop for Run<T> {
+    unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
+        assert_eq!(inputs.len(), self.steps.len(), "a run has one step for each input");
+        Arch::new().dispatch(Work { run: self, inputs, out, count });
+    }
+}
+
+/// A number that vectors are made of.
+trait Number: Pod {
+    type Vector<S: Simd>: Vector;
+
+    /// The nearest number of the narrow dtype.
+    fn narrow(self, rounding: Rounding) -> Self;
+}
+
+inlined! {
+    impl Number for f32 {
+        type Vector[S: Simd] = Floats<S>;
+        fn narrow(self, rounding: Rounding) -> Self = match rounding {
+            Rounding::None => self,
+            Rounding::BF16 => rounded_to_bf16(self),
+            Rounding::F16 => rounded_to_f16(self),
+        };
+    }
+
+    impl Number for f64 {
+        type Vector[S: Simd] = Doubles<S>;
+        fn narrow(self, _rounding: Rounding) -> Self = self;
+    }
+}
+
+/// What operations do with vectors: to each number in them what the scalar function of the same name does.
+trait Vector: Copy {
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    fn over(self, divisor: Self) -> Self;
+    fn negated(self) -> Self;
+    fn magnitude(self) -> Self;
+    fn sqrt(self) -> Self;
+    fn reciprocal(self) -> Self;
+    fn larger(self, other: Self) -> Self;
+    fn smaller(self, other: Self) -> Self;
+    fn positive(self) -> Self;
+    fn leaky_relu(self, slope: Self) -> Self;
+    fn beyond(self, threshold: Self, value: Self) -> Self;
+}
+
+/// A vector with the instructions for it, by their names.
+macro_rules! vectors {
+    ($($name:ident of $vectors:ident: $one:literal $splat:ident $add:ident $sub:ident $mul:ident $div:ident $neg:ident $abs:ident $sqrt:ident
+        $equal:ident $greater:ident $less:ident $at_most:ident $select:ident;)+) => {
+        $(#[derive(Clone, Copy)]
+        #[repr(C)]
+        struct $name<S: Simd> {
+            simd: S,
+            vector: S::$vectors,
+        }
+
+        impl<S: Simd> $name<S> {
+            #[inline(always)]
+            fn with(self, vector: S::$vectors) -> Self {
+                const { assert!(size_of::<S>() == 0, "a vector is loaded as it lies in memory") };
+                Self { vector, ..self }
+            }
+        })+
+
+        inlined! {
+            $(impl [S: Simd] Vector for $name<S> {
+                fn plus(self, other: Self) -> Self = self.with(self.simd.$add(self.vector, other.vector));
+                fn minus(self, other: Self) -> Self = self.with(self.simd.$sub(self.vector, other.vector));
+                fn times(self, other: Self) -> Self = self.with(self.simd.$mul(self.vector, other.vector));
+                fn over(self, divisor: Self) -> Self = self.with(self.simd.$div(self.vector, divisor.vector));
+                fn negated(self) -> Self = self.with(self.simd.$neg(self.vector));
+                fn magnitude(self) -> Self = self.with(self.simd.$abs(self.vector));
+                fn sqrt(self) -> Self = self.with(self.simd.$sqrt(self.vector));
+                fn reciprocal(self) -> Self = self.with(self.simd.$div(self.simd.$splat($one), self.vector));
+                fn larger(self, other: Self) -> Self = {
+                    let (simd, a, b) = (self.simd, self.vector, other.vector);
+                    let number = simd.$select(simd.$greater(a, b), a, b);
+                    self.with(simd.$select(simd.$equal(a, a), number, a))
+                };
+                fn smaller(self, other: Self) -> Self = {
+                    let (simd, a, b) = (self.simd, self.vector, other.vector);
+                    let number = simd.$select(simd.$less(a, b), a, b);
+                    self.with(simd.$select(simd.$equal(a, a), number, a))
+                };
+                fn positive(self) -> Self = self.larger(self.with(self.simd.$splat(0.0)));
+                fn leaky_relu(self, slope: Self) -> Self = {
+                    let is_positive = self.simd.$greater(self.vector, self.simd.$splat(0.0));
+                    self.with(self.simd.$select(is_positive, self.vector, self.times(slope).vector))
+                };
+                fn beyond(self, threshold: Self, value: Self) -> Self = {
+                    let is_below = self.simd.$at_most(self.vector, threshold.vector);
+                    self.with(self.simd.$select(is_below, value.vector, self.vector))
+                };
+            })+
+        }
+    };
+}
+
+vectors! {
+    Floats of f32s: 1.0 splat_f32s add_f32s sub_f32s mul_f32s div_f32s neg_f32s abs_f32s sqrt_f32s
+        equal_f32s greater_than_f32s less_than_f32s less_than_or_equal_f32s select_f32s;
+    Doubles of f64s: 1.0 splat_f64s add_f64s sub_f64s mul_f64s div_f64s neg_f64s abs_f64s sqrt_f64s
+        equal_f64s greater_than_f64s less_than_f64s less_than_or_equal_f64s select_f64s;
+}
+
+/// How many vectors are in a block: enough to hide how long an operation takes, few enough to leave registers for operands.
+const WIDTH: usize = 8;
+
+type Block<S, T, const W: usize> = [<T as Number>::Vector<S>; W];
+
+/// A run on the elements of one call: `count` elements at every input, or as many of one, and room for as many results. The operands of
+/// all operations are among the inputs.
+struct Work<'a, T> {
+    run: &'a Run<T>,
+    inputs: &'a [*const u8],
+    out: *mut u8,
+    count: usize,
+}
+
+impl<T: Number> WithSimd for Work<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let length = size_of::<Block<S, T, WIDTH>>() / size_of::<T>();
+        let Some(last) = self.count.checked_sub(length) else {
+            return self.few();
+        };
+        let mut start = 0;
+        while start < last {
+            // SAFETY: there are `count` elements at every end, and an operation was given its operands.
+            unsafe { self.block::<S, WIDTH>(start) };
+            start += length;
+        }
+        // The last block may begin inside of the one before it: the results are in no input, so they are computed anew.
+        // SAFETY: as above.
+        unsafe { self.block::<S, WIDTH>(last) };
+    }
+}
+
+impl<T: Number> Work<'_, T> {
+    /// Does less than a block.
+    #[inline(never)]
+    fn few(&self) {
+        for start in 0..self.count {
+            // SAFETY: there are `count` elements at every end, and an operation was given its operands.
+            unsafe { self.block::<pulp::Scalar, 1>(start) };
+        }
+    }
+
+    /// # Safety
+    ///
+    /// There is a block from `start` on at every end, and all operands are among the inputs.
+    #[inline(always)]
+    unsafe fn block<S: Simd, const W: usize>(&self, start: usize) {
+        // SAFETY: as the caller says; the results are in no input.
+        unsafe {
+            let from = self.input(0, start).cast::<T::Vector<S>>();
+            let mut x = [from.read_unaligned(); W];
+            unrolled::<W>(
+                #[inline(always)]
+                |at| x[at] = from.add(at).read_unaligned(),
+            );
+            for operation in &self.run.operations {
+                self.operate::<S, W>(&mut x, operation, start);
+                match self.run.rounding {
+                    Rounding::None => {}
+                    rounding => narrow::<S, T, W>(&mut x, rounding),
+                }
+            }
+            let out = self.out.add(start * size_of::<T>()).cast::<T::Vector<S>>();
+            unrolled::<W>(
+                #[inline(always)]
+                |at| out.add(at).write_unaligned(x[at]),
+            );
+        }
+    }
+
+    /// Applies `f` to a block, in this place among what it takes.
+    ///
+    /// # Safety
+    ///
+    /// As [`block`](Self::block).
+    #[inline(always)]
+    unsafe fn apply<S: Simd, const N: usize, const W: usize, const PLACE: usize>(
+        &self,
+        x: &mut Block<S, T, W>,
+        operands: usize,
+        start: usize,
+        f: impl Fn([T::Vector<S>; N]) -> T::Vector<S>,
+    ) {
+        let mut from = [std::ptr::null::<T::Vector<S>>(); N];
+        for (i, from) in from.iter_mut().enumerate().filter(|(i, _)| *i != PLACE) {
+            // SAFETY: as the caller says.
+            *from = unsafe { self.input(operands + i - usize::from(i > PLACE), start) }.cast();
+        }
+        unrolled::<W>(
+            #[inline(always)]
+            |at| {
+                let mut all = [x[at]; N];
+                for (i, all) in all.iter_mut().enumerate().filter(|(i, _)| *i != PLACE) {
+                    // SAFETY: as the caller says.
+                    *all = unsafe { from[i].add(at).read_unaligned() };
+                }
+                x[at] = f(all);
+            },
+        );
+    }
+
+    /// # Safety
+    ///
+    /// There is such an input.
+    #[inline(always)]
+    unsafe fn input(&self, input: usize, start: usize) -> *const u8 {
+        // SAFETY: as the caller says, and there are as many steps.
+        unsafe { self.inputs.get_unchecked(input).wrapping_add(start * self.run.steps.get_unchecked(input)) }
+    }
+}
+
+/// Calls `f` with the places of a block. A loop would be unrolled too late for the block to be in registers.
+#[inline(always)]
+fn unrolled<const W: usize>(mut f: impl FnMut(usize)) {
+    const { assert!(W == 1 || W == WIDTH) };
+    f(0);
+    if W == WIDTH {
+        f(1);
+        f(2);
+        f(3);
+        f(4);
+        f(5);
+        f(6);
+        f(7);
+    }
+}
+
+/// Rounds a block, in a loop that the compiler makes vectors of.
+#[inline(always)]
+fn narrow<S: Simd, T: Number, const W: usize>(block: &mut Block<S, T, W>, rounding: Rounding) {
+    // A copy, so that the block itself stays in registers.
+    let mut copy = *block;
+    // SAFETY: vectors are numbers side by side.
+    let numbers =
+        unsafe { slice::from_raw_parts_mut((&raw mut copy).cast::<T>(), size_of_val(&copy) / size_of::<T>()) };
+    match rounding {
+        Rounding::None => {}
+        Rounding::BF16 => numbers.iter_mut().for_each(|x| *x = x.narrow(Rounding::BF16)),
+        Rounding::F16 => numbers.iter_mut().for_each(|x| *x = x.narrow(Rounding::F16)),
+    }
+    *block = copy;
+}

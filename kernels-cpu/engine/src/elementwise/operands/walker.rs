@@ -1,0 +1,190 @@
+//! The loop over the operands of a call, along a nest of dimensions.
+#![expect(unsafe_code, reason = "one loop over slices of several operands")]
+
+use super::{BLOCK, BasePointers, Block, GRAIN, Lane};
+use crate::elementwise::LoopNest;
+use crate::elementwise::fusible::Loop;
+use crate::thread_pool;
+
+/// # Safety
+///
+/// There are `count` elements of these sizes at every start, of the types that the loop takes and gives; the results are in no input.
+#[inline(never)]
+pub(super) unsafe fn walk_alike<const N: usize>(
+    count: usize,
+    out_size: usize,
+    in_size: usize,
+    starts: &BasePointers<N>,
+    row: &dyn Loop,
+) {
+    thread_pool::parallel_for(0..count, GRAIN, |part| {
+        let out = starts.out.wrapping_add(part.start * out_size);
+        let inputs = starts.inputs.map(|input| input.wrapping_add(part.start * in_size));
+        // SAFETY: as the caller says, and threads have parts of their own.
+        unsafe { row.run(out, &inputs, part.len()) };
+    });
+}
+
+/// The results take the place of an input, which therefore goes through a block: the loop may count on not reading what it wrote.
+///
+/// # Safety
+///
+/// There are `count` elements of this size at every start, of the type that the loop takes and gives; inputs that share memory with the
+/// results begin where these do.
+#[inline(never)]
+pub(super) unsafe fn walk_in_place<const N: usize>(
+    count: usize,
+    size: usize,
+    starts: &BasePointers<N>,
+    row: &dyn Loop,
+) {
+    thread_pool::parallel_for(0..count, GRAIN, |part| {
+        let mut block = Block::new();
+        for start in part.clone().step_by(BLOCK) {
+            let length = BLOCK.min(part.end - start);
+            let here = BasePointers {
+                out: starts.out.wrapping_add(start * size),
+                inputs: starts.inputs.map(|input| input.wrapping_add(start * size)),
+            };
+            // SAFETY: both have room for `length` elements, and a fresh block is nobody else's. For the loop, as the caller says.
+            unsafe {
+                block.start().copy_from_nonoverlapping(here.out, length * size);
+                row.run(here.out, &here.with_block(block.start()), length);
+            }
+        }
+    });
+}
+
+/// A walk over operands along a [`LoopNest`].
+pub(super) struct Walker<'a, const N: usize> {
+    out: &'a Lane,
+    pub(super) inputs: &'a [Lane; N],
+    row: &'a dyn Loop,
+    pub(super) blocks: [Block; N],
+    results: Block,
+    narrowed: Block,
+}
+
+impl<'a, const N: usize> Walker<'a, N> {
+    pub(super) fn new(out: &'a Lane, inputs: &'a [Lane; N], row: &'a dyn Loop) -> Self {
+        let (blocks, results, narrowed) = ([const { Block::new() }; N], Block::new(), Block::new());
+        Self { out, inputs, row, blocks, results, narrowed }
+    }
+
+    /// One row, of which every operand that lies side by side is used where it is.
+    ///
+    /// # Safety
+    ///
+    /// The lanes are those of operands in which offsets and steps lead to `count` elements, results first; nothing else reads or writes
+    /// these results meanwhile, and the loop is one for the lanes' types.
+    pub(super) unsafe fn row<const M: usize>(&mut self, offsets: &[isize; M], steps: &[isize; M], count: usize) {
+        // SAFETY: as the caller says.
+        unsafe { self.row_with(offsets, steps, count, [None; N]) };
+    }
+
+    /// The same, of at most a block where some inputs have been brought side by side already.
+    ///
+    /// # Safety
+    ///
+    /// As [`row`](Self::row), and there are `count` elements of the loop's type at every input that was brought.
+    pub(super) unsafe fn row_with<const M: usize>(
+        &mut self,
+        offsets: &[isize; M],
+        steps: &[isize; M],
+        count: usize,
+        brought: [Option<*const u8>; N],
+    ) {
+        let side_by_side = |lane: &Lane, step: isize| lane.way.direct && step.unsigned_abs() == lane.way.size;
+        let out_direct = side_by_side(self.out, steps[0]);
+        let direct: [bool; N] = std::array::from_fn(|i| side_by_side(&self.inputs[i], steps[i + 1]));
+        let uniform: [bool; N] = std::array::from_fn(|i| steps[i + 1] == 0);
+        for i in 0..N {
+            if uniform[i] && !direct[i] {
+                // SAFETY: as the caller says.
+                unsafe { self.load(i, offsets[i + 1], 0, BLOCK.min(count), 0) };
+            }
+        }
+        let all_direct = out_direct && (0..N).all(|i| direct[i] || brought[i].is_some());
+        let block = if all_direct { count } else { BLOCK };
+        for start in (0..count).step_by(block.max(1)) {
+            let length = block.min(count - start);
+            let along = |step: isize| step * isize::try_from(start).unwrap_or(0);
+            let inputs: [*const u8; N] = std::array::from_fn(|i| {
+                if let Some(brought) = brought[i] {
+                    return brought;
+                }
+                let at = offsets[i + 1] + along(steps[i + 1]);
+                if direct[i] {
+                    return self.inputs[i].start.wrapping_offset(at).cast_const();
+                }
+                if !uniform[i] {
+                    // SAFETY: as the caller says, and a block has room for `length` elements.
+                    unsafe { self.load(i, at, steps[i + 1], length, 0) };
+                }
+                self.blocks[i].start().cast_const()
+            });
+            let at = offsets[0] + along(steps[0]);
+            // SAFETY: every input is brought, or in a block, or in an operand that is not the result: all have `length` elements.
+            unsafe {
+                if out_direct {
+                    self.row.run(self.out.start.wrapping_offset(at), &inputs, length);
+                } else {
+                    self.row.run(self.results.start(), &inputs, length);
+                    self.store(at, steps[0], length, 0);
+                }
+            }
+        }
+    }
+
+    /// Short rows, several to a block.
+    ///
+    /// # Safety
+    ///
+    /// As [`row`](Self::row), for this part of the elements of the operands' nest.
+    pub(super) unsafe fn gathered<const M: usize>(&mut self, nest: &LoopNest<M>, part: std::ops::Range<usize>) {
+        let (_, steps) = nest.row();
+        for start in part.clone().step_by(BLOCK) {
+            let end = part.end.min(start + BLOCK);
+            let mut filled = 0;
+            nest.rows(start, end, |offsets, count| {
+                for i in 0..N {
+                    // SAFETY: as the caller says, and a block has room for `end - start` elements.
+                    unsafe { self.load(i, offsets[i + 1], steps[i + 1], count, filled) };
+                }
+                filled += count;
+            });
+            let inputs: [*const u8; N] = std::array::from_fn(|i| self.blocks[i].start().cast_const());
+            // SAFETY: each block was filled with as many elements.
+            unsafe { self.row.run(self.results.start(), &inputs, end - start) };
+            let mut emptied = 0;
+            nest.rows(start, end, |offsets, count| {
+                // SAFETY: as for `load`.
+                unsafe { self.store(offsets[0], steps[0], count, emptied) };
+                emptied += count;
+            });
+        }
+    }
+
+    /// Brings elements of an input into its block, behind the `filled` ones that are there.
+    ///
+    /// # Safety
+    ///
+    /// The input has `count` elements, a step apart, from the offset on, and its block has room for them.
+    unsafe fn load(&mut self, input: usize, offset: isize, step: isize, count: usize, filled: usize) {
+        let lane = &self.inputs[input];
+        let to = self.blocks[input].start().wrapping_add(filled * lane.way.size);
+        // SAFETY: as the caller says; a block holds `BLOCK` elements of any type.
+        unsafe { lane.way.load(lane.start.wrapping_offset(offset), step, to, count, &mut self.narrowed) };
+    }
+
+    /// Brings results to where they belong.
+    ///
+    /// # Safety
+    ///
+    /// There are `count` results behind the `emptied` ones, and the operand has as many elements, a step apart, from the offset on.
+    unsafe fn store(&mut self, offset: isize, step: isize, count: usize, emptied: usize) {
+        let from = self.results.start().wrapping_add(emptied * self.out.way.size);
+        // SAFETY: as the caller says, with the conversion from results to the operand's dtype.
+        unsafe { self.out.way.store(from, self.out.start.wrapping_offset(offset), step, count, &mut self.narrowed) };
+    }
+}

@@ -1,0 +1,211 @@
+//! Sine, cosine and tangent, by way of the distance to the nearest multiple of a quarter turn.
+//!
+//! That distance needs more of pi the larger the argument is. What is here carries enough for arguments up to
+//! [`NEAR`], in packed instructions; beyond, the standard library is asked, one element at a time.
+
+use super::float::{Float, poly};
+use crate::compute::Precision;
+use crate::inlined::inlined;
+
+/// How far out the packed forms are right. A multiple of a quarter turn up to here has 20 bits, so that its product
+/// with the 33 bits of each part of pi is exact.
+pub(super) const NEAR: f64 = 1_048_576.0;
+
+/// A quarter turn in parts of 33 bits, and what they lack.
+const QUARTER: [f64; 4] =
+    [1.570_796_326_734_125_6, 6.077_100_506_303_966e-11, 2.022_266_248_711_166_5e-21, 8.478_427_660_368_9e-32];
+
+pub(super) trait Trigonometric: Float {
+    fn sin_near(self) -> Self;
+    fn cos_near(self) -> Self;
+    fn tan_near(self) -> Self;
+}
+
+/// The functions of any argument.
+pub(super) trait TrigonometricAnyRange: Trigonometric {
+    fn sin(self) -> Self;
+    fn cos(self) -> Self;
+    fn tan(self) -> Self;
+}
+
+inlined! {
+    impl TrigonometricAnyRange for f32, f64 {
+        fn sin(self) -> Self = if self.magnitude() < Self::near(NEAR) { self.sin_near() } else { Self::sin(self) };
+        fn cos(self) -> Self = if self.magnitude() < Self::near(NEAR) { self.cos_near() } else { Self::cos(self) };
+        fn tan(self) -> Self = if self.magnitude() < Self::near(NEAR) { self.tan_near() } else { Self::tan(self) };
+    }
+}
+
+impl Trigonometric for f32 {
+    #[inline(always)]
+    fn sin_near(self) -> Self {
+        let (n, r) = reduce_single(self);
+        let result = turn_single(n, r);
+        // The sign of zero does not survive the reduction.
+        if self == 0.0 { self } else { result }
+    }
+
+    #[inline(always)]
+    fn cos_near(self) -> Self {
+        let (n, r) = reduce_single(self);
+        turn_single(n.wrapping_add(1), r)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the wider function is rounded")]
+    fn tan_near(self) -> Self {
+        f64::from(self).tan_near() as Self
+    }
+}
+
+impl Trigonometric for f64 {
+    #[inline(always)]
+    fn sin_near(self) -> Self {
+        let (n, r, low) = reduce(self);
+        let result = turn(n, sine(r, low), cosine(r, low));
+        if self == 0.0 { self } else { result }
+    }
+
+    #[inline(always)]
+    fn cos_near(self) -> Self {
+        let (n, r, low) = reduce(self);
+        turn(n.wrapping_add(1), sine(r, low), cosine(r, low))
+    }
+
+    #[inline(always)]
+    fn tan_near(self) -> Self {
+        let (n, r, low) = reduce(self);
+        let (sine, cosine) = (sine(r, low), cosine(r, low));
+        let odd = n & 1 != 0;
+        let result = (if odd { -cosine } else { sine }) / (if odd { sine } else { cosine });
+        if self == 0.0 { self } else { result }
+    }
+}
+
+/// The number of quarter turns in the low bits of the first, and the nearest such number.
+#[inline(always)]
+fn quarters(x: f64) -> (u64, f64) {
+    let shifted = x * std::f64::consts::FRAC_2_PI + f64::SHIFT;
+    (shifted.to_bits(), shifted - f64::SHIFT)
+}
+
+/// Reduces in `f64`, where two parts of pi are enough for the result to be rounded once.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "the low bits are wanted, and the distance is rounded")]
+fn reduce_single(x: f32) -> (u32, f32) {
+    let x = f64::from(x);
+    let (bits, n) = quarters(x);
+    (bits as u32, ((x - n * QUARTER[0]) - n * (QUARTER[1] + QUARTER[2])) as f32)
+}
+
+/// The sine of `r` plus `n` quarter turns.
+#[inline(always)]
+fn turn_single(n: u32, r: f32) -> f32 {
+    let z = r * r;
+    let sine = r + r * z * poly!(z; -0.166_666_55, 0.008_332_181, -0.000_195_175_45);
+    let cosine = 1.0 - z * (0.5 - z * poly!(z; 0.041_666_646, -0.001_388_737_7, 2.443_941_6e-5));
+    let result = if n & 1 == 0 { sine } else { cosine };
+    f32::from_bits(result.to_bits() ^ ((n & 2) << 30))
+}
+
+/// The distance in two parts. Every sum before the last loses nothing: close to a multiple of a quarter turn almost
+/// all of the leading bits cancel.
+#[inline(always)]
+fn reduce(x: f64) -> (u64, f64, f64) {
+    let (bits, n) = quarters(x);
+    let (high, first) = difference(x - n * QUARTER[0], n * QUARTER[1]);
+    let (high, second) = difference(high, n * QUARTER[2]);
+    let low = (first + second) - n * QUARTER[3];
+    let r = high + low;
+    (bits, r, (high - r) + low)
+}
+
+/// `a - b`, and what rounding it lost.
+#[inline(always)]
+fn difference(a: f64, b: f64) -> (f64, f64) {
+    let result = a - b;
+    let taken = a - result;
+    (result, (a - (result + taken)) + (taken - b))
+}
+
+/// `sin(r + low)`
+#[inline(always)]
+fn sine(r: f64, low: f64) -> f64 {
+    let z = r * r;
+    let cube = r
+        * z
+        * poly!(
+            z;
+            -0.166_666_666_666_666_32,
+            0.008_333_333_333_322_552,
+            -0.000_198_412_698_298_982_55,
+            2.755_731_371_864_144e-6,
+            -2.505_076_178_543_945_8e-8,
+            1.589_698_612_387_103e-10,
+        );
+    r + (cube + (low - 0.5 * z * low))
+}
+
+/// `cos(r + low)`
+#[inline(always)]
+fn cosine(r: f64, low: f64) -> f64 {
+    let z = r * r;
+    let fourth = z
+        * z
+        * poly!(
+            z;
+            0.041_666_666_666_666_616,
+            -0.001_388_888_888_887_613_7,
+            2.480_158_729_057_783_5e-5,
+            -2.755_731_463_480_952e-7,
+            2.087_575_811_864_133e-9,
+            -1.136_130_586_653_717_8e-11,
+        );
+    let half = 0.5 * z;
+    let near = 1.0 - half;
+    near + (((1.0 - near) - half) + (fourth - r * low))
+}
+
+#[inline(always)]
+fn turn(n: u64, sine: f64, cosine: f64) -> f64 {
+    let result = if n & 1 == 0 { sine } else { cosine };
+    f64::from_bits(result.to_bits() ^ ((n & 2) << 62))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::math::ulp_error::check;
+    use crate::math::{Real, map_circular};
+
+    #[test]
+    fn circular_functions_are_right_near_and_far() {
+        for range in [(-1.0, 1.0), (-10.0, 10.0), (-1e5, 1e5), (-1.1e6, 1.1e6), (-1e-3, 1e-3)] {
+            check::<f32>(range, 2.0, Real::sin, f64::sin);
+            check::<f64>(range, 2.0, Real::sin, f64::sin);
+            check::<f32>(range, 2.0, Real::cos, f64::cos);
+            check::<f64>(range, 2.0, Real::cos, f64::cos);
+            check::<f32>(range, 2.0, Real::tan, f64::tan);
+            check::<f64>(range, 4.0, Real::tan, f64::tan);
+        }
+    }
+
+    #[test]
+    fn multiples_of_a_quarter_turn_lose_nothing() {
+        for n in 1..200_000 {
+            let x = f64::from(n) * std::f64::consts::FRAC_PI_2;
+            let ulps = |a: f64, b: f64| a.to_bits().abs_diff(b.to_bits());
+            assert!(ulps(Real::sin(x), x.sin()) <= 2, "sin({x})");
+            assert!(ulps(Real::cos(x), x.cos()) <= 2, "cos({x})");
+        }
+    }
+
+    #[test]
+    fn blocks_with_far_elements_are_right_too() {
+        let mut block = [0.5, 1e7, -3.0, f64::INFINITY, f64::MAX, 1e300];
+        let expected = block.map(|x: f64| Real::sin(x));
+        map_circular(&mut block, Real::sin_near, Real::sin);
+        for (x, y) in block.into_iter().zip(expected) {
+            assert!(x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan()), "{x} {y}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Sums and extremes of one line of fractions, by blocks that stay in registers.
+
+use crate::compute::{self, joined};
+use crate::inlined::vectorised;
+use crate::reduce::min_max::{Ordered, larger};
+
+/// How many elements are worked on side by side.
+pub const LANES: usize = 32;
+
+/// How many elements are added to each lane before the sum goes on in double precision.
+pub const DEPTH: usize = 64;
+
+/// A type that softmax is computed in.
+pub trait Fraction: Ordered + compute::Fraction + Into<f64> {}
+
+impl Fraction for f32 {}
+impl Fraction for f64 {}
+
+/// The largest element of a line, or what is not a number.
+pub fn highest<T: Ordered>(line: &[T]) -> T {
+    vectorised!({
+        let mut lanes = [T::LOWEST; LANES];
+        let (wide, rest) = line.as_chunks::<LANES>();
+        // Some may be looked at twice.
+        let last = line.last_chunk().copied().unwrap_or_else(|| filled(rest, T::LOWEST));
+        for values in wide.iter().chain([&last]) {
+            for (lane, &value) in lanes.iter_mut().zip(values) {
+                *lane = larger(value, *lane);
+            }
+        }
+        lanes.into_iter().fold(T::LOWEST, larger)
+    })
+}
+
+/// What is left at the end of a line, as a block.
+#[inline(always)]
+pub fn filled<T: Copy>(rest: &[T], filler: T) -> [T; LANES] {
+    let mut block = [filler; LANES];
+    block[..rest.len()].copy_from_slice(rest);
+    block
+}
+
+/// The sum over a line of what `f` makes of blocks of elements; nothing is to become of `filler`.
+#[inline(always)]
+pub fn total<T: Fraction, const K: usize>(slices: [&[T]; K], filler: [T; K], f: impl Fn([T; K]) -> T) -> T {
+    let length = slices[0].len();
+    let mut sum = 0.0;
+    for start in (0..length).step_by(LANES * DEPTH) {
+        let end = length.min(start + LANES * DEPTH);
+        let cut = slices.map(|slice| slice[start..end].as_chunks::<LANES>());
+        let mut lanes = [T::ZERO; LANES];
+        let mut add = |blocks: [&[T; LANES]; K]| {
+            for (i, lane) in lanes.iter_mut().enumerate() {
+                *lane = lane.plus(f(std::array::from_fn(|k| blocks[k][i])));
+            }
+        };
+        for block in 0..cut[0].0.len() {
+            add(std::array::from_fn(|k| &cut[k].0[block]));
+        }
+        if !cut[0].1.is_empty() {
+            let last: [[T; LANES]; K] = std::array::from_fn(|k| filled(cut[k].1, filler[k]));
+            add(last.each_ref());
+        }
+        sum += joined(lanes).into();
+    }
+    T::near(sum)
+}

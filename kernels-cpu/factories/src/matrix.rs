@@ -1,0 +1,39 @@
+//! The identity matrix, and the positions of the elements of a triangle.
+
+use std::ops::Range;
+
+use dispatch_runtime::Geometry;
+use dispatch_runtime::prelude::*;
+
+use engine::allocation::{reserve, usized};
+use engine::fill::{fill, fill_in_order};
+
+#[op_impl(aten::eye_m, CPU)]
+fn eye_m(_plan: &(), out: &mut Tensor, n: i64, m: i64) -> Result<()> {
+    fill(out, Scalar::Int(0))?;
+    if let Some(diagonal) = Geometry::strided(&[n.min(m)], &[m.saturating_add(1)], 0) {
+        engine::data_movement::copy(&mut out.restride(diagonal)?, &Tensor::from_slice(&[1_u8]))?;
+    }
+    Ok(())
+}
+
+#[op_impl(aten::tril_indices, CPU)]
+fn tril_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -> Result<()> {
+    let first = offset.saturating_neg().clamp(0, row);
+    triangle(out, first..row, col, |r| 0..r.saturating_add(offset).saturating_add(1).clamp(0, col))
+}
+
+#[op_impl(aten::triu_indices, CPU)]
+fn triu_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -> Result<()> {
+    let end = col.saturating_sub(offset).clamp(0, row);
+    triangle(out, 0..end, col, |r| r.saturating_add(offset).clamp(0, col)..col)
+}
+
+/// The rows are those in which there are columns, if there are any at all.
+fn triangle(out: &mut Tensor, rows: Range<i64>, width: i64, columns: impl Fn(i64) -> Range<i64>) -> Result<()> {
+    let mut places = reserve::<i64>(usized(out.geometry().count()))?;
+    let rows = if width == 0 { 0..0 } else { rows };
+    rows.clone().for_each(|row| places.extend(columns(row).map(|_| row)));
+    rows.for_each(|row| places.extend(columns(row)));
+    fill_in_order(out, &places)
+}

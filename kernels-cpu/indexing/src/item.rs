@@ -1,0 +1,14 @@
+//! The number of a tensor that has one element.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Geometry};
+
+#[op_impl(aten::_local_scalar_dense, CPU)]
+fn local_scalar_dense(this: &Tensor) -> Result<Scalar> {
+    if this.geometry().count() == 0 {
+        return Err(BadArgument::count("self", this.sizes(), 1..).into());
+    }
+    // One place, whatever is beside it.
+    let first = Geometry::strided(&[], &[], this.geometry().offset()).unwrap_or_else(|| this.geometry().clone());
+    Ok(this.restride(first)?.to_scalar()?)
+}

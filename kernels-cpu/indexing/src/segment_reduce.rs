@@ -1,0 +1,154 @@
+//! Segments of a dimension, each reduced to one element.
+
+use std::ops::Range;
+
+use aten::{Reduce, Segments};
+use dispatch_runtime::BadArgument;
+use dispatch_runtime::prelude::*;
+
+use crate::index::positions;
+use engine::allocation::usized;
+use engine::compute::{Compute, Fraction};
+use engine::contiguous::{computed, fill, packed};
+use engine::thread_pool::Lines;
+
+/// Elements that are worth a thread.
+const GRAIN: usize = 1 << 14;
+
+/// Where the segments of each line are: rows of the data, whatever dimensions are before them.
+fn ranges(segments: &Segments<'_>, data: &Tensor, partial: bool) -> Result<Vec<Range<usize>>> {
+    let (told, by_ends) = segments.told;
+    let (size, numbers) = (data.sizes()[segments.axis], positions(told)?);
+    let mut ranges = Vec::new();
+    let each = usized(segments.count) + usize::from(by_ends);
+    if each == 0 && data.geometry().count() > 0 && !partial {
+        return Err(BadArgument::sizes("lengths", told.sizes(), format!("segments of a dimension of {size}")).into());
+    }
+    for (line, numbers) in numbers.chunks(each.max(1)).enumerate() {
+        let mut ends = if by_ends { numbers.to_vec() } else { vec![0] };
+        if !by_ends {
+            ends.extend(numbers.iter().scan(0_i64, |sum, &length| {
+                *sum = sum.saturating_add(length);
+                Some(*sum)
+            }));
+        }
+        let inside = ends.windows(2).all(|pair| pair[0] <= pair[1]) && ends.iter().all(|end| (0..=size).contains(end));
+        if !inside || !(by_ends || partial || ends.last() == Some(&size)) {
+            let name = if by_ends { "offsets" } else { "lengths" };
+            let expected = format!("segments of a dimension of {size}, one behind the other");
+            return Err(BadArgument::value(name, format!("{numbers:?}"), expected).into());
+        }
+        let first = line * usized(size);
+        ranges.extend(ends.windows(2).map(|pair| first + usized(pair[0])..first + usized(pair[1])));
+    }
+    Ok(ranges)
+}
+
+/// How many elements lie behind each other in one row.
+fn width(segments: &Segments<'_>, data: &Tensor) -> usize {
+    usized(dispatch_runtime::element_count(&data.sizes()[segments.axis + 1..]))
+}
+
+#[op_impl(aten::segment_reduce, CPU)]
+fn segment_reduce(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
+    let (ranges, width) = (ranges(plan, data, r#unsafe)?, width(plan, data));
+    computed!(segment_reduce "data", data.dtype(); T in [f32 f64] => {
+        let elements = packed::<T>(data)?;
+        let start = initial.map_or_else(|| start::<T>(plan.reduce), T::from_scalar);
+        fill(out, |out: &mut [T]| {
+            let grain = GRAIN.div_ceil((elements.len() / ranges.len().max(1)).max(1));
+            Lines::new(out, width).each(grain, |segment, line| {
+                line.fill(start);
+                let range = ranges[segment].clone();
+                for row in range.clone() {
+                    let row = &elements[row * width..][..width];
+                    line.iter_mut().zip(row).for_each(|(to, &x)| *to = together(plan.reduce, *to, x));
+                }
+                if plan.reduce == Reduce::Mean && !(range.is_empty() && initial.is_some()) {
+                    let count = T::from_scalar(i64::try_from(range.len()).unwrap_or(i64::MAX).into());
+                    line.iter_mut().for_each(|to| *to /= count);
+                }
+            });
+            Ok(())
+        })
+    })
+}
+
+/// What a segment without elements is, but for a mean.
+fn start<T: Fraction>(reduce: Reduce) -> T {
+    T::near(match reduce {
+        Reduce::Sum | Reduce::Mean => 0.0,
+        Reduce::Product => 1.0,
+        Reduce::Greatest => f64::NEG_INFINITY,
+        Reduce::Least => f64::INFINITY,
+    })
+}
+
+/// Two elements as one; what is not a number stays.
+#[inline(always)]
+fn together<T: Fraction>(reduce: Reduce, a: T, b: T) -> T {
+    match reduce {
+        Reduce::Sum | Reduce::Mean => a + b,
+        Reduce::Product => a * b,
+        Reduce::Greatest if b > a || b.is_nan() => b,
+        Reduce::Least if b < a || b.is_nan() => b,
+        Reduce::Greatest | Reduce::Least => a,
+    }
+}
+
+#[op_impl(aten::_segment_reduce_backward, CPU)]
+fn _segment_reduce_backward(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
+    let (ranges, width) = (ranges(plan, data, true)?, width(plan, data));
+    computed!(_segment_reduce_backward "data", data.dtype(); T in [f32 f64] => {
+        let (grad, output, elements) = (packed::<T>(grad)?, packed::<T>(output)?, packed::<T>(data)?);
+        let start = initial.map_or_else(|| start::<T>(Reduce::Product), T::from_scalar);
+        fill(out, |out: &mut [T]| {
+            out.fill(T::default());
+            for (segment, range) in ranges.iter().enumerate() {
+                for at in 0..width {
+                    let of = segment * width + at;
+                    let line = || range.clone().map(|row| row * width + at);
+                    spread(plan.reduce, (grad[of], output[of], start), &elements, line, out);
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+/// The gradient of a segment for each of its elements.
+fn spread<T: Fraction, I: Iterator<Item = usize>>(
+    reduce: Reduce,
+    (grad, result, start): (T, T, T),
+    data: &[T],
+    line: impl Fn() -> I,
+    out: &mut [T],
+) {
+    let count = |of: usize| T::from_scalar(i64::try_from(of).unwrap_or(i64::MAX).into());
+    match reduce {
+        Reduce::Sum => line().for_each(|at| out[at] = grad),
+        Reduce::Mean => {
+            let share = grad / count(line().count());
+            line().for_each(|at| out[at] = share);
+        }
+        Reduce::Product => {
+            // Of all others, as one may be zero: those before it, and then those behind.
+            let mut before = start;
+            for at in line() {
+                out[at] = before * grad;
+                before = before * data[at];
+            }
+            let places: Vec<usize> = line().collect();
+            let mut behind = T::near(1.0);
+            for &at in places.iter().rev() {
+                out[at] = out[at] * behind;
+                behind = behind * data[at];
+            }
+        }
+        Reduce::Greatest | Reduce::Least => {
+            let reaches = |at: &usize| data[*at] == result || data[*at].is_nan();
+            let share = grad / count(line().filter(reaches).count().max(1));
+            line().filter(reaches).for_each(|at| out[at] = share);
+        }
+    }
+}

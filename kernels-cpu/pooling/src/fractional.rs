@@ -1,0 +1,79 @@
+//! Fractional pooling: the largest elements of windows that begin at random places.
+
+use aten::RandomWindows;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{DType, Dims};
+
+use crate::Part;
+use crate::pool_nd::largest_of;
+use crate::windows::PoolWindows;
+use engine::contiguous::{computed, count, fill, packed};
+
+/// The largest elements of parts that begin elsewhere in each image: `starts` has a list for each dimension of each.
+fn largest_from<T: Part>(
+    starts: impl FnOnce(&[i64]) -> Vec<Vec<i64>>,
+    kernel: &[i64],
+    this: &Tensor,
+    [out, indices]: [&mut Tensor; 2],
+) -> Result<()> {
+    let (elements, rank) = (packed::<T>(this)?, kernel.len());
+    let (image, results) = (&this.sizes()[this.sizes().len() - rank..], Dims::from_slice(out.sizes()));
+    fill(out, |out: &mut [T]| {
+        fill(indices, |found: &mut [i64]| {
+            // No more than there are elements.
+            let starts = starts(&results[results.len() - rank..]);
+            let (area, images) = (count(image), starts.len() / rank);
+            let places = out.len().checked_div(images).unwrap_or(0).max(1);
+            let lines = out.chunks_exact_mut(places).zip(found.chunks_exact_mut(places));
+            for ((plane, starts), (out, found)) in elements.chunks_exact(area).zip(starts.chunks_exact(rank)).zip(lines)
+            {
+                largest_of(&PoolWindows::starting(starts, kernel, image), plane, out, found);
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Where windows begin: a list for each dimension of each image. Images have the random number of their last dimension first, and
+/// volumes that of their first.
+fn starts(samples: &[f64], single: bool, [kernel, image, results]: [&[i64]; 3]) -> Vec<Vec<i64>> {
+    let rank = kernel.len();
+    let list = |(at, _): (usize, &f64)| {
+        let (first, dim) = (at / rank * rank, at % rank);
+        let sample = samples[first + if rank == 2 { 1 - dim } else { dim }];
+        places(sample, image[dim] - kernel[dim], results[dim], single)
+    };
+    samples.iter().enumerate().map(list).collect()
+}
+
+/// About equally far apart, the last at the end. A sample may be any number, and parts stay inside.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "positions in images, rounded as PyTorch does"
+)]
+fn places(sample: f64, last: i64, count: i64, single: bool) -> Vec<i64> {
+    let round = |x: f64| if single { f64::from(x as f32) } else { x };
+    let apart = round(last as f64 / (count - 1).max(1) as f64);
+    let at = |i: i64| (round(round(i as f64 + sample) * apart) as i64).saturating_sub(round(sample * apart) as i64);
+    (0..count).map(|i| if i + 1 == count { last } else { at(i).clamp(0, last) }).collect()
+}
+
+macro_rules! fractional_pools {
+    ($($rank:literal $pool:ident;)*) => {$(
+        #[op_impl(aten::$pool, CPU)]
+        fn $pool(plan: &RandomWindows, out: [&mut Tensor; 2], _: ...) -> Result<()> {
+            let samples = engine::contiguous::elements::<f64>(random_samples)?;
+            let image = &this.sizes()[this.sizes().len() - $rank..];
+            let starts = |results: &[i64]| starts(&samples, this.dtype() != DType::F64, [&plan.kernel, image, results]);
+            computed!($pool "self", this.dtype(); T in [f32 f64] => {
+                largest_from::<T>(starts, &plan.kernel, this, out)
+            })
+        }
+    )*};
+}
+
+fractional_pools! {
+    2 fractional_max_pool2d;
+    3 fractional_max_pool3d;
+}

@@ -1,0 +1,191 @@
+//! Continuous distributions, made of evenly distributed numbers.
+
+use dispatch_runtime::prelude::*;
+
+use super::{GROUP, Words, filled};
+use engine::compute::{Fraction, Precision};
+use engine::inlined::inlined;
+use engine::math::{Real, vectorised};
+
+/// Numbers that words become.
+pub(super) trait FromRandomBits: Fraction {
+    /// How many rows a group gives.
+    const ROWS: usize;
+
+    /// From zero up to below one, in steps of two to the power of minus `bits`.
+    fn unit(words: &Words, row: usize, at: usize, bits: u32) -> Self;
+
+    /// Above zero and below one.
+    fn open(words: &Words, row: usize, at: usize) -> Self;
+}
+
+inlined! {
+    impl FromRandomBits for f32 {
+        const ROWS: usize = 4;
+        // As signed numbers, which processors convert at once.
+        #[expect(clippy::cast_precision_loss, reason = "no more bits than fit")]
+        fn unit(words: &Words, row: usize, at: usize, bits: u32) -> Self =
+            (words[row][at] >> (32 - bits)).cast_signed() as Self * power_of_half(bits);
+        #[expect(clippy::cast_precision_loss, reason = "to the nearest number of this type")]
+        fn open(words: &Words, row: usize, at: usize) -> Self = {
+            let fine = (words[row][at] >> 1).cast_signed() as Self + 0.5;
+            (fine * power_of_half(31)).min(1.0 - Self::EPSILON / 2.0)
+        };
+    }
+
+    impl FromRandomBits for f64 {
+        const ROWS: usize = 2;
+        fn unit(words: &Words, row: usize, at: usize, _bits: u32) -> Self = {
+            let word = u64::from(words[2 * row + 1][at]) << 32 | u64::from(words[2 * row][at]);
+            // The upper bits as the fraction of a number from one up to below two.
+            Self::from_bits(word >> 12 | 0x3ff << 52) - 1.0
+        };
+        fn open(words: &Words, row: usize, at: usize) -> Self = Self::unit(words, row, at, 52) + Self::EPSILON / 4.0;
+    }
+}
+
+#[inline(always)]
+fn power_of_half(exponent: u32) -> f32 {
+    f32::from_bits((127 - exponent) << 23)
+}
+
+/// Rows of what `number` makes of a row and a position in it.
+#[inline(always)]
+fn rows<T: FromRandomBits, const N: usize>(number: impl Fn(usize, usize) -> T) -> [[T; GROUP]; N] {
+    let mut rows = [[T::near(0.0); GROUP]; N];
+    vectorised!({
+        for (row, numbers) in rows.iter_mut().enumerate() {
+            for (at, to) in numbers.iter_mut().enumerate() {
+                *to = number(row, at);
+            }
+        }
+    });
+    rows
+}
+
+/// Runs a body for the type that a dtype is computed in, and as many rows as a group gives of it.
+macro_rules! by_precision {
+    ($dtype:expr, $T:ident $N:ident => $body:expr) => {
+        match $dtype {
+            DType::F64 | DType::C128 => {
+                type $T = f64;
+                const $N: usize = <f64 as FromRandomBits>::ROWS;
+                $body
+            }
+            _ => {
+                type $T = f32;
+                const $N: usize = <f32 as FromRandomBits>::ROWS;
+                $body
+            }
+        }
+    };
+}
+
+#[op_impl(aten::normal_, CPU)]
+fn normal_(_plan: &(), this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
+    // The two parts of a complex number have half of the variance each.
+    let std = if this.dtype().is_complex() { std * std::f64::consts::FRAC_1_SQRT_2 } else { std };
+    by_precision!(this.dtype(), T N => normal::<T, N>(this, generator, mean, std, false))
+}
+
+#[op_impl(aten::log_normal, CPU, in_place, strided)]
+fn log_normal(_plan: &(), out: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
+    by_precision!(out.dtype(), T N => normal::<T, N>(out, generator, mean, std, true))
+}
+
+/// By the method of Box and Muller: the words of a block make a radius and an angle, and those make two numbers.
+fn normal<T: FromRandomBits, const N: usize>(
+    this: &mut Tensor,
+    generator: Option<&Generator>,
+    mean: f64,
+    std: f64,
+    exponentiated: bool,
+) -> Result<()> {
+    let (mean, std) = (T::near(mean), T::near(std));
+    filled::<T, N>(this, generator, |words, _| {
+        let mut rows = [[mean; GROUP]; N];
+        vectorised!({
+            for pair in 0..N / 2 {
+                for at in 0..GROUP {
+                    let radius = (T::near(-2.0) * T::open(words, 2 * pair, at).log()).sqrt();
+                    let angle = T::near(std::f64::consts::TAU) * T::unit(words, 2 * pair + 1, at, 24);
+                    rows[2 * pair][at] = mean + std * radius * angle.cos_near();
+                    rows[2 * pair + 1][at] = mean + std * radius * angle.sin_near();
+                }
+            }
+            if exponentiated {
+                rows.as_flattened_mut().iter_mut().for_each(|x| *x = Real::exp(*x));
+            }
+        });
+        rows
+    })
+}
+
+#[op_impl(aten::uniform, CPU, in_place, strided)]
+fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
+    // No more than the dtype holds, or numbers would round up to one.
+    let bits = match out.dtype() {
+        DType::F16 => 11,
+        DType::BF16 => 8,
+        _ => 24,
+    };
+    by_precision!(out.dtype(), T N => {
+        let (from, to) = (T::near(from), T::near(to));
+        filled::<T, N>(out, generator, |words, _| {
+            rows(
+                #[inline(always)]
+                |row, at| {
+                    let number = T::unit(words, row, at, bits) * (to - from) + from;
+                    if number < to { number } else { from }
+                },
+            )
+        })
+    })
+}
+
+#[op_impl(aten::exponential, CPU, in_place, strided)]
+fn exponential(_plan: &(), out: &mut Tensor, lambd: f64, generator: Option<&Generator>) -> Result<()> {
+    by_precision!(out.dtype(), T N => exponential_of::<T, N>(out, generator, lambd))
+}
+
+pub(super) fn exponential_of<T: FromRandomBits, const N: usize>(
+    this: &mut Tensor,
+    generator: Option<&Generator>,
+    lambd: f64,
+) -> Result<()> {
+    let scale = T::near(-1.0 / lambd);
+    filled::<T, N>(this, generator, |words, _| {
+        rows(
+            #[inline(always)]
+            |row, at| scale * T::open(words, row, at).log(),
+        )
+    })
+}
+
+#[op_impl(aten::cauchy, CPU, in_place, strided)]
+fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
+    by_precision!(out.dtype(), T N => {
+        let (median, sigma) = (T::near(median), T::near(sigma));
+        filled::<T, N>(out, generator, |words, _| {
+            rows(
+                #[inline(always)]
+                |row, at| {
+                    let angle = T::near(std::f64::consts::PI) * (T::open(words, row, at) - T::near(0.5));
+                    median + sigma * angle.tan_near()
+                },
+            )
+        })
+    })
+}
+
+#[op_impl(aten::geometric, CPU, in_place, strided)]
+fn geometric(_plan: &(), out: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
+    // Counts go far beyond what single precision holds in a row.
+    let scale = (-p).ln_1p().recip();
+    filled::<f64, 2>(out, generator, |words, _| {
+        rows(
+            #[inline(always)]
+            |row, at| (Real::log(<f64 as FromRandomBits>::open(words, row, at)) * scale).ceil().max(1.0),
+        )
+    })
+}

@@ -1,0 +1,101 @@
+//! Positions drawn by their weights.
+
+use aten::Multinomial;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Spec};
+
+use super::distributions::exponential_of;
+use super::on_cpu;
+use engine::data_movement::packed;
+
+#[op_impl(aten::multinomial, CPU)]
+fn multinomial(_plan: &Multinomial, out: &mut Tensor, _: ...) -> Result<()> {
+    let generator = on_cpu(generator)?;
+    let weights = packed(this, DType::F64)?;
+    let weights = weights.read::<f64>()?;
+    let (width, samples) = (extent(this.sizes().last()), extent(Some(&num_samples)));
+    let rows = || weights.chunks_exact(width);
+    if weights.iter().any(|weight| !weight.is_finite() || *weight < 0.0) {
+        return Err(BadArgument::value("self", "a weight that is negative, infinite or no number", "weights").into());
+    }
+    if rows().any(|row| row.iter().all(|weight| *weight == 0.0)) {
+        return Err(BadArgument::value("self", "a row of zeros", "weights that are not all zero").into());
+    }
+    if replacement {
+        let rows = rows().map(Sums::of).collect::<Result<Vec<Sums>, BadArgument>>()?;
+        let mut numbers = Spec::contiguous(DType::F64, out.sizes()).on(Device::CPU)?;
+        aten::uniform_(&mut numbers, 0.0, 1.0, Some(&generator))?;
+        let numbers = numbers.read::<f64>()?;
+        let mut positions = out.write::<i64>()?;
+        for (at, (to, number)) in positions.iter_mut().zip(numbers.iter()).enumerate() {
+            *to = rows[at / samples].position(*number).cast_signed() as i64;
+        }
+    } else {
+        let mut times = Spec::contiguous(DType::F64, this.sizes()).on(Device::CPU)?;
+        exponential_of::<f64, 2>(&mut times, Some(&generator), 1.0)?;
+        let times = times.read::<f64>()?;
+        let mut positions = out.write::<i64>()?;
+        for ((to, weights), times) in positions.chunks_exact_mut(samples).zip(rows()).zip(times.chunks_exact(width)) {
+            first(to, weights, times);
+        }
+    }
+    Ok(())
+}
+
+/// A size, of which only that of an empty tensor is zero.
+fn extent(size: Option<&i64>) -> usize {
+    size.and_then(|&size| usize::try_from(size).ok()).unwrap_or(1).max(1)
+}
+
+/// The running sums of a row of weights.
+struct Sums {
+    /// Of each piece.
+    within: Vec<f64>,
+    /// Before each piece.
+    before: Vec<f64>,
+    all: f64,
+}
+
+impl Sums {
+    fn of(weights: &[f64]) -> Result<Self, BadArgument> {
+        let (mut within, mut before, mut all) = (Vec::with_capacity(weights.len()), Vec::new(), 0.0);
+        for piece in weights.chunks(Multinomial::PIECE) {
+            let mut sum = 0.0;
+            within.extend(piece.iter().map(|weight| {
+                sum += weight;
+                sum
+            }));
+            before.push(all);
+            all += sum;
+        }
+        if all.is_finite() {
+            return Ok(Self { within, before, all });
+        }
+        Err(BadArgument::value("self", "a row with an infinite sum", "weights that add up to a number"))
+    }
+
+    /// Where in the sum of the weights a number falls, of those from zero up to below one.
+    fn position(&self, number: f64) -> usize {
+        let point = number * self.all;
+        // Rounding must not lead to the end.
+        let point = if point < self.all { point } else { 0.0 };
+        let piece = self.before[1..].partition_point(|before| *before <= point);
+        let (first, before) = (piece * Multinomial::PIECE, self.before[piece]);
+        let within = &self.within[first..self.within.len().min(first + Multinomial::PIECE)];
+        first + within.partition_point(|sum| before + sum <= point)
+    }
+}
+
+/// The positions whose turn comes first, if each waits for a time with its weight as the rate.
+fn first(to: &mut [i64], weights: &[f64], times: &[f64]) {
+    // Of those that weigh nothing, none comes before another.
+    let wait = |(time, weight): (&f64, &f64)| if *weight > 0.0 { (time / weight).min(f64::MAX) } else { f64::INFINITY };
+    let mut order: Vec<(f64, i64)> = times.iter().zip(weights).map(wait).zip(0..).collect();
+    let earlier = |a: &(f64, i64), b: &(f64, i64)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+    if to.len() < order.len() {
+        order.select_nth_unstable_by(to.len(), earlier);
+    }
+    order.truncate(to.len());
+    order.sort_unstable_by(earlier);
+    to.iter_mut().zip(&order).for_each(|(to, (_, position))| *to = *position);
+}

@@ -1,0 +1,176 @@
+//! Random numbers, each of a distribution that an element of the arguments shapes.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, philox};
+
+use super::{Words, filled};
+use engine::data_movement::broadcast_contiguous;
+use engine::elementwise::elementwise;
+use engine::math::special::{beta, gamma};
+use kernels_cpu_elementwise::special::{by_three, by_two};
+
+#[op_impl(aten::poisson, CPU, strided)]
+fn poisson(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    let rates = numbers("self", this, out.sizes())?;
+    if let Some(bad) = rates.iter().find(|rate| rate.is_nan() || **rate < 0.0) {
+        return Err(BadArgument::number("self", *bad, 0..).into());
+    }
+    drawn(out, generator, |stream, i| stream.poisson(rates[i]))
+}
+
+#[op_impl(aten::binomial, CPU, strided)]
+fn binomial(_plan: &(), out: &mut Tensor, count: &Tensor, prob: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    let (counts, chances) = (numbers("count", count, out.sizes())?, numbers("prob", prob, out.sizes())?);
+    drawn(out, generator, |stream, i| stream.binomial(counts[i].floor(), chances[i]))
+}
+
+#[op_impl(aten::_standard_gamma, CPU, strided)]
+fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    let shapes = numbers("self", this, out.sizes())?;
+    // Where a dtype would lose a number to zero, it is the least that is not.
+    let least = if this.dtype() == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
+    drawn(out, generator, |stream, i| {
+        if shapes[i] == 0.0 {
+            return 0.0;
+        }
+        let number = stream.gamma(shapes[i]);
+        if number < least { least } else { number }
+    })
+}
+
+elementwise! {
+    _standard_gamma_grad => |[shape, x]| by_two(shape, x, gamma::implicit_gradient);
+    _dirichlet_grad => |[x, alpha, total]| by_three(x, alpha, total, beta::implicit_gradient);
+}
+
+/// The numbers that shape each element.
+fn numbers(name: &'static str, tensor: &Tensor, sizes: &[i64]) -> Result<Vec<f64>> {
+    broadcast_contiguous(name, tensor, DType::F64, sizes)?.to_vec()
+}
+
+fn drawn(
+    this: &mut Tensor,
+    generator: Option<&Generator>,
+    draw: impl Fn(&mut Stream, usize) -> f64 + Sync,
+) -> Result<()> {
+    let count = usize::try_from(this.geometry().count()).unwrap_or(0);
+    filled::<f64, 1>(this, generator, |words, first| {
+        // The last group has places for more elements than there are.
+        [std::array::from_fn(|i| if first + i < count { draw(&mut Stream::of(words, i), first + i) } else { 0.0 })]
+    })
+}
+
+/// As many random words as it takes.
+struct Stream {
+    key: u64,
+    begin: [u32; 2],
+    blocks: u32,
+    words: [u32; 4],
+    used: usize,
+}
+
+/// Tries that all fail so seldom that nobody will see it.
+const TRIES: u32 = 1000;
+
+impl Stream {
+    fn of(words: &Words, at: usize) -> Self {
+        let [low, high, begin @ ..] = words.map(|words| words[at]);
+        Self { key: u64::from(high) << 32 | u64::from(low), begin, blocks: 0, words: [0; 4], used: 4 }
+    }
+
+    /// Above zero and below one.
+    fn unit(&mut self) -> f64 {
+        if self.used == 4 {
+            self.words = philox(self.key, [self.begin[0], self.begin[1], self.blocks, 0]);
+            (self.blocks, self.used) = (self.blocks.wrapping_add(1), 0);
+        }
+        let word = u64::from(self.words[self.used + 1]) << 32 | u64::from(self.words[self.used]);
+        self.used += 2;
+        f64::from_bits(word >> 12 | 0x3ff << 52) - 1.0 + f64::EPSILON / 4.0
+    }
+
+    fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.unit().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
+    /// By the method of Marsaglia and Tsang: the cube of a normal number, nearly. Small shapes take a power of another number.
+    fn gamma(&mut self, shape: f64) -> f64 {
+        if shape.is_nan() || shape <= 0.0 {
+            return f64::NAN;
+        }
+        if shape < 1.0 {
+            return self.gamma(shape + 1.0) * self.unit().powf(shape.recip());
+        }
+        let d = shape - 1.0 / 3.0;
+        let c = (9.0 * d).sqrt().recip();
+        for _ in 0..TRIES {
+            let x = self.normal();
+            let root = 1.0 + c * x;
+            if root > 0.0 {
+                let cube = root * root * root;
+                if self.unit().ln() < 0.5 * x * x + d - d * cube + d * cube.ln() {
+                    return d * cube;
+                }
+            }
+        }
+        d
+    }
+
+    /// Counts to the time of one event that is far ahead, which is a gamma number, and goes on from there, or back from there.
+    fn poisson(&mut self, rate: f64) -> f64 {
+        let (mut rest, mut sum) = (rate, 0.0);
+        while rest > 12.0 {
+            let ahead = (0.875 * rest).floor();
+            let time = self.gamma(ahead);
+            // What is infinite has no end.
+            if time.is_nan() || time > rest || rest.is_infinite() {
+                return sum + self.binomial(ahead - 1.0, rest / time);
+            }
+            (rest, sum) = (rest - time, sum + ahead);
+        }
+        let (least, mut product) = ((-rest).exp(), self.unit());
+        while product > least {
+            product *= self.unit();
+            sum += 1.0;
+        }
+        sum
+    }
+
+    /// Halves the tries at the one in their middle, when they are sorted, until few succeed or fail; counts those by the tries between.
+    fn binomial(&mut self, count: f64, chance: f64) -> f64 {
+        if count.is_nan() || chance.is_nan() {
+            return f64::NAN;
+        }
+        let (mut n, mut p, mut sum) = (count, chance, 0.0);
+        while n * p.min(1.0 - p) > 12.0 && n.is_finite() {
+            let middle = (0.5 * n).floor() + 1.0;
+            let (below, above) = (self.gamma(middle), self.gamma(n + 1.0 - middle));
+            let place = below / (below + above);
+            if place >= p {
+                (n, p) = (middle - 1.0, p / place);
+            } else {
+                (n, p, sum) = (n - middle, (p - place) / (1.0 - place), sum + middle);
+            }
+        }
+        if n <= 0.0 || p <= 0.0 {
+            return sum;
+        }
+        if p > 0.5 { sum + n - self.successes(n, 1.0 - p) } else { sum + self.successes(n, p) }
+    }
+
+    fn successes(&mut self, n: f64, p: f64) -> f64 {
+        if p <= 0.0 {
+            return 0.0;
+        }
+        let (scale, mut tries, mut sum) = ((-p).ln_1p().recip(), 0.0, 0.0);
+        for _ in 0..TRIES {
+            tries += (self.unit().ln() * scale).floor() + 1.0;
+            if tries > n {
+                break;
+            }
+            sum += 1.0;
+        }
+        sum
+    }
+}

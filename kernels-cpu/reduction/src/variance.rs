@@ -1,0 +1,105 @@
+//! Variances and standard deviations.
+
+use aten::Moments;
+use dispatch_runtime::{Complex32, Complex64, Element, Operation, Result, Spec, Tensor, op_impl, operands};
+
+use engine::compute::Precision;
+use engine::inlined::inlined;
+use engine::math::vectorised;
+use engine::reduce::{computed, kept, lines};
+
+/// A number whose distance from a mean is measured in double precision.
+pub(crate) trait Deviation: Element {
+    /// What variances are rounded to.
+    type Real: Precision + Element;
+
+    /// The parts, of which a real number has one.
+    fn parts(self) -> [f64; 2];
+
+    /// The number with these parts.
+    fn of(parts: [f64; 2]) -> Self;
+}
+
+inlined! {
+    impl Deviation for f32, f64 {
+        type Real = Self;
+        #[allow(clippy::useless_conversion, reason = "one of the types is as wide")]
+        fn parts(self) -> [f64; 2] = [self.into(), 0.0];
+        fn of(parts: [f64; 2]) -> Self = Self::near(parts[0]);
+    }
+
+    impl Deviation for Complex32 {
+        type Real = f32;
+        fn parts(self) -> [f64; 2] = [self.re.into(), self.im.into()];
+        fn of(parts: [f64; 2]) -> Self = Self::new(f32::near(parts[0]), f32::near(parts[1]));
+    }
+
+    impl Deviation for Complex64 {
+        type Real = f64;
+        fn parts(self) -> [f64; 2] = [self.re, self.im];
+        fn of(parts: [f64; 2]) -> Self = Self::new(parts[0], parts[1]);
+    }
+}
+
+/// The mean of a line, and the sum of the squared distances from it.
+pub(crate) fn spread<T: Deviation>(line: &[T]) -> ([f64; 2], f64) {
+    #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+    let count = line.len() as f64;
+    let mean = each(line, [0.0; 2], |[re, im]| [re, im]).map(|sum| sum / count);
+    let [squares, _] = each(line, mean, |[re, im]| [re * re + im * im, 0.0]);
+    (mean, squares)
+}
+
+/// Adds up what `f` makes of the distances from a point, in lanes.
+#[inline(always)]
+fn each<T: Deviation>(line: &[T], from: [f64; 2], f: impl Fn([f64; 2]) -> [f64; 2]) -> [f64; 2] {
+    vectorised!({
+        let mut lanes = [[0.0; 2]; 16];
+        for values in line.chunks(16) {
+            for (lane, value) in lanes.iter_mut().zip(values) {
+                let [re, im] = value.parts();
+                let [a, b] = f([re - from[0], im - from[1]]);
+                *lane = [lane[0] + a, lane[1] + b];
+            }
+        }
+        lanes.into_iter().fold([0.0; 2], |[re, im], [a, b]| [re + a, im + b])
+    })
+}
+
+fn variances<O: Operation>(plan: &Moments, [var, mean]: [&mut Tensor; 2], this: &Tensor, root: bool) -> Result<()> {
+    let (mut var, mut mean) = (kept(var, this, &plan.gone)?, kept(mean, this, &plan.gone)?);
+    let operands = operands!(write var, mean; read this)?;
+    computed!(O, this.dtype(), T: [f32, f64, Complex32, Complex64] => {
+        lines(&plan.gone, &operands, |_, [line]: [&[T]; 1], [var]: [&mut [<T as Deviation>::Real]; 1], [mean]: [&mut [T]; 1]| {
+            let (center, squares) = spread(line);
+            #[expect(clippy::cast_precision_loss, reason = "a variance is rounded")]
+            let value = squares / (line.len() as f64 - plan.correction).max(0.0);
+            let value = if line.is_empty() { f64::NAN } else { value };
+            var[0] = <T as Deviation>::Real::near(if root { value.sqrt() } else { value });
+            mean[0] = T::of(center);
+        });
+        Ok(())
+    })
+}
+
+#[op_impl(aten::var_correction, CPU)]
+fn var(plan: &Moments, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let mut mean = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
+    variances::<aten::var_correction>(plan, [out, &mut mean], this, false)
+}
+
+#[op_impl(aten::std_correction, CPU)]
+fn std(plan: &Moments, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let mut mean = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
+    variances::<aten::std_correction>(plan, [out, &mut mean], this, true)
+}
+
+#[op_impl(aten::var_mean_correction, CPU)]
+fn var_mean(plan: &Moments, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    variances::<aten::var_mean_correction>(plan, out, this, false)
+}
+
+#[op_impl(aten::std_mean_correction, CPU)]
+fn std_mean(plan: &Moments, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    variances::<aten::std_mean_correction>(plan, out, this, true)
+}

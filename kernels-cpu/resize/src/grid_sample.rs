@@ -1,0 +1,49 @@
+//! Images sampled at the places of a grid.
+//!
+//! Narrow types have a way of their own (`narrow`): PyTorch rounds them after each operation here, and a sum over sixteen elements
+//! of an image would show a difference of several units.
+
+mod axis;
+mod coordinate;
+mod full_precision;
+mod half_precision;
+
+use aten::Sampling;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{bf16, f16};
+
+use engine::contiguous::computed;
+
+/// Elements that are worth a thread.
+const GRAIN: usize = 1 << 12;
+
+macro_rules! samplers {
+    ($($rank:literal $name:ident $backward:ident;)*) => {$(
+        #[op_impl(aten::$name, CPU)]
+        fn $name(plan: &Sampling, out: &mut Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
+            match input.dtype() {
+                DType::BF16 => half_precision::sampled::<bf16>(plan, out, input, grid),
+                DType::F16 => half_precision::sampled::<f16>(plan, out, input, grid),
+                dtype => computed!($name "input", dtype; T in [f32 f64] => {
+                    full_precision::sampled::<T>(plan, out, input, grid)
+                }),
+            }
+        }
+
+        #[op_impl(aten::$backward, CPU)]
+        fn $backward(plan: &Sampling, out: [&mut Tensor; 2], _: ...) -> Result<()> {
+            match input.dtype() {
+                DType::BF16 => half_precision::gradients::<bf16>(plan, out, grad_output, input, grid),
+                DType::F16 => half_precision::gradients::<f16>(plan, out, grad_output, input, grid),
+                dtype => computed!($backward "input", dtype; T in [f32 f64] => {
+                    full_precision::gradients::<T>(plan, out, grad_output, input, grid)
+                }),
+            }
+        }
+    )*};
+}
+
+samplers! {
+    2 grid_sampler_2d grid_sampler_2d_backward;
+    3 grid_sampler_3d grid_sampler_3d_backward;
+}

@@ -1,0 +1,146 @@
+//! Positions in an image along one dimension: the elements there, their weights, and how these change with the coordinate.
+//!
+//! The order of operations is PyTorch's, so that narrow types, which round after each one, come to the same numbers.
+
+use aten::{Interpolation, PaddingMode, Sampling};
+use dispatch_runtime::prelude::*;
+
+use super::coordinate::Coordinate;
+use crate::upsample::curve;
+use engine::allocation::usized;
+
+/// The elements at one coordinate of a place.
+#[derive(Clone, Copy)]
+pub(super) struct Along<T> {
+    /// Positions of elements, or none beside the image.
+    pub(super) at: [Option<usize>; 4],
+    pub(super) weight: [T; 4],
+    /// The derivative of each weight by the position.
+    pub(super) slope: [T; 4],
+    /// The derivative of the position by the coordinate.
+    pub(super) scale: T,
+    pub(super) count: usize,
+}
+
+impl<T: Coordinate> Along<T> {
+    /// The one element of a dimension that the image does not have.
+    pub(super) fn none() -> Self {
+        let (zero, one) = (T::near(0.0), T::near(1.0));
+        Self { at: [Some(0), None, None, None], weight: [one; 4], slope: [zero; 4], scale: zero, count: 1 }
+    }
+}
+
+/// The sizes of an image, and how it is sampled.
+pub(super) struct Sampler<'a> {
+    pub(super) sampling: &'a Sampling,
+    pub(super) sizes: Vec<usize>,
+    /// How many elements of the image one of the result is made of.
+    pub(super) each: usize,
+}
+
+impl<'a> Sampler<'a> {
+    pub(super) fn new(sampling: &'a Sampling, input: &Tensor) -> Self {
+        let sizes: Vec<usize> = input.sizes()[2..].iter().map(|&size| usized(size)).collect();
+        let along: usize = match sampling.interpolation {
+            Interpolation::Nearest => 1,
+            Interpolation::Linear => 2,
+            Interpolation::Cubic => 4,
+        };
+        Self { sampling, each: along.pow(u32::try_from(sizes.len()).unwrap_or(0)), sizes }
+    }
+
+    /// How many elements an image has.
+    pub(super) fn area(&self) -> usize {
+        self.sizes.iter().fold(1, |area: usize, &size| area.saturating_mul(size))
+    }
+
+    /// The elements at one coordinate, in a dimension of this size.
+    pub(super) fn along<T: Coordinate>(&self, coordinate: T, size: usize) -> Along<T> {
+        let (zero, one, half) = (T::near(0.0), T::near(1.0), T::near(0.5));
+        let ends = Ends::<T>::new(self.sampling, size);
+        let scale = if self.sampling.align_corners { ends.last } else { ends.whole } * half;
+        let mut middle = (coordinate + one) * scale;
+        if !self.sampling.align_corners {
+            middle = middle - half;
+        }
+        let mut along = Along { at: [None; 4], weight: [zero; 4], slope: [zero; 4], scale, count: 1 };
+        if self.sampling.interpolation == Interpolation::Cubic {
+            let first = middle.floor();
+            along.count = 4;
+            for (number, (weight, slope)) in curve(middle - first).into_iter().enumerate() {
+                let offset = [-1.0, 0.0, 1.0, 2.0][number];
+                along.at[number] = inside(ends.kept(first + T::near(offset)).0, size);
+                (along.weight[number], along.slope[number]) = (weight, slope);
+            }
+            return along;
+        }
+        let (middle, sign) = ends.kept(middle);
+        if self.sampling.interpolation == Interpolation::Nearest {
+            (along.at[0], along.weight[0]) = (inside(middle.nearest(), size), one);
+            return along;
+        }
+        let first = middle.floor();
+        let right = middle - first;
+        along.count = 2;
+        along.scale = scale * sign;
+        // The second position is counted in `f64`: a narrow type may not have the whole number that follows.
+        (along.at[0], along.at[1]) = (inside(first, size), inside(first.into() + 1.0, size));
+        (along.weight[0], along.weight[1]) = (one - right, right);
+        (along.slope[0], along.slope[1]) = (-one, one);
+        along
+    }
+}
+
+/// The ends of an image along one dimension, and what is beside them.
+struct Ends<'a, T> {
+    sampling: &'a Sampling,
+    /// The size.
+    whole: T,
+    /// The last position.
+    last: T,
+}
+
+impl<'a, T: Coordinate> Ends<'a, T> {
+    #[expect(clippy::cast_precision_loss, reason = "sizes of images are small")]
+    fn new(sampling: &'a Sampling, size: usize) -> Self {
+        Self { sampling, whole: T::near(size as f64), last: T::near(size as f64 - 1.0) }
+    }
+
+    /// A position moved into the image, unless there is nothing beside it, and the derivative of the moved position by the first.
+    fn kept(&self, position: T) -> (T, T) {
+        let (zero, one, half) = (T::near(0.0), T::near(1.0), T::near(0.5));
+        let (position, sign) = match self.sampling.padding_mode {
+            PaddingMode::Zeros => return (position, one),
+            PaddingMode::Border => (position, one),
+            PaddingMode::Mirror if self.sampling.align_corners => mirrored(position, zero, self.last),
+            PaddingMode::Mirror => mirrored(position, -half, self.whole),
+        };
+        if position <= zero {
+            (zero, zero)
+        } else if position >= self.last {
+            (self.last, zero)
+        } else {
+            (position, sign)
+        }
+    }
+}
+
+/// A position mirrored into a span, and its sign there.
+fn mirrored<T: Coordinate>(position: T, start: T, span: T) -> (T, T) {
+    let (zero, one, two) = (T::near(0.0), T::near(1.0), T::near(2.0));
+    if span == zero {
+        return (zero, zero);
+    }
+    let sign = if position < start { -one } else { one };
+    let from = (position - start).abs();
+    let (rest, times) = (from.remainder(span), (from / span).floor());
+    if times.remainder(two) == zero { (rest + start, sign) } else { (span - rest + start, -sign) }
+}
+
+/// The position, if it is one of the image.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is inside of the image")]
+fn inside(position: impl Into<f64>, size: usize) -> Option<usize> {
+    let position: f64 = position.into();
+    #[expect(clippy::cast_precision_loss, reason = "sizes of images are small")]
+    (position >= 0.0 && position < size as f64).then_some(position as usize)
+}

@@ -1,0 +1,309 @@
+//! Elements in order.
+//!
+//! An element and its place become one number, an *entry*, and entries are ordered as their elements are: what is not a number after all
+//! numbers, and equals by their places. So no algorithm needs to be stable, and none compares fractions.
+#![expect(unsafe_code, reason = "places that were counted before")]
+
+use std::marker::PhantomData;
+
+use engine::data_movement::GRAIN;
+use engine::inlined::inlined;
+use engine::math::vectorised;
+use engine::reduce::min_max::Ordered;
+use engine::thread_pool::{DisjointSlices, Lines, parallel_each, threads_here};
+
+/// An element that is ordered by a number.
+pub(crate) trait Ranked: Ordered {
+    /// How many bits ranks have.
+    const BITS: u32;
+
+    /// Equal for equal elements, and for all that are not numbers.
+    fn rank(self) -> u64;
+
+    /// The element of a rank, where there is but one.
+    fn of(rank: u64) -> Option<Self>;
+}
+
+macro_rules! ranked_fractions {
+    ($($ty:ty as $bits:ty;)*) => {$(
+        #[expect(clippy::allow_attributes, reason = "one of the types is as wide")]
+        #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, trivial_numeric_casts, reason = "a rank is not wider than said")]
+        impl Ranked for $ty {
+            const BITS: u32 = <$bits>::BITS;
+
+            #[inline(always)]
+            fn rank(self) -> u64 {
+                const SIGN: $bits = 1 << (<$bits>::BITS - 1);
+                // Both zeros are the same.
+                let bits = (self + 0.0).to_bits();
+                let rank = if bits & SIGN == 0 { bits | SIGN } else { !bits };
+                (if self.is_none() { <$bits>::MAX } else { rank }) as u64
+            }
+
+            #[inline(always)]
+            fn of(rank: u64) -> Option<Self> {
+                const SIGN: $bits = 1 << (<$bits>::BITS - 1);
+                let rank = rank as $bits;
+                let bits = if rank & SIGN == 0 { !rank } else { rank ^ SIGN };
+                (rank != SIGN && rank != <$bits>::MAX).then_some(Self::from_bits(bits))
+            }
+        }
+    )*};
+}
+ranked_fractions! { f32 as u32; f64 as u64; }
+
+inlined! {
+    impl Ranked for i64 {
+        const BITS: u32 = 64;
+        fn rank(self) -> u64 = self.cast_unsigned() ^ 1 << 63;
+        fn of(rank: u64) -> Option<Self> = Some((rank ^ 1 << 63).cast_signed());
+    }
+}
+
+/// Which elements come first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Ascending,
+    Descending,
+}
+
+impl Direction {
+    /// The rank of an element, or, which is the same, the element's rank of a rank.
+    #[inline(always)]
+    fn turned<T: Ranked>(self, rank: u64) -> u64 {
+        if self == Self::Descending { rank ^ (u64::MAX >> (64 - T::BITS)) } else { rank }
+    }
+}
+
+/// A rank, and below it a place.
+pub(crate) trait Entry: Copy + Ord + Default + Send + Sync {
+    fn of(above: u64, place: usize, shift: u32) -> Self;
+
+    fn above(self, shift: u32) -> u64;
+
+    fn below(self, shift: u32) -> usize;
+
+    /// Room for entries where their places will be.
+    fn room(places: &mut [i64]) -> Option<&mut [Self]>;
+}
+
+macro_rules! entries {
+    ($($ty:ty: |$places:ident| $room:expr;)*) => {$(
+        #[expect(clippy::allow_attributes, reason = "one of the types is as wide as a rank")]
+        #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "parts are taken apart as they were put together")]
+        impl Entry for $ty {
+            #[inline(always)]
+            fn of(above: u64, place: usize, shift: u32) -> Self {
+                (above as Self) << shift | place as Self
+            }
+
+            #[inline(always)]
+            fn above(self, shift: u32) -> u64 {
+                (self >> shift) as u64
+            }
+
+            #[inline(always)]
+            fn below(self, shift: u32) -> usize {
+                (self & ((1 << shift) - 1)) as usize
+            }
+
+            fn room($places: &mut [i64]) -> Option<&mut [Self]> {
+                $room
+            }
+        }
+    )*};
+}
+entries! { i64: |places| Some(places); u128: |_places| None; }
+
+/// How the elements of a line become entries.
+pub(crate) struct Order<T, E> {
+    first: Direction,
+    /// What all ranks are less.
+    base: u64,
+    /// How many bits a place has.
+    shift: u32,
+    of: PhantomData<(T, E)>,
+}
+
+impl<T: Ranked> Order<T, i64> {
+    /// If ranks differ, and places are, by so little that both fit.
+    pub(crate) fn narrow(line: &[T], first: Direction) -> Option<Self> {
+        let shift = usize::BITS - line.len().leading_zeros();
+        let (mut least, mut greatest) = (0, u64::MAX >> (64 - T::BITS));
+        if T::BITS == 64 {
+            let ranks = line.iter().map(|&element| first.turned::<T>(element.rank()));
+            (least, greatest) =
+                vectorised!(ranks.fold((u64::MAX, 0), |(least, greatest), rank| (rank.min(least), rank.max(greatest))));
+        }
+        let bits = 64 - greatest.saturating_sub(least).leading_zeros();
+        (bits + shift < 64).then_some(Self { first, base: least, shift, of: PhantomData })
+    }
+}
+
+impl<T: Ranked> Order<T, u128> {
+    pub(crate) fn wide(first: Direction) -> Self {
+        Self { first, base: 0, shift: 64, of: PhantomData }
+    }
+}
+
+/// Runs a body with the narrowest order that a line has.
+macro_rules! with_order {
+    ($line:expr, $first:expr, $order:ident => $body:expr) => {
+        if let Some($order) = $crate::sort_select::Order::<_, i64>::narrow($line, $first) {
+            $body
+        } else {
+            let $order = $crate::sort_select::Order::<_, u128>::wide($first);
+            $body
+        }
+    };
+}
+pub(crate) use with_order;
+
+/// With fewer candidates there is nothing to be gained.
+const FEW: usize = 1024;
+/// How many elements are looked at together.
+const BLOCK: usize = 256;
+/// Fewer entries are sorted by comparing them.
+const LONG: usize = 1 << 11;
+
+impl<T: Ranked, E: Entry> Order<T, E> {
+    #[inline(always)]
+    fn above(&self, element: T) -> u64 {
+        self.first.turned::<T>(element.rank()).wrapping_sub(self.base)
+    }
+
+    /// Where an entry's element is.
+    #[inline(always)]
+    pub(crate) fn place(&self, entry: E) -> usize {
+        entry.below(self.shift)
+    }
+
+    /// An entry's element.
+    #[inline(always)]
+    pub(crate) fn element(&self, line: &[T], entry: E) -> T {
+        let rank = entry.above(self.shift).wrapping_add(self.base);
+        // Most need not be looked up, wherever they are.
+        T::of(self.first.turned::<T>(rank)).unwrap_or_else(|| line[self.place(entry)])
+    }
+
+    /// Whether the elements of two entries are equal, or both are not numbers.
+    pub(crate) fn same(&self, a: E, b: E) -> bool {
+        a.above(self.shift) == b.above(self.shift)
+    }
+
+    /// All elements of a line, as they lie.
+    pub(crate) fn entries(&self, line: &[T]) -> Vec<E> {
+        let entries = line.iter().enumerate();
+        entries.map(|(place, &element)| E::of(self.above(element), place, self.shift)).collect()
+    }
+
+    /// The first `count` elements of a line, of which there are as many, in order.
+    pub(crate) fn select(&self, line: &[T], count: usize) -> Vec<E> {
+        if count == 0 {
+            return Vec::new();
+        }
+        let room = line.len().min(FEW.max(2 * count));
+        let mut kept = self.entries(&line[..room]);
+        if room < line.len() {
+            let mut bound = self.keep(&mut kept, count);
+            for (number, block) in line[room..].chunks(BLOCK).enumerate() {
+                // Of those that are equal to the last one kept, it came first.
+                let none =
+                    vectorised!(!block.iter().fold(false, |found, &element| found | (self.above(element) < bound)));
+                if none {
+                    continue;
+                }
+                for (place, &element) in (room + number * BLOCK..).zip(block) {
+                    if self.above(element) < bound {
+                        kept.push(E::of(self.above(element), place, self.shift));
+                        if kept.len() == room {
+                            bound = self.keep(&mut kept, count);
+                        }
+                    }
+                }
+            }
+        }
+        if count < line.len() {
+            self.keep(&mut kept, count);
+            kept.sort_unstable();
+        } else {
+            self.sort(&mut kept);
+        }
+        kept
+    }
+
+    /// Leaves the first `count`, in any order, and gives the largest rank among them.
+    fn keep(&self, kept: &mut Vec<E>, count: usize) -> u64 {
+        let bound = kept.select_nth_unstable(count - 1).1.above(self.shift);
+        kept.truncate(count);
+        bound
+    }
+
+    /// Puts the elements of a line in order, with their places.
+    pub(crate) fn sorted(&self, line: &[T], elements: &mut [T], places: &mut [i64]) {
+        let give = |entry: E| (self.element(line, entry), i64::try_from(self.place(entry)).unwrap_or(i64::MAX));
+        let Some(entries) = E::room(places) else {
+            let mut entries = self.entries(line);
+            self.sort(&mut entries);
+            let to = elements.iter_mut().zip(places);
+            return to.zip(entries).for_each(|((element, place), entry)| (*element, *place) = give(entry));
+        };
+        for (place, (to, &element)) in entries.iter_mut().zip(line).enumerate() {
+            *to = E::of(self.above(element), place, self.shift);
+        }
+        self.sort(entries);
+        for (i, element) in elements.iter_mut().enumerate() {
+            let Some(entry) = E::room(places).and_then(|entries| entries.get(i).copied()) else { return };
+            (*element, places[i]) = give(entry);
+        }
+    }
+
+    /// Puts [`entries`](Self::entries) in order.
+    pub(crate) fn sort(&self, entries: &mut [E]) {
+        let Some(&any) = entries.first().filter(|_| entries.len() >= LONG) else {
+            return entries.sort_unstable();
+        };
+        // Equals are in their order, so a digit after the other puts ranks in theirs.
+        let rank = |entry: E| entry.above(self.shift);
+        let different = entries.iter().fold(0, |different, &entry| different | (rank(entry) ^ rank(any)));
+        let mut spare = vec![E::default(); entries.len()];
+        let (mut from, mut to) = (&mut *entries, &mut spare[..]);
+        let mut away = false;
+        for digit in (0..8).filter(|digit| different >> (8 * digit) & 0xff != 0) {
+            self.radix_pass(from, to, digit);
+            (from, to, away) = (to, from, !away);
+        }
+        if away {
+            to.copy_from_slice(from);
+        }
+    }
+
+    /// Puts entries in the order of one byte of their ranks, and otherwise leaves them in theirs.
+    fn radix_pass(&self, from: &[E], to: &mut [E], digit: u32) {
+        let byte = |entry: E| (entry.above(self.shift) >> (8 * digit) & 0xff) as usize;
+        let step = from.len().div_ceil(threads_here().min(from.len() / GRAIN).max(1));
+        let pieces: Vec<&[E]> = from.chunks(step).collect();
+        let mut starts = vec![[0; 256]; pieces.len()];
+        Lines::new(&mut starts, 1).each(1, |i, start| {
+            let mut count = [0; 256];
+            pieces[i].iter().for_each(|&entry| count[byte(entry)] += 1);
+            start[0] = count;
+        });
+        let mut before = 0;
+        for value in 0..256 {
+            for starts in &mut starts {
+                before += std::mem::replace(&mut starts[value], before);
+            }
+        }
+        let to = DisjointSlices::new(&mut to[..from.len()]);
+        parallel_each(pieces.len(), |i| {
+            let mut next = starts[i];
+            for &entry in pieces[i] {
+                let place = &mut next[byte(entry)];
+                // SAFETY: counted, so every entry of every piece has a place of its own among as many as there are.
+                unsafe { to.slice(*place..*place + 1)[0] = entry };
+                *place += 1;
+            }
+        });
+    }
+}

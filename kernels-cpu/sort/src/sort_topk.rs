@@ -1,0 +1,149 @@
+//! Sorting, and what needs a part of an order.
+
+use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
+
+use crate::sort_select::{Direction, Entry, Order, Ranked, with_order};
+use engine::allocation::usized;
+use engine::reduce::{computed, kept, lines, marked};
+
+/// Which elements of a line are wanted.
+#[derive(Clone, Copy)]
+enum Choice {
+    /// As many as there is room for, in order.
+    InOrder(Direction),
+    /// The element that so many come before.
+    Nth(usize),
+    /// The median: the first that is not a number, if there is one and they count.
+    Median { of_numbers: bool },
+    /// The most frequent element.
+    Mode,
+}
+
+impl Choice {
+    fn first(self) -> Direction {
+        if let Self::InOrder(first) = self { first } else { Direction::Ascending }
+    }
+
+    /// Gives elements of a line, and their places.
+    fn choose<T: Ranked, E: Entry>(self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
+        let nth = |nth: usize| order.place(*order.entries(line).select_nth_unstable(nth).1);
+        let place = match self {
+            Self::InOrder(_) if values.len() == line.len() => return order.sorted(line, values, places),
+            Self::InOrder(_) => {
+                for (i, entry) in order.select(line, values.len()).into_iter().enumerate() {
+                    give(line, order.place(entry), &mut values[i..], &mut places[i..]);
+                }
+                return;
+            }
+            Self::Nth(at) => nth(at),
+            Self::Median { of_numbers } => {
+                let none = line.iter().position(|element| element.is_none()).filter(|_| !of_numbers);
+                let numbers = || line.iter().filter(|element| !element.is_none()).count();
+                none.unwrap_or_else(|| nth(numbers().saturating_sub(1) / 2))
+            }
+            Self::Mode => {
+                let mut entries = order.entries(line);
+                order.sort(&mut entries);
+                let mut best: &[E] = &[];
+                for run in entries.chunk_by(|&a, &b| order.same(a, b)) {
+                    if run.len() > best.len() {
+                        best = run;
+                    }
+                }
+                let Some(&last) = best.last() else { return };
+                order.place(last)
+            }
+        };
+        give(line, place, values, places);
+    }
+}
+
+/// Gives the element at a place, and the place.
+fn give<T: Ranked>(line: &[T], at: usize, values: &mut [T], places: &mut [i64]) {
+    values[0] = line[at];
+    places[0] = i64::try_from(at).unwrap_or(i64::MAX);
+}
+
+/// Chooses elements of every line, with their places.
+fn choose<O: Operation>(
+    [values, indices]: [&mut Tensor; 2],
+    this: &Tensor,
+    dims: &[bool],
+    choice: Choice,
+) -> Result<()> {
+    let operands = operands!(write values, indices; read this)?;
+    computed!(O, this.dtype(), T: [f32, f64, i64] => {
+        lines(dims, &operands, |_, [line]: [&[T]; 1], [values]: [&mut [T]; 1], [indices]: [&mut [i64]; 1]| {
+            with_order!(line, choice.first(), order => choice.choose(&order, line, values, indices));
+        });
+        Ok(())
+    })
+}
+
+/// One element of each line.
+fn one<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, choice: Choice) -> Result<()> {
+    let dims = marked(this.sizes().len(), dim);
+    let [values, indices] = out.map(|out| kept(out, this, &dims));
+    choose::<O>([&mut values?, &mut indices?], this, &dims, choice)
+}
+
+fn sorted<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, descending: bool) -> Result<()> {
+    let first = if descending { Direction::Descending } else { Direction::Ascending };
+    choose::<O>(out, this, &marked(this.sizes().len(), dim), Choice::InOrder(first))
+}
+
+#[op_impl(aten::sort, CPU)]
+fn sort(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, descending: bool) -> Result<()> {
+    sorted::<aten::sort>(out, this, *plan, descending)
+}
+
+#[op_impl(aten::sort_stable, CPU)]
+fn sort_stable(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, descending: bool) -> Result<()> {
+    sorted::<aten::sort_stable>(out, this, *plan, descending)
+}
+
+#[op_impl(aten::topk, CPU)]
+fn topk(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, largest: bool) -> Result<()> {
+    sorted::<aten::topk>(out, this, *plan, largest)
+}
+
+#[op_impl(aten::kthvalue, CPU)]
+fn kthvalue(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, k: i64) -> Result<()> {
+    one::<aten::kthvalue>(out, this, *plan, Choice::Nth(usized(k - 1)))
+}
+
+/// The median of all elements; of none, what is not a number.
+fn median_of_all<O: Operation>(out: &mut Tensor, this: &Tensor, of_numbers: bool) -> Result<()> {
+    if this.geometry().count() == 0 {
+        return aten::copy_(out, &Tensor::number(f64::NAN.into()), false);
+    }
+    let dims = vec![true; this.sizes().len()];
+    let mut values = kept(out, this, &dims)?;
+    let mut indices = Spec::contiguous(DType::I64, values.sizes()).on(this.device())?;
+    choose::<O>([&mut values, &mut indices], this, &dims, Choice::Median { of_numbers })
+}
+
+#[op_impl(aten::median, CPU)]
+fn median(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
+    median_of_all::<aten::median>(out, this, false)
+}
+
+#[op_impl(aten::nanmedian, CPU)]
+fn nanmedian(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
+    median_of_all::<aten::nanmedian>(out, this, true)
+}
+
+#[op_impl(aten::median_dim, CPU)]
+fn median_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    one::<aten::median_dim>(out, this, *plan, Choice::Median { of_numbers: false })
+}
+
+#[op_impl(aten::nanmedian_dim, CPU)]
+fn nanmedian_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    one::<aten::nanmedian_dim>(out, this, *plan, Choice::Median { of_numbers: true })
+}
+
+#[op_impl(aten::mode, CPU)]
+fn mode(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+    one::<aten::mode>(out, this, *plan, Choice::Mode)
+}

@@ -1,0 +1,121 @@
+//! Distinct elements: rows are put in order, and runs of the same row are one.
+
+use std::cmp::Ordering;
+
+use aten::Slices;
+use dispatch_runtime::{Operation, Result, Tensor, op_impl};
+
+use crate::sort_select::{Direction, Ranked, with_order};
+use engine::allocation::usized;
+use engine::contiguous::elements;
+use engine::reduce::computed;
+use engine::reduce::min_max::Ordered;
+
+type Three = (Tensor, Tensor, Tensor);
+
+/// Which rows are the first of their kind, which kind each row is of if that is asked for, and how many rows each kind has.
+#[derive(Default)]
+struct DistinctRows {
+    firsts: Vec<i64>,
+    inverse: Vec<i64>,
+    counts: Vec<i64>,
+}
+
+impl DistinctRows {
+    /// Of `count` rows of `width` elements.
+    fn of<T: Ranked>(elements: &[T], count: usize, width: usize, along: Along) -> Self {
+        let mut kinds = Self { inverse: vec![0; if along.inverse { count } else { 0 }], ..Self::default() };
+        if along.sorted && width == 1 {
+            with_order!(elements, Direction::Ascending, order => {
+                let mut entries = order.entries(elements);
+                order.sort(&mut entries);
+                let mut last = None;
+                for entry in entries {
+                    let place = order.place(entry);
+                    let again = last.is_some_and(|last| order.same(last, entry)) && !elements[place].is_none();
+                    kinds.add(place, again);
+                    last = Some(entry);
+                }
+            });
+            return kinds;
+        }
+        let row = |i: usize| &elements[i * width..(i + 1) * width];
+        let mut order: Vec<usize> = (0..count).collect();
+        if along.sorted {
+            order.sort_unstable_by(|&a, &b| compare(row(a), row(b)).then(a.cmp(&b)));
+        }
+        for (i, &place) in order.iter().enumerate() {
+            kinds.add(place, i > 0 && row(order[i - 1]) == row(place));
+        }
+        kinds
+    }
+
+    /// One more row, of the same kind as the last or another.
+    fn add(&mut self, place: usize, again: bool) {
+        if !again {
+            self.firsts.push(i64::try_from(place).unwrap_or(i64::MAX));
+            self.counts.push(0);
+        }
+        if let Some(count) = self.counts.last_mut() {
+            *count += 1;
+        }
+        if let Some(kind) = self.inverse.get_mut(place) {
+            *kind = i64::try_from(self.counts.len() - 1).unwrap_or(i64::MAX);
+        }
+    }
+}
+
+/// The order of rows, in which what is not a number comes after all numbers.
+fn compare<T: Ordered>(a: &[T], b: &[T]) -> Ordering {
+    let elements = a.iter().zip(b);
+    let mut orders = elements.map(|(a, b)| a.partial_cmp(b).unwrap_or_else(|| a.is_none().cmp(&b.is_none())));
+    orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+/// Where rows are taken from, and whether they are put in order.
+#[derive(Clone, Copy)]
+struct Along {
+    dim: Option<usize>,
+    sorted: bool,
+    /// Whether it is asked for of which kind each row is.
+    inverse: bool,
+}
+
+fn distinct<O: Operation>(this: &Tensor, along: Along, counts: bool) -> Result<Three> {
+    let source = if along.dim.is_some() { this.clone() } else { aten::reshape(this, &[-1])? };
+    let dim = i64::try_from(along.dim.unwrap_or(0)).unwrap_or(0);
+    let rows = aten::movedim_int(&source, dim, 0)?;
+    let size = rows.sizes()[0];
+    let (count, total) = (usized(size), usized(rows.geometry().count()));
+    let kinds: DistinctRows = computed!(O, this.dtype(), T: [f32, f64, i64] => {
+        Ok(DistinctRows::of(&elements::<T>(&rows)?, count, total / count.max(1), along))
+    })?;
+    let found = [i64::try_from(kinds.firsts.len()).unwrap_or(i64::MAX)];
+    let firsts = Tensor::from_vec(kinds.firsts, &found)?;
+    // The slices lie one after the other, whichever dimension they are of.
+    let values = aten::movedim_int(&aten::index_select(&rows, 0, &firsts)?, 0, dim)?;
+    let size = [size];
+    let inverse_sizes = if along.dim.is_some() { &size } else { this.sizes() };
+    let positions = |values: Vec<i64>, sizes: &[i64], wanted: bool| {
+        if wanted { Tensor::from_vec(values, sizes) } else { Tensor::from_vec(Vec::<i64>::new(), &[0]) }
+    };
+    Ok((values, positions(kinds.inverse, inverse_sizes, along.inverse)?, positions(kinds.counts, &found, counts)?))
+}
+
+#[op_impl(aten::_unique2, CPU)]
+fn unique(plan: &Slices, this: &Tensor, return_inverse: bool, return_counts: bool) -> Result<Three> {
+    let along = Along { dim: plan.dim, sorted: true, inverse: return_inverse };
+    distinct::<aten::_unique2>(this, along, return_counts)
+}
+
+#[op_impl(aten::unique_dim, CPU)]
+fn unique_dim(plan: &Slices, this: &Tensor) -> Result<Three> {
+    distinct::<aten::unique_dim>(this, Along { dim: plan.dim, sorted: true, inverse: true }, true)
+}
+
+#[op_impl(aten::unique_consecutive, CPU)]
+fn unique_consecutive(plan: &Slices, _: ...) -> Result<Three> {
+    // Slices come with all that is known of them in any case.
+    let along = Along { dim: plan.dim, sorted: false, inverse: return_inverse || dim.is_some() };
+    distinct::<aten::unique_consecutive>(this, along, return_counts || dim.is_some())
+}

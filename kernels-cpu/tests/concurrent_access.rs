@@ -1,0 +1,317 @@
+//! Threads that read and write the same memory get right answers, or an error that says that somebody else is at it.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::sync::{Barrier, mpsc};
+use std::thread;
+
+use dispatch_runtime::{BadArgument, Error, Problem, Result, Scalar, Tensor};
+use kernels_cpu::thread_pool::{num_threads, set_num_threads};
+use rayon::prelude::*;
+
+const THREADS: usize = 4;
+const ROUNDS: usize = 400;
+/// Enough elements that a kernel spreads them over threads.
+const MANY: usize = 100_000;
+const MANY_SIZE: i64 = 100_000;
+
+fn add_one(tensor: &mut Tensor) -> Result<()> {
+    aten::add_(tensor, &Tensor::number(1.into()), Scalar::Int(1))
+}
+
+/// What a call gave, unless somebody else was at the memory; any other error is a mistake.
+fn unless_in_use<T>(result: Result<T>) -> Option<T> {
+    result.inspect_err(assert_in_use).ok()
+}
+
+fn assert_in_use(error: &Error) {
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<BadArgument>());
+    assert!(source.is_some_and(|bad| *bad.problem == Problem::InUse), "{error}");
+    assert!(error.kind().operator().is_some(), "{error}");
+}
+
+/// Repeats a call until nobody else is at the memory.
+fn eventually<T>(mut call: impl FnMut() -> Result<T>) -> T {
+    loop {
+        match unless_in_use(call()) {
+            Some(result) => return result,
+            None => thread::yield_now(),
+        }
+    }
+}
+
+/// Runs one job on each of a few threads, which begin together.
+fn together(job: impl Fn(usize) + Sync) {
+    let start = Barrier::new(THREADS);
+    thread::scope(|scope| {
+        for number in 0..THREADS {
+            let (start, job) = (&start, &job);
+            scope.spawn(move || {
+                start.wait();
+                job(number);
+            });
+        }
+    });
+}
+
+fn index(number: usize) -> i64 {
+    i64::try_from(number).unwrap()
+}
+
+fn rows(tensor: &Tensor, first: usize, count: usize) -> Tensor {
+    aten::narrow(tensor, 0, index(first), index(count)).unwrap()
+}
+
+#[test]
+fn every_addition_counts_once_or_is_refused() {
+    for (size, rounds) in [(1, 4 * ROUNDS), (MANY, ROUNDS / 4)] {
+        let total = Tensor::from(vec![0_i64; size]);
+        let (version, added) = (total.storage().version(), AtomicI64::new(0));
+        together(|_| {
+            let mut own = total.clone();
+            for _ in 0..rounds {
+                if unless_in_use(add_one(&mut own)).is_some() {
+                    added.fetch_add(1, Relaxed);
+                }
+            }
+            eventually(|| add_one(&mut own));
+            added.fetch_add(1, Relaxed);
+        });
+        let added = added.into_inner();
+        assert_eq!(total.to_vec::<i64>().unwrap(), vec![added; size]);
+        assert_eq!(i64::try_from(total.storage().version() - version), Ok(added));
+    }
+}
+
+#[test]
+fn a_handle_that_is_left_alone_sees_what_others_wrote_before_they_left() {
+    let (send, receive) = mpsc::channel::<Tensor>();
+    let (report, reports) = mpsc::channel::<bool>();
+    let other = thread::spawn(move || {
+        for mut tensor in receive {
+            let is_added = unless_in_use(add_one(&mut tensor)).is_some();
+            drop(tensor);
+            report.send(is_added).unwrap();
+        }
+    });
+    for _ in 0..ROUNDS {
+        let mut tensor = Tensor::from([0_i64; 4]);
+        send.send(tensor.clone()).unwrap();
+        let mut added = 0;
+        for _ in 0..20 {
+            added += i64::from(unless_in_use(add_one(&mut tensor)).is_some());
+        }
+        added += i64::from(reports.recv().unwrap());
+        assert_eq!(tensor.to_vec::<i64>().unwrap(), [added; 4]);
+    }
+    drop(send);
+    other.join().unwrap();
+}
+
+#[test]
+fn readers_beside_a_writer_see_one_value_everywhere() {
+    let shared = Tensor::from(vec![0_i64; MANY]);
+    let (is_over, read) = (AtomicBool::new(false), AtomicI64::new(0));
+    let see = |seen: &[i64]| {
+        assert!(seen.len() == MANY && seen.iter().all(|x| *x == seen[0]), "half of a write was seen");
+        read.fetch_add(1, Relaxed);
+    };
+    together(|number| {
+        if number == 0 {
+            let mut own = shared.clone();
+            for value in 0..index(ROUNDS / 8) {
+                eventually(|| aten::fill__scalar(&mut own, Scalar::Int(value)));
+                eventually(|| add_one(&mut own));
+                thread::yield_now();
+            }
+            return is_over.store(true, Relaxed);
+        }
+        while !is_over.load(Relaxed) {
+            if let Ok(seen) = shared.read::<i64>() {
+                see(&seen);
+            }
+            if let Some(copy) = unless_in_use(aten::clone(&shared, None)) {
+                see(&copy.read::<i64>().unwrap());
+            }
+            if let Some(sum) = unless_in_use(aten::sum(&shared, None)) {
+                assert_eq!(sum.to_vec::<i64>().unwrap()[0] % MANY_SIZE, 0);
+            }
+            thread::yield_now();
+        }
+        let last = eventually(|| aten::clone(&shared, None));
+        see(&last.read::<i64>().unwrap());
+    });
+    assert!(read.into_inner() >= 3);
+}
+
+#[test]
+fn views_that_are_apart_or_overlap_are_written_in_turn() {
+    for height in [1, 2] {
+        // One row more than threads, so that every view of two rows meets its neighbours.
+        let base = Tensor::from([[0_i64; 300]; THREADS + 1]);
+        let added: Vec<AtomicI64> = (0..=THREADS).map(|_| AtomicI64::new(0)).collect();
+        together(|number| {
+            let mut view = rows(&base, number, height);
+            for round in 0..ROUNDS {
+                let is_added = if round % 8 == 0 {
+                    eventually(|| add_one(&mut view));
+                    true
+                } else {
+                    // Another view of the same rows each time.
+                    unless_in_use(add_one(&mut aten::t(&rows(&base, number, height)).unwrap())).is_some()
+                };
+                if is_added {
+                    added[number..number + height].iter().for_each(|row| _ = row.fetch_add(1, Relaxed));
+                }
+                if let Some(row) = unless_in_use(aten::clone(&rows(&base, THREADS - number, 1), None)) {
+                    let row = row.to_vec::<i64>().unwrap();
+                    assert!(row.iter().all(|x| *x == row[0]), "half of a write was seen");
+                }
+            }
+        });
+        let expected: Vec<i64> = added.into_iter().flat_map(|row| [row.into_inner(); 300]).collect();
+        assert_eq!(base.to_vec::<i64>().unwrap(), expected);
+    }
+}
+
+thread_local! {
+    /// How many kernels this thread is inside of.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Calls kernels and nothing else.
+fn kernel<T>(call: impl FnOnce() -> Result<T>) -> T {
+    DEPTH.set(DEPTH.get() + 1);
+    let result = call();
+    DEPTH.set(DEPTH.get() - 1);
+    result.unwrap()
+}
+
+/// A user's job: it must not begin while its thread is inside of a kernel.
+fn job(value: i64, shared: &Tensor) -> i64 {
+    assert_eq!(DEPTH.get(), 0, "a job runs under the guards of a kernel");
+    let mut own = kernel(|| aten::mul_scalar(shared, Scalar::Int(value)));
+    kernel(|| add_one(&mut own));
+    let (left, right) = rayon::join(
+        || {
+            assert_eq!(DEPTH.get(), 0, "a job runs under the guards of a kernel");
+            kernel(|| aten::sum(&own, None)).to_vec::<i64>().unwrap()[0]
+        },
+        || {
+            assert_eq!(DEPTH.get(), 0, "a job runs under the guards of a kernel");
+            let square = aten::view(&rows(&own, 0, 96 * 96), &[96, 96]).unwrap();
+            let square = kernel(|| aten::to_dtype(&square, dispatch_runtime::DType::F32, false, false, None));
+            kernel(|| aten::mm(&square, &square)).to_vec::<f32>().unwrap()[0]
+        },
+    );
+    // Nobody else has it, so nobody can be at it.
+    kernel(|| aten::neg_(&mut own));
+    let expected = f64::from(i32::try_from(value + 1).unwrap());
+    assert!((f64::from(right) - 96.0 * expected * expected).abs() < 1e-3 * f64::from(right));
+    left
+}
+
+#[test]
+fn a_users_rayon_jobs_never_run_under_the_guards_of_a_kernel() {
+    set_num_threads(num_threads().max(3));
+    let shared = Tensor::from(vec![1_i64; MANY]);
+    let jobs = rayon::ThreadPoolBuilder::new().num_threads(THREADS).build().unwrap();
+    let sums: Vec<i64> = jobs.install(|| (0..30_i64).into_par_iter().map(|value| job(value, &shared)).collect());
+    assert_eq!(sums, (0..30).map(|value| (value + 1) * MANY_SIZE).collect::<Vec<_>>());
+    jobs.scope(|scope| {
+        for value in 0..10 {
+            let shared = &shared;
+            scope.spawn(move |scope| {
+                assert_eq!(job(value, shared), (value + 1) * MANY_SIZE);
+                scope.spawn(move |_| assert_eq!(job(value, shared), (value + 1) * MANY_SIZE));
+            });
+        }
+    });
+}
+
+#[test]
+fn the_number_of_threads_may_change_while_kernels_run() {
+    let before = num_threads();
+    let is_over = AtomicBool::new(false);
+    let ones = Tensor::from(vec![1_i64; MANY]);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for threads in (1..7).cycle().take_while(|_| !is_over.load(Relaxed)) {
+                set_num_threads(threads);
+                thread::yield_now();
+            }
+        });
+        together(|_| {
+            let mut own = Tensor::from(vec![0_i64; MANY]);
+            for round in 1..=index(ROUNDS / 8) {
+                aten::add_(&mut own, &ones, Scalar::Int(1)).unwrap();
+                assert_eq!(aten::sum(&own, None).unwrap().to_vec::<i64>().unwrap(), [round * MANY_SIZE]);
+            }
+        });
+        is_over.store(true, Relaxed);
+    });
+    set_num_threads(before);
+}
+
+#[test]
+fn tensors_wander_between_threads_and_outlive_the_one_that_made_them() {
+    let (senders, receivers): (Vec<_>, Vec<_>) = (0..THREADS).map(|_| mpsc::channel::<(Tensor, i64)>()).unzip();
+    let threads: Vec<_> = receivers
+        .into_iter()
+        .enumerate()
+        .map(|(number, receiver)| {
+            let next = senders[(number + 1) % THREADS].clone();
+            thread::spawn(move || {
+                // Small ones come from what the thread keeps, large ones from the shelf that all share.
+                for (round, size) in [1, 7, 100, 3000, 40_000].into_iter().cycle().take(ROUNDS).enumerate() {
+                    let value = index(round * THREADS + number);
+                    let tensor = Tensor::from(vec![value; size]);
+                    let sent = if round % 2 == 0 { tensor } else { rows(&tensor, size / 2, size - size / 2) };
+                    next.send((sent, value)).unwrap();
+                    let (mut got, value) = receiver.recv().unwrap();
+                    add_one(&mut got).unwrap();
+                    assert!(got.read::<i64>().unwrap().iter().all(|x| *x == value + 1));
+                }
+                Tensor::from(vec![index(number); 50])
+            })
+        })
+        .collect();
+    drop(senders);
+    for (number, thread) in threads.into_iter().enumerate() {
+        let mut left = thread.join().unwrap();
+        add_one(&mut left).unwrap();
+        assert_eq!(left.to_vec::<i64>().unwrap(), vec![index(number) + 1; 50]);
+    }
+}
+
+#[test]
+fn a_mask_is_the_same_when_it_is_counted_and_when_it_is_read() {
+    let mask = Tensor::from(vec![true; MANY]);
+    let elements = Tensor::from((0..MANY_SIZE).collect::<Vec<_>>());
+    let (is_over, found) = (AtomicBool::new(false), AtomicI64::new(0));
+    // All of the mask is true, or none of it.
+    let see = |picked: Result<Tensor>| {
+        let Ok(picked) = picked else { return };
+        let picked = picked.to_vec::<i64>().unwrap();
+        assert!(picked.is_empty() || picked == *elements.read::<i64>().unwrap(), "half of a write was seen");
+        found.fetch_add(1, Relaxed);
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut own = mask.clone();
+            for value in 0..ROUNDS / 8 {
+                eventually(|| aten::fill__scalar(&mut own, Scalar::Bool(value % 2 == 1)));
+                thread::yield_now();
+            }
+            is_over.store(true, Relaxed);
+        });
+        while !is_over.load(Relaxed) {
+            see(aten::masked_select(&elements, &mask));
+            see(aten::index(&elements, &[Some(mask.clone())]));
+            see(aten::nonzero(&mask).and_then(|places| aten::reshape(&places, &[-1])));
+            thread::yield_now();
+        }
+    });
+    see(aten::masked_select(&elements, &mask));
+    assert!(found.into_inner() >= 1);
+}

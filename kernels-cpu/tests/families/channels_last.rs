@@ -1,0 +1,73 @@
+//! Images whose channels are innermost come out as they came, with the same elements, and as the Meta kernel says.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use aten::prelude::*;
+use dispatch_runtime::MemoryFormat::{self, ChannelsLast, ChannelsLast3d, Contiguous};
+use dispatch_runtime::prelude::*;
+
+/// Numbers that look like no others.
+fn numbers(sizes: &[i64]) -> Tensor {
+    let count = u32::try_from(sizes.iter().product::<i64>()).unwrap();
+    Tensor::from_vec((0..count).map(|i| (1.7 * f64::from(i)).sin()).collect::<Vec<f64>>(), sizes).unwrap()
+}
+
+type Call<'a> = &'a dyn Fn(&Tensor) -> Result<Tensor>;
+
+/// Calls `f` with `like` in both orders, and compares.
+fn assert_keeps(expected: MemoryFormat, like: &Tensor, f: impl Fn(&Tensor) -> Tensor) {
+    let format = if like.sizes().len() == 4 { ChannelsLast } else { ChannelsLast3d };
+    let innermost = aten::contiguous(like, format).unwrap();
+    assert_eq!(innermost.geometry().format(), format);
+    let (plain, kept) = (f(like), f(&innermost));
+    assert_eq!(kept.geometry().format(), expected);
+    assert_eq!(kept.to_vec::<f64>().unwrap(), plain.to_vec::<f64>().unwrap());
+    let on_meta = f(&innermost.to(Device::META).unwrap());
+    assert_eq!((on_meta.sizes(), on_meta.strides()), (kept.sizes(), kept.strides()));
+}
+
+#[test]
+fn images_keep_their_channels_innermost() {
+    let image = numbers(&[2, 3, 6, 5]);
+    let weight = |x: &Tensor| numbers(&[4, 3, 3, 3]).to(x.device()).unwrap();
+    let cases: [(&str, Call<'_>); 9] = [
+        ("conv2d", &|x| aten::conv2d(x, &weight(x), None, &[1], &[1], &[1], 1)),
+        ("max_pool2d", &|x| x.max_pool2d(&[2], &[], &[0], &[1], false)),
+        ("avg_pool2d", &|x| x.avg_pool2d(&[2], &[], &[0], false, true, None)),
+        ("_adaptive_avg_pool2d", &|x| aten::_adaptive_avg_pool2d(x, &[2, 3])),
+        ("upsample_nearest2d", &|x| x.upsample_nearest2d(&[7, 8], None, None)),
+        ("upsample_bicubic2d", &|x| x.upsample_bicubic2d(&[7, 8], false, None, None)),
+        ("reflection_pad2d", &|x| x.reflection_pad2d(&[1, 2, 1, 2])),
+        ("constant_pad_nd", &|x| x.constant_pad_nd(&[1, 2, 1, 2], 3)),
+        ("cat", &|x| aten::cat(&[x.clone(), x.clone()], 1)),
+    ];
+    for (name, f) in cases {
+        assert_keeps(ChannelsLast, &image, |x| f(x).unwrap_or_else(|error| panic!("{name}: {error}")));
+    }
+}
+
+#[test]
+fn indices_of_maxima_lie_as_the_maxima_do() {
+    let found = aten::contiguous(&numbers(&[2, 3, 6, 5]), ChannelsLast).unwrap();
+    let (maxima, indices) = found.max_pool2d_with_indices(&[2], &[], &[0], &[1], false).unwrap();
+    assert_eq!(indices.strides(), maxima.strides());
+    let back = aten::max_pool2d_with_indices_backward(&maxima, &found, &[2], &[], &[0], &[1], false, &indices).unwrap();
+    assert_eq!(back.geometry().format(), ChannelsLast);
+}
+
+#[test]
+fn a_convolution_takes_the_format_of_either_operand() {
+    let (image, weight) = (numbers(&[2, 3, 6, 5]), numbers(&[4, 3, 3, 3]));
+    let innermost = aten::contiguous(&weight, ChannelsLast).unwrap();
+    let convolved = |weight: &Tensor| aten::conv2d(&image, weight, None, &[1], &[0], &[1], 1).unwrap();
+    let (kept, plain) = (convolved(&innermost), convolved(&weight));
+    assert_eq!(kept.geometry().format(), ChannelsLast);
+    assert_eq!(kept.to_vec::<f64>().unwrap(), plain.to_vec::<f64>().unwrap());
+}
+
+#[test]
+fn films_keep_their_format_but_in_averages() {
+    let film = numbers(&[2, 3, 4, 6, 5]);
+    assert_keeps(ChannelsLast3d, &film, |x| x.max_pool3d(&[2], &[], &[0], &[1], false).unwrap());
+    assert_keeps(Contiguous, &film, |x| x.avg_pool3d(&[2], &[], &[0], false, true, None).unwrap());
+}

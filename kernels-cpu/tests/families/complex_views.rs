@@ -1,0 +1,56 @@
+//! Complex numbers and their parts share memory.
+
+use aten::prelude::*;
+use dispatch_runtime::prelude::*;
+
+fn pairs() -> Tensor {
+    Tensor::from([[1.0, 2.0], [3.0, -4.0], [5.0, 0.0]])
+}
+
+#[test]
+fn pairs_and_complex_numbers_are_views_of_each_other() {
+    let pairs = pairs();
+    let z = pairs.view_as_complex().unwrap();
+    assert_eq!((z.dtype(), z.sizes(), z.strides()), (DType::C128, &[3_i64][..], &[1_i64][..]));
+    let back = z.slice(0, Some(1), None, 1).unwrap().view_as_real().unwrap();
+    assert_eq!(back.to_vec::<f64>().unwrap(), [3.0, -4.0, 5.0, 0.0]);
+    aten::fill__scalar(&mut back.select_int(-1, 1).unwrap(), 7.into()).unwrap();
+    assert_eq!(pairs.to_vec::<f64>().unwrap(), [1.0, 2.0, 3.0, 7.0, 5.0, 7.0]);
+}
+
+#[test]
+fn what_is_not_pairs_side_by_side_is_refused() {
+    let whole = Tensor::arange(0..8, DType::F64).unwrap();
+    for pairs in [
+        // Not two, not side by side, an odd place, odd steps, and no float at all.
+        whole.view(&[2, 4]).unwrap(),
+        whole.view(&[2, 4]).unwrap().t().unwrap(),
+        whole.as_strided(&[3, 2], &[2, 1], Some(1)).unwrap(),
+        whole.as_strided(&[2, 2], &[3, 1], None).unwrap(),
+        Tensor::from([[1_i64, 2]]),
+        Tensor::from(1.0),
+    ] {
+        let error = pairs.view_as_complex().unwrap_err().to_string();
+        assert!(error.contains("`self`"), "{error}");
+    }
+    assert!(whole.view_as_real().unwrap_err().to_string().contains("complex"));
+}
+
+#[test]
+fn parts_are_views_and_conjugates_are_not() {
+    let z = pairs().view_as_complex().unwrap();
+    let conjugate = z.conj().unwrap();
+    assert_eq!(conjugate.imag().unwrap().to_vec::<f64>().unwrap(), [-2.0, 4.0, 0.0]);
+    assert!(z.real().unwrap().storage().same(z.storage()) && !conjugate.storage().same(z.storage()));
+    let mut z = z;
+    z.conj_physical_().unwrap();
+    assert_eq!(z.imag().unwrap().to_vec::<f64>().unwrap(), [-2.0, 4.0, 0.0]);
+}
+
+#[test]
+fn a_real_tensor_is_its_own_real_part_and_conjugate() {
+    let x = pairs();
+    assert!(x.real().unwrap().same(&x) && x.conj().unwrap().same(&x));
+    assert_eq!(x.conj_physical().unwrap().to_vec::<f64>().unwrap(), x.to_vec::<f64>().unwrap());
+    assert!(x.imag().is_err());
+}

@@ -1,0 +1,6 @@
+//! Calls at the limits of numbers, sizes and memory.
+
+use kernels_cpu as _;
+
+mod boundary_values;
+mod sizes;

@@ -1,0 +1,54 @@
+//! Borders that continue what is inside.
+
+use aten::{Border, Bordered};
+use dispatch_runtime::prelude::*;
+
+use engine::data_movement::{Axis, Step, copy, copy_along};
+use kernels_cpu_indexing::combine::{ready, summed};
+
+/// The walk through a tensor with borders: each of its places, and the place inside that it shows.
+fn walk(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inner: &[i64]) -> Vec<Axis> {
+    let first = inside.len() - padding.len() / 2;
+    let axis = |dim: usize| {
+        let to = Step::Stride(outer[dim]);
+        if dim < first {
+            return Axis { size: inside[dim], to, from: Step::Stride(inner[dim]) };
+        }
+        let pair = 2 * (inside.len() - 1 - dim);
+        let mut places = border.shown(inside[dim], padding[pair], padding[pair + 1]);
+        places.iter_mut().for_each(|place| *place *= inner[dim]);
+        Axis { size: i64::try_from(places.len()).unwrap_or(0), to, from: Step::Table(places) }
+    };
+    (0..inside.len()).map(axis).collect()
+}
+
+#[op_impl(aten::reflection_pad1d, CPU)]
+#[op_impl(aten::reflection_pad2d, CPU)]
+#[op_impl(aten::reflection_pad3d, CPU)]
+#[op_impl(aten::replication_pad1d, CPU)]
+#[op_impl(aten::replication_pad2d, CPU)]
+#[op_impl(aten::replication_pad3d, CPU)]
+fn padded(plan: &Bordered, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
+    // A walk has a place for each position of a dimension, of which there may be any number.
+    if out.geometry().count() == 0 {
+        return Ok(());
+    }
+    let axes = walk(this.sizes(), padding, plan.border, out.strides(), this.strides());
+    copy_along(out, this, &axes)
+}
+
+#[op_impl(aten::reflection_pad1d_backward, CPU)]
+#[op_impl(aten::reflection_pad2d_backward, CPU)]
+#[op_impl(aten::reflection_pad3d_backward, CPU)]
+#[op_impl(aten::replication_pad1d_backward, CPU)]
+#[op_impl(aten::replication_pad2d_backward, CPU)]
+#[op_impl(aten::replication_pad3d_backward, CPU)]
+fn backward(plan: &Bordered, out: &mut Tensor, grad_output: &Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
+    let (grad, zero) = (ready(grad_output)?, Tensor::number(0.into()));
+    if grad.geometry().count() == 0 {
+        return copy(out, &zero);
+    }
+    let mut axes = walk(this.sizes(), padding, plan.border, grad.strides(), out.strides());
+    axes.iter_mut().for_each(|axis| std::mem::swap(&mut axis.to, &mut axis.from));
+    summed(out, &zero, &grad, &axes)
+}

@@ -1,0 +1,94 @@
+//! Elements repeated, flipped and rolled.
+
+use aten::Roll;
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{BadArgument, Geometry, Spec};
+
+use engine::allocation::{reserve, usized};
+use engine::data_movement::{Axis, Step, copy_along, packed};
+
+#[op_impl(aten::repeat, CPU)]
+fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Result<()> {
+    let mut axes = Vec::new();
+    for (dim, &times) in repeats.iter().enumerate() {
+        let stride = out.strides()[dim];
+        let (size, from) = match dim.checked_sub(*plan) {
+            Some(own) => (this.sizes()[own], this.strides()[own]),
+            None => (1, 0),
+        };
+        axes.push(Axis::strided(times, stride.saturating_mul(size), 0));
+        axes.push(Axis::strided(size, stride, from));
+    }
+    copy_along(out, this, &axes)
+}
+
+#[op_impl(aten::flip, CPU)]
+fn flip(plan: &Vec<bool>, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let from = |dim: usize, size: i64, stride: i64| {
+        if plan[dim] { table(size, |at| (size - 1 - at) * stride) } else { Ok(Step::Stride(stride)) }
+    };
+    moved(out, this, from)
+}
+
+#[op_impl(aten::roll, CPU)]
+fn roll(plan: &Roll, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    match plan {
+        Roll::Dims(by) => rolled(out, this, by),
+        Roll::Flat(by) => {
+            let row = Geometry::contiguous(&[out.geometry().count()]);
+            let this = packed(this, this.dtype())?.restride(row.clone())?;
+            rolled(&mut out.restride(row.at(out.geometry().offset()))?, &this, &[*by])
+        }
+    }
+}
+
+fn rolled(out: &mut Tensor, this: &Tensor, by: &[i64]) -> Result<()> {
+    moved(out, this, |dim, size, stride| match by[dim] {
+        0 => Ok(Step::Stride(stride)),
+        by => table(size, |at| (if at < by { at + (size - by) } else { at - by }) * stride),
+    })
+}
+
+/// Moves elements to other positions of their dimensions, whose sizes and strides are given.
+fn moved(out: &mut Tensor, this: &Tensor, from: impl Fn(usize, i64, i64) -> Result<Step>) -> Result<()> {
+    if out.geometry().count() == 0 {
+        // There are tables of the other sizes, of which there may be any number.
+        return Ok(());
+    }
+    let axes = (0..this.sizes().len()).map(|dim| {
+        let size = this.sizes()[dim];
+        Ok(Axis { size, to: Step::Stride(out.strides()[dim]), from: from(dim, size, this.strides()[dim])? })
+    });
+    let axes = axes.collect::<Result<Vec<Axis>>>()?;
+    copy_along(out, this, &axes)
+}
+
+/// The places of all positions of a dimension.
+fn table(size: i64, place: impl Fn(i64) -> i64) -> Result<Step> {
+    let mut places = reserve(usized(size))?;
+    places.extend((0..size).map(place));
+    Ok(Step::Table(places))
+}
+
+#[op_impl(aten::repeat_interleave, CPU)]
+fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> Result<Tensor> {
+    let times = packed(repeats, DType::I64)?.to_vec::<i64>()?;
+    if let Some(negative) = times.iter().find(|&&times| times < 0) {
+        return Err(BadArgument::number("repeats", *negative, 0..).into());
+    }
+    let count = times.iter().fold(0, |sum: i64, &times| sum.saturating_add(times));
+    if let Some(wanted) = output_size.filter(|&wanted| wanted != count) {
+        return Err(BadArgument::number("output_size", wanted, count).because("the sum of `repeats` is").into());
+    }
+    let mut out = Spec::contiguous(DType::I64, &[count]).on(repeats.device())?;
+    {
+        let mut out = out.write::<i64>()?;
+        let mut start = 0;
+        for (position, times) in (0..).zip(times) {
+            let end = start + usize::try_from(times).unwrap_or(0);
+            out[start..end].fill(position);
+            start = end;
+        }
+    }
+    if repeats.dtype() == DType::I64 { Ok(out) } else { packed(&out, repeats.dtype()) }
+}
