@@ -14,7 +14,7 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: each side comes with the steps of its own tensor, whose sizes `aten` compared, and a thread goes no further than the sizes
     // in `Task`.
-    static ATTENTION = unsafe { Kernel::new("attention", include_str!("../kernels/attention.cu"), |instances| {
+    static ATTENTION = unsafe { Kernel::new("attention", include_str!("../kernels/attention/attention.cu"), |instances| {
         instances.each("met", &[DType::F32, DType::F64]);
         for width in WIDTHS {
             let dtypes: &[DType] = if width.columns > WIDEST_DOUBLE { &[DType::F32] } else { &[DType::F32, DType::F64] };

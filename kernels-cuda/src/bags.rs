@@ -10,7 +10,7 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: all tensors are packed or made here, of sizes that `aten` compared. Offsets are clamped and indices compared where they
     // are read.
-    static BAGS = unsafe { Kernel::new("bags", include_str!("../kernels/bags.cu"), |instances| {
+    static BAGS = unsafe { Kernel::new("bags", include_str!("../kernels/indexing/embedding_bag.cu"), |instances| {
         instances.all(&["bagged", "weighed"], &[DType::F32, DType::F64]);
         instances.one("bag_of", &[]);
         instances.one("winners", &[]);

@@ -13,7 +13,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: `filled` gives each launch a packed tensor and its count, and what is read beside it is stretched to the same count.
-    static CHANCE = unsafe { Kernel::new("chance", include_str!("../kernels/chance.cu"), |instances| {
+    static CHANCE = unsafe { Kernel::new("chance", include_str!("../kernels/random/distributions.cu"), |instances| {
         for template in ["evenly", "normal", "waits", "ratios"] {
             for dtype in DTYPES.into_iter().filter(|dtype| dtype.is_floating()) {
                 instances.one(template, &[precision(dtype), dtype]);

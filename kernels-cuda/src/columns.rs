@@ -9,7 +9,7 @@ use crate::walk::Divisor;
 
 kernel! {
     // SAFETY: images and columns come with their own steps, and `aten` found the places of the window that are inside.
-    static COLUMNS = unsafe { Kernel::new("columns", include_str!("../kernels/columns.cu"), |instances| {
+    static COLUMNS = unsafe { Kernel::new("columns", include_str!("../kernels/conv/im2col.cu"), |instances| {
         instances.each("unfolded", &[DType::U8, DType::I16, DType::I32, DType::I64]);
         instances.each("folded", &NUMBERS);
     }) };

@@ -19,7 +19,7 @@ const SINGLE: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
 kernel! {
     // SAFETY: `moves` gives each side the sizes and steps of its tensor, the weight is packed, and `parts` has a plane for each portion.
-    static CONVOLUTION = unsafe { Kernel::new("convolution", include_str!("../kernels/convolution.cu"), |instances| {
+    static CONVOLUTION = unsafe { Kernel::new("convolution", include_str!("../kernels/conv/convolution.cu"), |instances| {
         for way in [GATHER, SCATTER] {
             instances.each(way.large_tiles, &SINGLE);
             instances.each(way.small_tiles, &FLOATING);

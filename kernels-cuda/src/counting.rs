@@ -8,7 +8,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, with their counts. A number that is counted is compared with the room for counts.
-    static COUNTING = unsafe { Kernel::new("counting", include_str!("../kernels/counting.cu"), |instances| {
+    static COUNTING = unsafe { Kernel::new("counting", include_str!("../kernels/reduction/bincount.cu"), |instances| {
         for template in ["extent", "counted", "weighed"] {
             instances.one(template, &[]);
         }

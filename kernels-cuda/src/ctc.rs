@@ -9,7 +9,7 @@ use crate::reduce::class;
 kernel! {
     // SAFETY: all tensors are packed or made here. Lengths come from the CPU, where `aten` compared them; labels are compared where they
     // are read.
-    static CTC = unsafe { Kernel::new("ctc", include_str!("../kernels/ctc.cu"), |instances| {
+    static CTC = unsafe { Kernel::new("ctc", include_str!("../kernels/loss/ctc.cu"), |instances| {
         instances.all(&["beginnings", "endings"], &[DType::F32, DType::F64]);
     }) };
 }

@@ -7,7 +7,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, of sizes that `aten` compared.
-    static DISTANCE = unsafe { Kernel::new("distance", include_str!("../kernels/distance.cu"), |instances| {
+    static DISTANCE = unsafe { Kernel::new("distance", include_str!("../kernels/linalg/distance.cu"), |instances| {
         instances.all(&["apart", "pairs_apart", "pulled", "pairs_pulled"], &FLOATING);
     }) };
 }

@@ -9,7 +9,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: flags, orders and places are made here, one for each of `count` rows, and lead only to each other.
-    static DISTINCT = unsafe { Kernel::new("distinct", include_str!("../kernels/distinct.cu"), |instances| {
+    static DISTINCT = unsafe { Kernel::new("distinct", include_str!("../kernels/sort/unique.cu"), |instances| {
         instances.each("differs", &[DType::I32, DType::I64]);
         instances.one("kinds", &[]);
         instances.one("lengths", &[]);

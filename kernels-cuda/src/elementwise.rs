@@ -1,6 +1,6 @@
 //! The elementwise engine: what `elementwise!` makes of a line of C++.
 //!
-//! A call becomes one launch of one of three loops (kernels/elementwise.cuh): over elements that lie side by side, over elements at any
+//! A call becomes one launch of one of three loops (kernels/include/elementwise.cuh): over elements that lie side by side, over elements at any
 //! places, and over elements of any dtypes. Sizes and strides travel in the launch's parameters; a number, or a tensor of the CPU without
 //! dimensions, does so as a number.
 

@@ -8,7 +8,7 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: attention.rs gives each side the steps of its own tensor. A thread goes no further than the sizes in `Task`, and a block
     // shares the bytes that its tiles take.
-    static FLASH = unsafe { Kernel::new("flash", include_str!("../kernels/flash.cu"), |instances| {
+    static FLASH = unsafe { Kernel::new("flash", include_str!("../kernels/attention/flash.cu"), |instances| {
         for width in WIDTHS {
             for name in [width.attend, width.to_queries, width.to_keys] {
                 instances.each(name, &HALVES);

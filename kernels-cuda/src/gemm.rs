@@ -16,7 +16,7 @@ const SINGLE: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 kernel! {
     // SAFETY: each operand comes with the steps of its own tensor through items, rows and columns, and `parts` has a matrix for each
     // portion.
-    static GEMM = unsafe { Kernel::new("gemm", include_str!("../kernels/gemm.cu"), |instances| {
+    static GEMM = unsafe { Kernel::new("gemm", include_str!("../kernels/engine/gemm.cu"), |instances| {
         instances.each("product_128", &SINGLE);
         instances.all(&["product_64", "gather", "row_by_row", "column_by_column"], &NUMBERS);
     }) };

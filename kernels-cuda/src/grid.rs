@@ -11,7 +11,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: each side comes with its own sizes and steps, `aten` compared them, and taps outside of an image are not read.
-    static GRID = unsafe { Kernel::new("grid", include_str!("../kernels/grid.cu"), |instances| {
+    static GRID = unsafe { Kernel::new("grid", include_str!("../kernels/resize/grid_sample.cu"), |instances| {
         instances.all(&["sampled", "to_grid", "to_images"], &FLOATING);
     }) };
 }

@@ -10,7 +10,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, with their counts, and `starts` has one for each of `size` rows.
-    static INDEX = unsafe { Kernel::new("index", include_str!("../kernels/index.cu"), |instances| {
+    static INDEX = unsafe { Kernel::new("index", include_str!("../kernels/indexing/index.cu"), |instances| {
         instances.one("largest", &[]);
         instances.one("one_hot", &[]);
         instances.all(&["checked", "repeated"], &[DType::I32, DType::I64]);

@@ -1,4 +1,4 @@
-//! Lines of elements side by side, and how many threads share one (kernels/line.cuh).
+//! Lines of elements side by side, and how many threads share one (kernels/norm/lines.cuh).
 
 use crate::prelude::*;
 

@@ -13,7 +13,7 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: flags are packed and starts made here. What is picked goes no further than there is room, however flags change after they
     // were counted.
-    static MASK = unsafe { Kernel::new("mask", include_str!("../kernels/mask.cu"), |instances| {
+    static MASK = unsafe { Kernel::new("mask", include_str!("../kernels/indexing/mask.cu"), |instances| {
         instances.one("counted", &[]);
         instances.one("positions", &[]);
         instances.all(&["selected", "replaced"], WORDS);

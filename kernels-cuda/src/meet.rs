@@ -8,7 +8,7 @@ use crate::walk::Steps;
 
 kernel! {
     // SAFETY: keys and places are made here, one for each of `count` rows. A row goes nowhere unless its key is less than `limit`.
-    static MEET = unsafe { Kernel::new("meet", include_str!("../kernels/meet.cu"), |instances| {
+    static MEET = unsafe { Kernel::new("meet", include_str!("../kernels/indexing/index_add.cu"), |instances| {
         instances.all(&["tiles", "joints"], &[DType::F32, DType::F64, DType::I32, DType::I64]);
         instances.each("rarity", &[DType::F32, DType::F64]);
     }) };

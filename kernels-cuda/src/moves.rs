@@ -8,7 +8,7 @@ use crate::walk::{Divisor, Steps, steps};
 
 kernel! {
     // SAFETY: the launches here and in join.rs give both sides the steps of their tensors through the sizes of the walk.
-    pub(crate) static MOVES = unsafe { Kernel::new("moves", include_str!("../kernels/moves.cu"), |instances| {
+    pub(crate) static MOVES = unsafe { Kernel::new("moves", include_str!("../kernels/engine/data_movement.cu"), |instances| {
         instances.all(&["moved", "triangle", "joined", "turned"], WORDS);
     }) };
 }

@@ -17,7 +17,7 @@ use crate::walk::Divisor;
 kernel! {
     // SAFETY: the launches here and in its modules give packed tensors, as many lines as statistics, and parameters of as many as
     // channels.
-    static NORMALIZATION = unsafe { Kernel::new("normalization", include_str!("../kernels/normalization.cu"), |instances| {
+    static NORMALIZATION = unsafe { Kernel::new("normalization", include_str!("../kernels/norm/normalization.cu"), |instances| {
         for (of, parameters) in PAIRS {
             for template in ["lines", "lines_backward"] {
                 instances.one(template, &[of, parameters]);

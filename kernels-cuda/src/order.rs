@@ -11,7 +11,7 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: elements are packed, `Given` has their count, and results have room for `most` of each line. What is found is compared
     // with the room, however elements change meanwhile.
-    static ORDER = unsafe { Kernel::new("order", include_str!("../kernels/order.cu"), |instances| {
+    static ORDER = unsafe { Kernel::new("order", include_str!("../kernels/engine/sort_select.cu"), |instances| {
         instances.all(&["sort_short", "foremost", "nth_of", "ranked", "digits", "by_digit", "most_frequent"], &[DType::I32, DType::I64]);
         instances.one("taken", &[]);
     }) };

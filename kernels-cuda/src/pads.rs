@@ -9,7 +9,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: both sides come with their own sizes and steps, and `aten` compared them with the padding.
-    static PADS = unsafe { Kernel::new("pads", include_str!("../kernels/pads.cu"), |instances| {
+    static PADS = unsafe { Kernel::new("pads", include_str!("../kernels/views/pad.cu"), |instances| {
         instances.each("bordered", &[DType::U8, DType::I16, DType::I32, DType::I64]);
         instances.each("unbordered", &NUMBERS);
     }) };

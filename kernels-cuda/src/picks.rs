@@ -13,7 +13,7 @@ use crate::walk::{Part, Steps, steps};
 
 kernel! {
     // SAFETY: each side and list comes with its steps through the sizes of the walk. Positions are compared where they are read.
-    static PICKS = unsafe { Kernel::new("picks", include_str!("../kernels/picks.cu"), |instances| {
+    static PICKS = unsafe { Kernel::new("picks", include_str!("../kernels/engine/gather.cu"), |instances| {
         instances.all(&["gathered", "put"], WORDS);
         instances.one("places", &[]);
         instances.all(&["reduced", "shared_among"], COMPUTED);

@@ -12,7 +12,7 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: each side comes with its own sizes and steps, and `aten` compared them. Places that come from elements are compared where
     // they are read.
-    static POOLING = unsafe { Kernel::new("pooling", include_str!("../kernels/pooling.cu"), |instances| {
+    static POOLING = unsafe { Kernel::new("pooling", include_str!("../kernels/pooling/pooling.cu"), |instances| {
         instances.all(&["largest", "to_largest", "average", "to_all"], &NUMBERS);
         instances.all(&["largest_at_random", "to_elsewhere"], &FLOATING);
     }) };

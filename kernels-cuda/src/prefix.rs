@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: counts lie side by side, `count` of them, and `starts` has one for each tile.
-    static PREFIX = unsafe { Kernel::new("prefix", include_str!("../kernels/prefix.cu"), |instances| {
+    static PREFIX = unsafe { Kernel::new("prefix", include_str!("../kernels/engine/prefix_sum.cu"), |instances| {
         instances.all(&["sums", "prefix"], &[DType::I32, DType::I64]);
     }) };
 }

@@ -1,6 +1,6 @@
 //! The reduction engine.
 //!
-//! An operator brings a [`Fold`]: how elements are gathered, in a few expressions of C++. The engine finds how they lie (kernels/reduce.cuh)
+//! An operator brings a [`Fold`]: how elements are gathered, in a few expressions of C++. The engine finds how they lie (kernels/include/reduce.cuh)
 //! and launches one of three loops: along lines of elements side by side, over columns whose neighbours are, or over elements at any
 //! places. Where results are too few for the device, each is made of parts, which a second launch joins in order, so that the
 //! same call gives the same bits.

@@ -8,7 +8,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, with their counts. Places that come from a sorter are compared where they are read.
-    static SEARCH = unsafe { Kernel::new("search", include_str!("../kernels/search.cu"), |instances| {
+    static SEARCH = unsafe { Kernel::new("search", include_str!("../kernels/indexing/search.cu"), |instances| {
         instances.all(&["placed", "among"], &[DType::F32, DType::F64, DType::I64]);
     }) };
 }

@@ -11,7 +11,7 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: all tensors are packed or made here, of sizes that `aten` compared. Where a segment begins and ends is compared where it
     // is read.
-    static SEGMENTS = unsafe { Kernel::new("segments", include_str!("../kernels/segments.cu"), |instances| {
+    static SEGMENTS = unsafe { Kernel::new("segments", include_str!("../kernels/indexing/segment_reduce.cu"), |instances| {
         instances.all(&["reduced", "spread"], &[DType::F32, DType::F64]);
     }) };
 }

@@ -6,7 +6,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: each launch writes `count` elements of a tensor made for it, which has as many.
-    static SEQUENCE = unsafe { Kernel::new("sequence", include_str!("../kernels/sequence.cu"), |instances| {
+    static SEQUENCE = unsafe { Kernel::new("sequence", include_str!("../kernels/factories/sequence.cu"), |instances| {
         instances.all(&["counted", "measured", "spaced"], &DTYPES);
     }) };
 }

@@ -6,7 +6,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, and have the elements that `Across` or `Lines` was made from.
-    static SOFTMAX = unsafe { Kernel::new("softmax", include_str!("../kernels/softmax.cu"), |instances| {
+    static SOFTMAX = unsafe { Kernel::new("softmax", include_str!("../kernels/norm/softmax.cu"), |instances| {
         for (narrow, wide) in PAIRS {
             for (forward, backward) in [("lines", "lines_backward"), ("columns", "columns_backward")] {
                 instances.one(forward, &[narrow, wide]);

@@ -10,7 +10,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: both sides come with their own sizes and steps, and taps outside of an image are clamped into it.
-    static UPSAMPLE = unsafe { Kernel::new("upsample", include_str!("../kernels/upsample.cu"), |instances| {
+    static UPSAMPLE = unsafe { Kernel::new("upsample", include_str!("../kernels/resize/upsample.cu"), |instances| {
         instances.each("nearest", &[DType::U8, DType::I16, DType::I32, DType::I64]);
         instances.all(&["linear", "cubic", "smooth", "from_nearest", "from_linear", "from_cubic", "from_smooth"], &FLOATING);
     }) };

@@ -9,7 +9,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: weights are packed, sums have a place for each of them and for each piece, and a search ends inside its row.
-    static DRAWS = unsafe { Kernel::new("draws", include_str!("../../kernels/draws.cu"), |instances| {
+    static DRAWS = unsafe { Kernel::new("draws", include_str!("../../kernels/random/multinomial.cu"), |instances| {
         for template in ["within_pieces", "before_pieces", "again", "once", "weighed"] {
             instances.one(template, &[]);
         }

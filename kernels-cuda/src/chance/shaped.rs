@@ -7,7 +7,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: `filled` gives each launch a packed tensor and its count, and what is read beside it is stretched to the same count.
-    static SHAPED = unsafe { Kernel::new("shaped", include_str!("../../kernels/shaped.cu"), |instances| {
+    static SHAPED = unsafe { Kernel::new("shaped", include_str!("../../kernels/random/tensor_parameters.cu"), |instances| {
         instances.all(&["poissons", "binomials", "gammas"], &FLOATING);
     }) };
 }

@@ -9,7 +9,7 @@ use crate::reduce::class;
 kernel! {
     // SAFETY: the launches here and in margin.rs give packed tensors of sizes that `aten` compared. A class is compared where it is
     // read.
-    pub(super) static LOSS = unsafe { Kernel::new("loss", include_str!("../../kernels/loss.cu"), |instances| {
+    pub(super) static LOSS = unsafe { Kernel::new("loss", include_str!("../../kernels/loss/class_losses.cu"), |instances| {
         instances.all(&["picked", "together", "picked_backward", "margin", "margin_backward"], &FLOATING);
     }) };
 }

@@ -1,5 +1,5 @@
 // Runs of the same row.
-#include "rank.cuh"
+#include "sort_key.cuh"
 
 // Whether each row, in an order if there is one, differs from the one before. What is not a number differs from everything.
 template <class T>

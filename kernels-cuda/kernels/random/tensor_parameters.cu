@@ -1,5 +1,5 @@
 // Random numbers, each of a distribution that numbers of its own shape.
-#include "chance.cuh"
+#include "philox.cuh"
 
 // As many random words as it takes: all words of one block begin a stream of an element's own. What tries again does so at most `TRIES`
 // times, which fail together so seldom that nobody will see it.

@@ -1,5 +1,5 @@
 // Positions drawn by their weights.
-#include "chance.cuh"
+#include "philox.cuh"
 
 // Rows of weights. Those of a row are added up in pieces, and then the pieces are, so that neither takes long.
 struct Rows {

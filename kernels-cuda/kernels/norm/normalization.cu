@@ -1,6 +1,6 @@
 // Normalisation of lines, or of channels, and its gradients.
 #include "folds.cuh"
-#include "line.cuh"
+#include "lines.cuh"
 
 // Numbers of any dtype, so many bytes from each other; or none.
 struct Vector {

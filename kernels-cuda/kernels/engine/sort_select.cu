@@ -1,6 +1,6 @@
-// Elements in order. Ranks (rank.cuh) are sorted with the places that they are from, equals by their places.
-#include "prefix.cuh"
-#include "rank.cuh"
+// Elements in order. Ranks (sort_key.cuh) are sorted with the places that they are from, equals by their places.
+#include "prefix_sum.cuh"
+#include "sort_key.cuh"
 
 // Sorts pairs in shared memory, two for each thread, in groups of `width`, a power of two.
 template <class K> __device__ __forceinline__ void sort_groups(K *keys, u32 *places, u32 width) {

@@ -1,5 +1,5 @@
 // A device's counts become the sums of those before them. A block takes TILE of them.
-#include "prefix.cuh"
+#include "prefix_sum.cuh"
 
 static const u32 EACH = 8, TILE = 256 * EACH;
 

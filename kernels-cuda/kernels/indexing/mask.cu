@@ -1,5 +1,5 @@
 // Which elements a mask picks. A block looks at TILE bytes; those before it are counted ahead.
-#include "prefix.cuh"
+#include "prefix_sum.cuh"
 
 static const u32 EACH = 16, TILE = 256 * EACH;
 

@@ -1,5 +1,5 @@
 // Random numbers of one distribution.
-#include "chance.cuh"
+#include "philox.cuh"
 
 // Where the next replay counts from.
 template <class T> __global__ void __launch_bounds__(1) begin(T *origin, u64 seed, u64 first) {

@@ -1,4 +1,4 @@
-#include "curve.cuh"
+#include "cubic.cuh"
 #include "images.cuh"
 #include "rounded.cuh"
 

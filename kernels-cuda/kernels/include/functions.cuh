@@ -1,6 +1,6 @@
 // Functions of numbers that C++ does not have, or has otherwise.
 #pragma once
-#include "follows.cuh"
+#include "implicit_gradient.cuh"
 #include "polynomials.cuh"
 
 #define FUNCTION template <class C> __device__ __forceinline__

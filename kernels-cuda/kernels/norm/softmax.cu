@@ -1,6 +1,6 @@
 // Softmax, its logarithm, and their gradients.
 #include "folds.cuh"
-#include "line.cuh"
+#include "lines.cuh"
 
 // The same for rows of neighbours that lines go across: `length` rows of `inner` elements, `outer` times.
 struct Across {

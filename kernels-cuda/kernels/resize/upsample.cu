@@ -1,4 +1,4 @@
-#include "curve.cuh"
+#include "cubic.cuh"
 #include "images.cuh"
 
 enum { NEAREST, EXACT, LINEAR, CUBIC, SMOOTH_LINEAR, SMOOTH_CUBIC };

@@ -1,0 +1,13 @@
+//! Operators that compute each element by itself.
+
+mod activation;
+mod activation_backward;
+mod arithmetic;
+mod comparison;
+mod conditional;
+mod division;
+mod logic;
+mod min_max;
+mod rounding;
+mod special;
+mod unary;

@@ -1,0 +1,4 @@
+//! Operators that make tensors.
+
+mod constant;
+mod sequence;

@@ -1,0 +1,10 @@
+//! Elements that are read or written at given positions.
+
+mod embedding_bag;
+mod index;
+mod index_add;
+mod mask;
+mod scatter;
+mod scatter_target;
+mod search;
+mod segment_reduce;

@@ -1,0 +1,4 @@
+//! Random numbers.
+
+mod multinomial;
+mod tensor_parameters;

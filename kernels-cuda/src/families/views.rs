@@ -1,0 +1,4 @@
+//! Copies, joins, and elements in other places.
+
+mod join;
+mod pad;
