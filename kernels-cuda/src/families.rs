@@ -2,7 +2,7 @@
 
 mod attention;
 mod conv;
-mod elementwise;
+pub(crate) mod elementwise;
 mod factories;
 mod indexing;
 mod linalg;

@@ -9,15 +9,15 @@ use std::sync::{Arc, Mutex};
 
 use dispatch_runtime::{DType, Device, Error, Generator, Result, Spec, Storage, Tensor};
 
-use crate::chance;
+use crate::device::gpu::Gpu;
+use crate::device::machine::{Queue, Recording};
+use crate::device::memory::{CudaBuffer, Made};
+use crate::device::stream::Stream;
+use crate::device::stream_uses::Access;
+use crate::engine::random_stream;
 use crate::error::CudaError;
-use crate::gpu::Gpu;
 use crate::launch::Launch;
 use crate::lock::locked;
-use crate::machine::{Queue, Recording};
-use crate::memory::{CudaBuffer, Made};
-use crate::stream::Stream;
-use crate::users::Access;
 
 /// The device's work of a closure, and what the closure returned.
 ///
@@ -234,7 +234,7 @@ impl<T> Graph<T> {
         self.enter(&made, queue)?;
         self.used.iter().filter(|used| used.is_written).for_each(|used| used.storage.bump_version());
         for Draws { generator, blocks, origin } in &self.draws {
-            chance::begin(Launch { gpu: self.gpu, queue }, generator, *blocks, origin)?;
+            random_stream::begin(Launch { gpu: self.gpu, queue }, generator, *blocks, origin)?;
         }
         self.gpu.machine.replay(self.recording, queue)?;
         // Who entered meanwhile did not see the replay.

@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use dispatch_runtime::{DType, Result};
 
+use crate::compile::source::{Instances, Source, instance};
+use crate::device::gpu::Gpu;
+use crate::device::machine::{Entry, Module};
 use crate::error::CudaError;
-use crate::gpu::Gpu;
 use crate::lock::locked;
-use crate::machine::{Entry, Module};
-use crate::source::{Instances, Source, instance};
 
 /// A text of CUDA C++ with templates, and which instances of them there can be. The macro [`kernel!`](crate::kernel!) declares one.
 ///

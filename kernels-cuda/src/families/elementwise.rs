@@ -5,7 +5,7 @@ mod activation_backward;
 mod arithmetic;
 mod comparison;
 mod conditional;
-mod division;
+pub(crate) mod division;
 mod logic;
 mod min_max;
 mod rounding;
