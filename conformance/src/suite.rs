@@ -336,7 +336,7 @@ impl Recorded {
         let core = core_operators()?.unwrap_or_default().into_iter().map(|(name, _)| name);
         let names = core.chain(unrecorded::others().map(str::to_owned));
         let others = names.filter(|name| !calls.iter().any(|call| call.operator == *name)).collect();
-        let made = if suite.makes(Check::Numeric) { gradients::made::calls()? } else { Vec::new() };
+        let made = if suite.makes(Check::Numeric) { gradients::made_calls::calls()? } else { Vec::new() };
         let numbers = suite.makes(Check::Numbers).then(Numbers::recorded).transpose()?;
         Ok(Self { calls, others, made, numbers })
     }

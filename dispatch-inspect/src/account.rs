@@ -3,7 +3,7 @@
 use dispatch_runtime::{Explanation, Operator};
 use serde::Serialize;
 
-use crate::{Cell, Failure, Guards, Kernel, Served, table, words};
+use crate::{Cell, Failure, Guards, Kernel, Served, call_arguments, table};
 
 /// The account of one call, and the way down from where it first arrives.
 ///
@@ -87,7 +87,7 @@ impl Account {
     /// # Ok::<(), dispatch_inspect::Failure>(())
     /// ```
     pub fn under(guards: &Guards, operator: &'static Operator, arguments: &[String]) -> Result<Self, Failure> {
-        let (carried, marks) = words::arguments(operator, arguments)?;
+        let (carried, marks) = call_arguments::arguments(operator, arguments)?;
         let entered = guards.enter();
         let mut explanation = operator.explain_keys(&carried, marks)?;
         drop(entered);

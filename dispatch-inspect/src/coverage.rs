@@ -4,7 +4,7 @@ use dispatch_runtime::keys::{Autocast, Autograd};
 use dispatch_runtime::{Device, Key, KeySet, Operator, Provenance, TableCell};
 use serde::Serialize;
 
-use crate::{Served, detail};
+use crate::{Served, cell_detail};
 
 /// Operators down, keys across.
 ///
@@ -72,7 +72,11 @@ impl Coverage {
         let row = |(&operator, table): (&&'static Operator, &Vec<TableCell>)| Row {
             operator: operator.to_string(),
             cells: wanted.iter().filter_map(|&at| table.get(at)).map(Served::of).collect(),
-            words: wanted.iter().filter_map(|&at| table.get(at)).map(|cell| detail::word(operator, cell)).collect(),
+            words: wanted
+                .iter()
+                .filter_map(|&at| table.get(at))
+                .map(|cell| cell_detail::word(operator, cell))
+                .collect(),
         };
         Self {
             keys: wanted.iter().map(|&at| all[at].to_string()).collect(),

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use dispatch_runtime::Operator;
 
-use crate::detail::FINER;
-use crate::prose::{self, Line};
+use crate::cell_detail::FINER;
+use crate::doc_comment::{self, Line};
 use crate::{Coverage, Served, Sheet};
 
 /// A page for each namespace, by the name of its file, the pages `by-name.md` (every operator by name) and `by-key.md` (operators by keys),
@@ -93,7 +93,7 @@ fn write_section(page: &mut String, sheet: &Sheet) -> std::fmt::Result {
     let name = sheet.operator.split_once("::").map_or(sheet.operator.as_str(), |(_, name)| name);
     writeln!(page, "\n## `{name}`\n\n```\n{}\n```\n", sheet.schema)?;
     if !sheet.docs.is_empty() {
-        for line in prose::lines(sheet.docs) {
+        for line in doc_comment::lines(sheet.docs) {
             match line {
                 // What follows a heading of the author's own would look like a section of the page.
                 Line::Heading(_, title) => writeln!(page, "**{}**", without_links(title))?,

@@ -29,20 +29,20 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod call_arguments;
 mod cell;
+mod cell_detail;
 mod command;
 mod coverage;
-mod detail;
+mod doc_comment;
 mod docs;
 mod failure;
-mod find;
+mod find_operator;
 mod guards;
 mod page;
-mod prose;
 mod sheet;
 mod text;
 mod what_if;
-mod words;
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
@@ -53,7 +53,7 @@ pub use command::{Found, run};
 pub use coverage::{Coverage, Row};
 pub use docs::pages;
 pub use failure::Failure;
-pub use find::{find, matching};
+pub use find_operator::{find, matching};
 pub use guards::Guards;
 pub use page::page;
 pub use sheet::{Derivative, Sheet};

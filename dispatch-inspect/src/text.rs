@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use dispatch_runtime::Operator;
 
-use crate::{Account, Cell, Change, Coverage, Served, Sheet, WhatIf, prose};
+use crate::{Account, Cell, Change, Coverage, Served, Sheet, WhatIf, doc_comment};
 
 /// Whether text is coloured.
 ///
@@ -99,7 +99,7 @@ impl Sheet {
     #[must_use]
     pub fn text(&self, style: Style) -> String {
         let mut text = format!("{}\n", style.bold(&self.schema));
-        for line in prose::lines(self.docs) {
+        for line in doc_comment::lines(self.docs) {
             _ = writeln!(text, "{}", format!("  {}", line.text()).trim_end());
         }
         _ = writeln!(text, "\n  defined     {}", self.place);

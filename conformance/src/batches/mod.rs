@@ -5,7 +5,7 @@
 
 mod batch;
 mod gradients;
-mod mapped;
+mod mapped_call;
 mod random;
 mod slices;
 
@@ -24,8 +24,8 @@ use crate::meta::depends_on_data;
 use crate::verdict::{Failure, Stop, Verdict};
 
 use batch::{Dims, batch, slice};
-use mapped::cause;
-pub(crate) use mapped::{filled, mapped};
+use mapped_call::cause;
+pub(crate) use mapped_call::{filled, mapped};
 pub(crate) use random::check as random;
 use slices::{Slices, count};
 

@@ -8,21 +8,21 @@
 //!
 //! Numbers are small and whole, so every dtype holds them, and sums of them are exact.
 
-mod counts;
 mod coverage;
-mod extremes;
-mod folds;
+mod gather;
+mod histogram;
 mod input;
-mod moments;
-mod normalized;
-mod orders;
-mod places;
-mod scans;
-mod segments;
-mod softmaxes;
+mod min_max;
+mod norm;
+mod pooling;
+mod reduction;
+mod scan;
+mod scatter;
+mod segment_reduce;
+mod softmax;
+mod sort;
 mod trial;
-mod windows;
-mod writes;
+mod variance;
 
 use dispatch_runtime::{DType, Device, Operator, Value};
 
@@ -52,18 +52,18 @@ struct Family {
 
 /// Families whose inputs lie in lines.
 const OF_LINES: [Family; 8] = [
-    folds::FAMILY,
-    moments::FAMILY,
-    extremes::FAMILY,
-    scans::FAMILY,
-    softmaxes::FAMILY,
-    orders::FAMILY,
-    places::FAMILY,
-    writes::FAMILY,
+    reduction::FAMILY,
+    variance::FAMILY,
+    min_max::FAMILY,
+    scan::FAMILY,
+    softmax::FAMILY,
+    sort::FAMILY,
+    gather::FAMILY,
+    scatter::FAMILY,
 ];
 
 /// Families whose inputs have sizes of their own.
-const OTHERS: [Family; 4] = [counts::FAMILY, windows::FAMILY, segments::FAMILY, normalized::FAMILY];
+const OTHERS: [Family; 4] = [histogram::FAMILY, pooling::FAMILY, segment_reduce::FAMILY, norm::FAMILY];
 
 /// Whether there is a trial of this operator.
 fn is_covered(name: &str) -> bool {

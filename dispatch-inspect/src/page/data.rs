@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::intern::Interned;
 use crate::guards::NAMED;
-use crate::{Coverage, Kernel, Place, Served, Sheet, prose, words};
+use crate::{Coverage, Kernel, Place, Served, Sheet, call_arguments, doc_comment};
 
 /// Aliases in the order in which a cell asks for them.
 const ALIASES: [Key; 7] = [
@@ -167,7 +167,7 @@ impl Data {
     fn entry(&mut self, operator: &'static Operator, table: &[TableCell]) -> Entry {
         let sheet = Sheet::of(operator);
         let row: Vec<usize> = table.iter().map(|cell| self.cell(cell)).collect();
-        let able = words::able(operator).unwrap_or_default();
+        let able = call_arguments::able(operator).unwrap_or_default();
         Entry {
             place: self.place(sheet.place),
             kernels: sheet.kernels.iter().map(|kernel| self.kernel(kernel)).collect(),
@@ -175,7 +175,7 @@ impl Data {
             arguments: able.into_iter().map(|argument| self.argument(argument)).collect(),
             row: self.rows.place(row),
             schema: sheet.schema,
-            docs: prose::shown(sheet.docs),
+            docs: doc_comment::shown(sheet.docs),
             remarks: sheet.remarks.iter().map(|(about, remark)| self.remark(about, remark)).collect(),
             form_of: sheet.form_of,
             shape: sheet.shape,
@@ -211,8 +211,8 @@ impl Data {
         (self.strings.place(of), file, line)
     }
 
-    fn argument(&mut self, argument: words::Able) -> (usize, u8) {
-        let words::Able { name, is_tensor, is_device, may_be_absent } = argument;
+    fn argument(&mut self, argument: call_arguments::Able) -> (usize, u8) {
+        let call_arguments::Able { name, is_tensor, is_device, may_be_absent } = argument;
         (self.strings.place(name), u8::from(is_tensor) | u8::from(is_device) << 1 | u8::from(may_be_absent) << 2)
     }
 
@@ -256,10 +256,10 @@ fn device(device: Device, used: &[String]) -> Words {
     Words {
         word: device.to_string(),
         used: used.contains(&backend.to_string()),
-        tensor: (own | words::above(backend, false)).into(),
-        inference: (own | words::above(backend, true)).into(),
+        tensor: (own | call_arguments::above(backend, false)).into(),
+        inference: (own | call_arguments::above(backend, true)).into(),
         device: own.into(),
-        marks: words::mark_of(backend).map(marks).unwrap_or_default(),
+        marks: call_arguments::mark_of(backend).map(marks).unwrap_or_default(),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use dispatch_runtime::Operator;
 
-use super::folds::merged_by;
 use super::input::{Kind, varied};
+use super::reduction::merged_by;
 use super::trial::{Expected, Given, Named, Trial, fixed};
 use super::{Family, Layouts};
 use crate::verdict::Stop;

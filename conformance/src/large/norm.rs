@@ -2,9 +2,9 @@
 
 use dispatch_runtime::{DType, Operator, Scalar, Value};
 
-use super::folds::merged_by;
+use super::gather::usized;
 use super::input::{Kind, sparse};
-use super::places::usized;
+use super::reduction::merged_by;
 use super::trial::{Expected, Named, Trial, fixed};
 use super::{Family, Layouts};
 use crate::array::Array;

@@ -2,9 +2,9 @@
 
 use dispatch_runtime::{DType, Geometry, Operator, Scalar};
 
-use super::folds::merged_by;
+use super::gather::{number, position, usized};
 use super::input::{Kind, varied};
-use super::places::{number, position, usized};
+use super::reduction::merged_by;
 use super::trial::{Expected, Given, Named, Trial, fixed, positions, small};
 use super::{Family, Layouts};
 use crate::array::Array;

@@ -2,9 +2,9 @@
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
-use super::folds::merged_by;
+use super::gather::{numbers, scattered, usized};
 use super::input::{Kind, varied};
-use super::places::{numbers, scattered, usized};
+use super::reduction::merged_by;
 use super::trial::{Expected, Named, Trial, fixed, positions};
 use super::{Family, Layouts};
 use crate::array::Array;

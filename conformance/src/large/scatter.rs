@@ -2,8 +2,8 @@
 
 use dispatch_runtime::{DType, Operator, Scalar};
 
+use super::gather::{numbers, scattered, usized};
 use super::input::{Kind, Lines, varied};
-use super::places::{numbers, scattered, usized};
 use super::trial::{Expected, Given, Named, Trial, fixed, positions};
 use super::{Family, Layouts};
 use crate::array::Array;
