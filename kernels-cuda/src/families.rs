@@ -2,7 +2,7 @@
 
 mod attention;
 mod conv;
-pub(crate) mod elementwise;
+mod elementwise;
 mod factories;
 mod indexing;
 mod linalg;

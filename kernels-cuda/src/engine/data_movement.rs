@@ -7,9 +7,9 @@ use crate::engine::walk::{Divisor, Steps, steps};
 use crate::prelude::*;
 
 kernel! {
-    // SAFETY: the launches here and in join.rs give both sides the steps of their tensors through the sizes of the walk.
-    pub(crate) static MOVES = unsafe { Kernel::new("moves", include_str!("../../kernels/engine/data_movement.cu"), |instances| {
-        instances.all(&["moved", "triangle", "joined", "turned"], WORDS);
+    // SAFETY: each launch gives both sides the steps of their tensors through the sizes of the walk.
+    static MOVES = unsafe { Kernel::new("moves", include_str!("../../kernels/engine/data_movement.cu"), |instances| {
+        instances.all(&["moved", "joined", "turned"], WORDS);
     }) };
 }
 

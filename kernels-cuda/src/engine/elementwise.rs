@@ -4,6 +4,7 @@
 //! places, and over elements of any dtypes. Sizes and strides travel in the launch's parameters; a number, or a tensor of the CPU without
 //! dimensions, does so as a number.
 
+mod divisor;
 #[macro_use]
 mod macros;
 
@@ -16,7 +17,6 @@ use crate::device::machine::Grid;
 use crate::engine::number::{encoded, is_single, narrowed, unsupported};
 use crate::engine::walk::Steps;
 use crate::error::CudaError;
-use crate::families::elementwise::division;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Parameter, Place, Writing};
 
@@ -195,7 +195,7 @@ impl Rule {
             if let Mark::Divisor(k) = *mark
                 && !class.is_floating()
             {
-                division::check(inputs[k], computed)?;
+                divisor::check(inputs[k], computed)?;
             }
         }
         let launch = Launch::on(out)?;

@@ -1,15 +1,13 @@
-//! Copies between tensors and devices, and what fills a tensor.
+//! Copies between tensors and devices, with conversion.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use std::ptr::NonNull;
 
-use dispatch_runtime::{
-    AccessError, DType, Device, Geometry, Held, MemoryFormat, Pointwise, Result, Scalar, Spec, Storage, Tensor, op_impl,
-};
+use dispatch_runtime::{AccessError, DType, Device, Geometry, Held, MemoryFormat, Result, Spec, Storage, Tensor};
 
 use crate::device::pinned_memory;
 use crate::engine::data_movement::turned;
-use crate::engine::elementwise::{DTYPES, Loops, check_written, is_common, transferred};
+use crate::engine::elementwise::{DTYPES, Loops, is_common, transferred};
 use crate::engine::number::is_single;
 use crate::engine::walk::element_size;
 use crate::graph;
@@ -49,35 +47,6 @@ struct Operator {
 };
 crate::known!(COPY.kernel);
 
-#[op_impl(aten::copy_, CUDA)]
-fn copy_(_plan: &(), this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
-    if this.device().key() == Device::CPU.key() {
-        return download(this, src, non_blocking);
-    }
-    let _writing = check_written(&["src"], "self", this, &[src])?;
-    transfer(this, src, non_blocking)
-}
-
-#[op_impl(aten::fill_scalar, CUDA, in_place, strided, converts)]
-fn fill_scalar(_plan: &Pointwise, out: &mut Tensor, value: Scalar) -> Result<()> {
-    write(out, &Tensor::number(value))
-}
-
-#[op_impl(aten::fill, CUDA, in_place, strided, converts)]
-fn fill(_plan: &Pointwise, out: &mut Tensor, value: &Tensor) -> Result<()> {
-    write(out, value)
-}
-
-#[op_impl(aten::zero, CUDA, in_place, strided, converts)]
-fn zero(_plan: &Pointwise, out: &mut Tensor) -> Result<()> {
-    write(out, &Tensor::number(0.into()))
-}
-
-#[op_impl(aten::alias_copy, CUDA)]
-fn alias_copy(this: &Tensor) -> Result<Tensor> {
-    copied(this, this.dtype())
-}
-
 /// Writes elements from any device into a tensor of a GPU's.
 pub(crate) fn write(to: &mut Tensor, from: &Tensor) -> Result<()> {
     transfer(to, from, false)
@@ -91,7 +60,8 @@ fn converted(to: &mut Tensor, from: &Tensor) -> Result<()> {
     transferred(&COPY, to, from)
 }
 
-fn transfer(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
+/// Writes elements from any device into a tensor of a GPU's, perhaps without waiting for memory that a device reaches.
+pub(crate) fn transfer(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     if to.geometry().count() == 0 {
         return Ok(());
     }
@@ -184,7 +154,7 @@ fn upload(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
 }
 
 /// To the CPU.
-fn download(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
+pub(crate) fn download(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     let from = packed(from, to.dtype())?;
     let (launch, same_sizes) = (Launch::on(&from)?, to.geometry().same_sizes(from.geometry()));
     let place = launch.place(&from)?;
@@ -224,12 +194,4 @@ fn bytes(tensor: &Tensor) -> Result<Tensor> {
     let (count, offset) = (tensor.geometry().count() * size, tensor.geometry().offset() * size);
     let storage: Storage = tensor.storage().clone();
     Ok(Tensor::new(storage, DType::U8, Geometry::contiguous(&[count]).at(if count == 0 { 0 } else { offset }))?)
-}
-
-/// The only element of a tensor, once the device has it.
-#[op_impl(aten::_local_scalar_dense, CUDA)]
-fn local_scalar_dense(this: &Tensor) -> Result<Scalar> {
-    let mut host = Spec::contiguous(this.dtype(), this.sizes()).on(Device::CPU)?;
-    download(&mut host, this, false)?;
-    aten::_local_scalar_dense(&host)
 }

@@ -47,12 +47,3 @@ fn linspace(_plan: &(), out: &mut Tensor, start: Scalar, end: Scalar) -> Result<
 fn logspace(_plan: &(), out: &mut Tensor, start: Scalar, end: Scalar, base: f64) -> Result<()> {
     spaced(out, start, end, Some(base))
 }
-
-#[op_impl(aten::eye_m, CUDA)]
-fn eye_m(_plan: &(), out: &mut Tensor, n: i64, m: i64) -> Result<()> {
-    write(out, &Tensor::number(0.into()))?;
-    if let Some(diagonal) = Geometry::strided(&[n.min(m)], &[m.saturating_add(1)], 0) {
-        write(&mut out.restride(diagonal)?, &Tensor::number(1.into()))?;
-    }
-    Ok(())
-}

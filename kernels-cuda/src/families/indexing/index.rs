@@ -1,21 +1,14 @@
-//! Elements picked by their positions.
-#![expect(unsafe_code, reason = "kernels are native code")]
+//! Elements read, written and added at positions.
 
-use aten::Indexed;
+use aten::{Indexed, Reduce};
 
+use super::index_add::{Meeting, Rows};
+use super::scatter::elements;
+use super::scatter_target::Way;
 use crate::engine::data_movement::Side;
-use crate::engine::gather::{List, Lists, gathered};
-use crate::engine::prefix_sum::known;
+use crate::engine::gather::{List, Lists, Source, gathered};
+use crate::engine::number::is_single;
 use crate::prelude::*;
-
-kernel! {
-    // SAFETY: all tensors are packed or made here, with their counts, and `starts` has one for each of `size` rows.
-    static INDEX = unsafe { Kernel::new("index", include_str!("../../../kernels/indexing/index.cu"), |instances| {
-        instances.one("largest", &[]);
-        instances.one("one_hot", &[]);
-        instances.all(&["checked", "repeated"], &[DType::I32, DType::I64]);
-    }) };
-}
 
 /// A tensor through `rank` dimensions, of which it does not step along one.
 pub(crate) fn beside(launch: Launch, tensor: &Tensor, rank: usize, except: Option<usize>) -> Result<Side> {
@@ -87,46 +80,66 @@ fn index(plan: &Indexed, out: &mut Tensor, this: &Tensor) -> Result<()> {
     gathered(launch, this.dtype(), sizes, &Side::of(launch, out, sizes)?, &from, lists)
 }
 
-#[op_impl(aten::one_hot, CUDA)]
-fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
-    let classes = packed(this, DType::I64)?;
-    let launch = Launch::on(&classes)?;
-    let all = classes.geometry().count();
-    let count = if num_classes == -1 {
-        let mut largest = Spec::contiguous(DType::I64, &[1]).on(this.device())?;
-        write(&mut largest, &Tensor::number(0.into()))?;
-        launch.cover(&INDEX, "largest", &[], all, (all, &classes, &largest))?;
-        known(launch, &largest)?.saturating_add(1)
+#[op_impl(aten::index_put, CUDA)]
+fn index_put(plan: &Indexed, out: &mut Tensor, this: &Tensor, values: &Tensor, accumulate: bool) -> Result<()> {
+    let (launch, sizes, site) = (Launch::on(this)?, &plan.sizes, site!("aten::index_put", "indices"));
+    if accumulate {
+        write(out, this)?;
+        let (to, lists) = through(plan, launch, out, site)?;
+        return accumulated(launch, out, plan, &to, lists, values);
+    }
+    let source = if is_single(values) {
+        Source::Number(values.to_scalar()?)
     } else {
-        num_classes
+        Source::Elements(Side::of(launch, values, sizes)?)
     };
-    let mut sizes = Dims::from_slice(this.sizes());
-    sizes.push(count);
-    let out = Spec::contiguous(DType::I64, &sizes).on(this.device())?;
-    let spots = out.geometry().count();
-    let (site, fault) = (site!("aten::one_hot", "self"), launch.faults());
-    launch.cover(&INDEX, "one_hot", &[], spots, (spots, &out, &classes, count, site, fault))?;
-    Ok(out)
+    let lists = |launch, tensor: &Tensor| through(plan, launch, tensor, site);
+    Way { launch, sizes, lists: &lists }.put(out, this, &source)
 }
 
-#[op_impl(aten::repeat_interleave, CUDA)]
-fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> Result<Tensor> {
-    let (dtype, count) = (repeats.dtype(), repeats.geometry().count());
-    if !matches!(dtype, DType::I32 | DType::I64) {
-        let converted = |from: &Tensor, dtype| aten::to_dtype(from, dtype, false, false, None);
-        return converted(&aten::repeat_interleave(&converted(repeats, DType::I64)?, output_size)?, dtype);
-    }
-    let repeats = packed(repeats, dtype)?;
-    let launch = Launch::on(&repeats)?;
-    let starts = Spec::contiguous(DType::I64, &[count]).on(repeats.device())?;
-    let site = site!("aten::repeat_interleave", "repeats");
-    let arguments = (count, &repeats, &starts, site, launch.faults());
-    launch.cover(&INDEX, "checked", &[dtype], count, arguments)?;
-    let total = known(launch, &crate::engine::prefix_sum::prefixed(launch, &starts)?)?;
-    if let Some(wanted) = output_size.filter(|wanted| *wanted != total) {
-        return Err(BadArgument::number("output_size", wanted, total).because("the sum of `repeats` is").into());
-    }
-    let out = Spec::contiguous(dtype, &[total]).on(repeats.device())?;
-    launch.cover(&INDEX, "repeated", &[dtype], total, (total, &out, count, &starts))?;
-    Ok(out)
+/// Adds what every position has, in order where positions are the same.
+fn accumulated(
+    launch: Launch,
+    out: &Tensor,
+    indexed: &Indexed,
+    to: &Side,
+    lists: Lists,
+    values: &Tensor,
+) -> Result<()> {
+    let Indexed { sizes, index_sizes, at, .. } = indexed;
+    let among = |dim: &usize| (*at..at + index_sizes.len()).contains(dim);
+    let positions: Dims = (0..sizes.len()).map(|dim| if among(&dim) { sizes[dim] } else { 1 }).collect();
+    let element = element_size(out);
+    // Places are counted in bytes, and all are inside of the tensor's own.
+    let bytes = out.geometry().count().saturating_mul(element);
+    let meeting = Meeting::new(&lists.places(launch, &positions, bytes)?, bytes, -1)?;
+    let mut all = Spec::contiguous(out.dtype(), sizes).on(out.device())?;
+    write(&mut all, values)?;
+    let rest = |steps: &[i64]| (0..sizes.len()).filter(|dim| !among(dim)).map(|dim| steps[dim]).collect::<Dims>();
+    let strides: Dims = all.strides().iter().map(|stride| stride * element).collect();
+    let width: i64 = sizes[at + index_sizes.len()..].iter().product();
+    let from = Rows { at: launch.place(&all)?, step: width * element, steps: rest(&strides) };
+    meeting.add(out.dtype(), &rest(sizes), &Rows { at: to.at, step: 1, steps: rest(&to.steps) }, &from, None, None)
+}
+
+#[op_impl(aten::put, CUDA)]
+fn put_flat(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
+    let source = packed(source, source.dtype())?;
+    let source = source.restride(Geometry::contiguous(index.sizes()).at(source.geometry().offset()))?;
+    let (sizes, site) = (index.sizes(), site!("aten::put", "index"));
+    let lists = |launch: Launch, tensor: &Tensor| {
+        let list = List::of(index, sizes, (tensor.geometry().count(), element_size(tensor)));
+        let to = Side { at: launch.place(tensor)?, steps: Dims::from_elem(0, sizes.len()) };
+        Ok((to, Lists::one(list, true, site)))
+    };
+    let way = Way::of(this, sizes, &lists)?;
+    let from = elements(&source, index)?;
+    // Positions count elements side by side.
+    computed_contiguous(out, this.dtype(), |row| {
+        if accumulate {
+            way.combine(row, this, &from, source.dtype(), Reduce::Sum, true)
+        } else {
+            way.put(row, this, &from)
+        }
+    })
 }

@@ -1,8 +1,16 @@
-//! Rows that go to the same place, added in their order: however many threads there are, sums are the same.
+//! Rows written, added or reduced into rows of a tensor. Rows that go to the same place are added in their order, so sums are the same for
+//! any number of threads.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::engine::gather::{List, Lists, computed_in};
+use aten::{AddAt, Reduce, ReduceAt};
+
+use super::index::{beside, extent};
+use super::scatter::elements;
+use super::scatter_target::Way;
+use crate::engine::data_movement::Side;
+use crate::engine::gather::{List, Lists, Source, computed_in};
 use crate::engine::sort_select::Ranks;
+use crate::engine::transfer::copied;
 use crate::engine::walk::Steps;
 use crate::prelude::*;
 
@@ -124,16 +132,50 @@ impl Meeting {
     }
 }
 
-#[op_impl(aten::embedding_dense_backward, CUDA)]
-fn embedding_dense_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
-    write(out, &Tensor::number(0.into()))?;
-    let (dtype, launch) = (grad_output.dtype(), Launch::on(out)?);
-    let rows = packed(grad_output, dtype)?;
-    let list = List::of(indices, indices.sizes(), (num_weights, 1));
-    let lists = Lists::one(list, false, site!("aten::embedding_dense_backward", "indices"));
-    let keys = lists.places(launch, indices.sizes(), num_weights)?;
-    let meeting = Meeting::new(&keys, num_weights, padding_idx)?;
-    let shares = scale_grad_by_freq.then(|| meeting.shared(None, computed_in(dtype))).transpose()?;
-    let width = grad_output.sizes().last().copied().unwrap_or(0);
-    meeting.add(dtype, &[width], &Rows::of(launch, out)?, &Rows::of(launch, &rows)?, None, shares.as_ref())
+/// Says where in a tensor of so many dimensions the rows are that a list names.
+fn listed(
+    index: &Tensor,
+    rank: usize,
+    at: usize,
+    (wraps, site): (bool, Site),
+) -> impl Fn(Launch, &Tensor) -> Result<(Side, Lists)> {
+    move |launch, tensor| {
+        let list = List::along(index, rank, at, extent(tensor, at));
+        Ok((beside(launch, tensor, rank, Some(at))?, Lists::one(list, wraps, site)))
+    }
+}
+
+#[op_impl(aten::index_copy, CUDA)]
+fn index_copy(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
+    let lists = listed(index, source.sizes().len(), *plan, (false, site!("aten::index_copy", "index")));
+    Way::of(this, source.sizes(), &lists)?.put(out, this, &elements(source, source)?)
+}
+
+#[op_impl(aten::index_add, CUDA)]
+fn index_add(plan: &AddAt, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
+    let scaled = if plan.alpha == Scalar::Int(1) {
+        source.clone()
+    } else {
+        aten::mul(&copied(source, computed_in(source.dtype()))?, &Tensor::number(plan.alpha))?
+    };
+    let from = elements(&scaled, &scaled)?;
+    let lists = listed(index, source.sizes().len(), plan.dim, (false, site!("aten::index_add", "index")));
+    Way::of(this, source.sizes(), &lists)?.combine(out, this, &from, scaled.dtype(), Reduce::Sum, true)
+}
+
+#[op_impl(aten::index_reduce, CUDA)]
+fn index_reduce(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
+    let from = elements(source, source)?;
+    let lists = listed(index, source.sizes().len(), plan.dim, (false, site!("aten::index_reduce", "index")));
+    Way::of(this, source.sizes(), &lists)?.combine(out, this, &from, source.dtype(), plan.reduce, include_self)
+}
+
+#[op_impl(aten::index_fill_int_scalar, CUDA)]
+fn index_fill(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
+    let mut sizes = Dims::from_slice(this.sizes());
+    if let Some(size) = sizes.get_mut(*plan) {
+        *size = index.geometry().count();
+    }
+    let lists = listed(index, sizes.len(), *plan, (true, site!("aten::index_fill", "index")));
+    Way::of(this, &sizes, &lists)?.put(out, this, &Source::Number(value))
 }

@@ -1,7 +1,6 @@
-//! How often numbers occur, and the entries of triangles counted.
+//! How often numbers occur.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::engine::elementwise::DTYPES;
 use crate::engine::gather::computed_in;
 use crate::engine::transfer::copied;
 use crate::prelude::*;
@@ -13,7 +12,6 @@ kernel! {
             instances.one(template, &[]);
         }
         instances.each("parts", &[DType::F32, DType::F64]);
-        instances.each("triangle", &DTYPES);
     }) };
 }
 
@@ -77,31 +75,4 @@ fn range(this: &Tensor, given: [Scalar; 2]) -> Result<[f64; 2]> {
         return Err(BadArgument::value("self", "without a range", "finite").into());
     }
     Ok([min, max])
-}
-
-parameters! {
-    /// `struct Triangle` of the kernels.
-    struct Triangle {
-        first: i64,
-        cols: i64,
-        offset: i64,
-        lower: bool,
-    }
-}
-
-#[op_impl(aten::tril_indices, CUDA)]
-fn tril_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -> Result<()> {
-    let first = offset.saturating_neg().clamp(0, row);
-    triangle(out, row - first, Triangle { first, cols: col, offset, lower: true })
-}
-
-#[op_impl(aten::triu_indices, CUDA)]
-fn triu_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -> Result<()> {
-    let rows = col.saturating_sub(offset).clamp(0, row);
-    triangle(out, rows, Triangle { first: 0, cols: col, offset, lower: false })
-}
-
-fn triangle(out: &Tensor, rows: i64, triangle: Triangle) -> Result<()> {
-    let count = out.geometry().count() / 2;
-    Launch::on(out)?.cover(&COUNTING, "triangle", &[out.dtype()], count, (count, rows, triangle, out))
 }

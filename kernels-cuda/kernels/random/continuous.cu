@@ -1,11 +1,5 @@
-// Random numbers of one distribution.
+// Distributions of real numbers, and the geometric one.
 #include "philox.cuh"
-
-// Where the next replay counts from.
-template <class T> __global__ void __launch_bounds__(1) begin(T *origin, u64 seed, u64 first) {
-    origin[0] = T(seed);
-    origin[1] = T(first);
-}
 
 template <class F, class O> __global__ void __launch_bounds__(256) evenly(O *out, Stream stream, double from, double to, i32 bits) {
     F low = F(from), high = F(to);
@@ -42,38 +36,5 @@ template <class O> __global__ void __launch_bounds__(256) tries(O *out, Stream s
     filled<2>(out, stream, [=](const Words &words, int row, u64) {
         double x = ceil(log(Drawn<double>::open(words, row)) * scale);
         return as<O>(x < 1.0 ? 1.0 : x);
-    });
-}
-
-// A word is below `limit` with the chance that it stands for.
-template <class O> __global__ void __launch_bounds__(256) coins(O *out, Stream stream, u64 limit) {
-    filled<4>(out, stream, [=](const Words &words, int row, u64) { return as<O>(i32(words.of[row] < limit)); });
-}
-
-template <class O> __global__ void __launch_bounds__(256) coins_of(O *out, Stream stream, const double *chances, Fault *fault, u32 site) {
-    filled<4>(out, stream, [=](const Words &words, int row, u64 at) {
-        double chance = chances[at];
-        if (!(chance >= 0 && chance <= 1)) report_number(fault, site, chance, chance < 0 ? 0 : 1);
-        return as<O>(i32(words.of[row] < u64(rint(chance * 4294967296.0))));
-    });
-}
-
-template <class O> __global__ void __launch_bounds__(256) narrow_integers(O *out, Stream stream, i64 first, u64 different) {
-    filled<4>(out, stream, [=](const Words &words, int row, u64) {
-        return as<O>(i64(u64(first) + (u64(words.of[row]) * different >> 32)));
-    });
-}
-
-__device__ __forceinline__ u64 upper_half(u64 a, u64 b) {
-    u64 low = u64(u32(a)) * u32(b), x = (a >> 32) * u32(b), y = u64(u32(a)) * (b >> 32);
-    u64 middle = (low >> 32) + u32(x) + u32(y);
-    return (a >> 32) * (b >> 32) + (x >> 32) + (y >> 32) + (middle >> 32);
-}
-
-// `different` is zero where all numbers of 64 bits are.
-template <class O> __global__ void __launch_bounds__(256) wide_integers(O *out, Stream stream, i64 first, u64 different) {
-    filled<2>(out, stream, [=](const Words &words, int row, u64) {
-        u64 word = u64(words.of[2 * row + 1]) << 32 | words.of[2 * row];
-        return as<O>(i64(u64(first) + (different ? upper_half(word, different) : word)));
     });
 }
