@@ -10,6 +10,5 @@ mod glu;
 mod logic;
 mod min_max;
 mod power;
-mod rounding;
 mod special;
 mod unary;
