@@ -76,10 +76,16 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
         }
     }
     if device.key() == keys::CUDA {
-        narrow.push(Box::new(|suite| suite.without(DType::C64).without(DType::C128)));
+        narrow.push(Box::new(as_cuda));
     }
     let suite = narrow.into_iter().fold(Suite::new(device), |suite, narrow| narrow(suite));
     Ok(Options { device, suite, failures, left_out, missing })
+}
+
+/// What CUDA does not have, and how it may differ. PyTorch resizes bytes on the CPU alone.
+fn as_cuda(suite: Suite) -> Suite {
+    let suite = suite.without(DType::C64).without(DType::C128).device_differences().sampled();
+    suite.without_call("upsample_bilinear2d", DType::U8).without_call("upsample_bicubic2d", DType::U8)
 }
 
 /// `0/2` is the first half.
