@@ -2,18 +2,18 @@
 #![cfg(feature = "emulator")]
 
 mod attention;
-mod bound;
+mod concurrent_writes;
 mod contention;
-mod machine;
-mod many;
-mod offsets;
+mod error_bound;
+mod large_inputs;
+mod memory_errors;
+mod misaligned;
+mod odd_sizes;
 mod pinned;
 mod pooling;
-mod races;
 mod random;
-mod sizes;
 mod special;
-mod strict;
+mod streams;
 mod tensor_cores;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -6,8 +6,8 @@ use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Geometry, MemoryFormat};
 
 use crate::attention::assert_attention;
-use crate::bound::Nudged::All;
-use crate::bound::{assert_close, elements};
+use crate::error_bound::Nudged::All;
+use crate::error_bound::{assert_close, elements};
 use crate::{free_device, to};
 
 /// Small whole numbers, none of them zero, so that sums are exact in any order.
