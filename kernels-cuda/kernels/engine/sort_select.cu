@@ -101,7 +101,7 @@ __device__ __forceinline__ Found<K> select(const Ranks &lines, u64 first, u32 nt
 // The `most` first of each line, a block for each, which has a thread for two at least.
 template <class T>
 __global__ void __launch_bounds__(512)
-    foremost(Ranks lines, u32 width, u32 most, u32 bits, u8 *values, i64 *indices) {
+    first_of_line(Ranks lines, u32 width, u32 most, u32 bits, u8 *values, i64 *indices) {
     typedef typename Rank<T>::type K;
     SHARED_BYTES(bytes);
     __shared__ u32 counts[256], scratch[32], taken;
@@ -277,7 +277,7 @@ __global__ void __launch_bounds__(256)
 }
 
 // The elements at the first `most` places of each line, and the places.
-__global__ void __launch_bounds__(256) taken(Ranks lines, u32 most, const u32 *places, u8 *values, i64 *indices) {
+__global__ void __launch_bounds__(256) take_first(Ranks lines, u32 most, const u32 *places, u8 *values, i64 *indices) {
     u64 to = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (to >= u64(lines.count) * most) return;
     u64 line = to / most;

@@ -82,7 +82,7 @@ template <class C> __global__ void __launch_bounds__(256) tiles(Meeting m, Walk 
 }
 
 // What began in a tile and goes on.
-template <class C> __global__ void __launch_bounds__(256) joints(Meeting m, Walk walk, const C *partial) {
+template <class C> __global__ void __launch_bounds__(256) across_tiles(Meeting m, Walk walk, const C *partial) {
     u64 at = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     i64 tile = i64(at / m.width), first = tile * TILE, end = first + TILE;
     if (end >= m.count) return;
@@ -98,7 +98,7 @@ template <class C> __global__ void __launch_bounds__(256) joints(Meeting m, Walk
 }
 
 // How often a sorted key is there, to the minus first, for the row of each.
-template <class C> __global__ void __launch_bounds__(256) rarity(i64 count, const i64 *keys, const i64 *places, C *shares, bool more) {
+template <class C> __global__ void __launch_bounds__(256) inverse_counts(i64 count, const i64 *keys, const i64 *places, C *shares, bool more) {
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     i64 key = keys[at], bounds[2];

@@ -54,7 +54,7 @@ template <class Before> __device__ __forceinline__ u64 leading(u64 count, Before
 }
 
 // Where in the sum of a row's weights a number falls.
-__global__ void __launch_bounds__(256) again(i64 *out, Stream stream, const double *within, const double *before, u64 samples, Rows rows) {
+__global__ void __launch_bounds__(256) with_replacement(i64 *out, Stream stream, const double *within, const double *before, u64 samples, Rows rows) {
     filled<2>(out, stream, [=](const Words &words, int row, u64 at) {
         u64 line = at / samples, pieces = rows.pieces();
         const double *sums = within + line * rows.width, *starts = before + line * (pieces + 1);
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(256) again(i64 *out, Stream stream, const doub
 }
 
 // How long each position waits, with its weight as the rate. Of those that weigh nothing, none comes before another.
-__global__ void __launch_bounds__(256) once(double *out, Stream stream, const double *weights, Rows rows) {
+__global__ void __launch_bounds__(256) without_replacement(double *out, Stream stream, const double *weights, Rows rows) {
     filled<2>(out, stream, [=](const Words &words, int row, u64 at) {
         double weight = rows.checked(weights[at]), time = -log(Drawn<double>::open(words, row)) / weight;
         return weight > 0 ? smaller(time, largest_finite<double>()) : Bounds<double>::most();

@@ -8,7 +8,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: each launch gives both sides the steps of their tensors through the sizes of the walk.
-    static MOVES = unsafe { Kernel::new("moves", include_str!("../../kernels/engine/data_movement.cu"), |instances| {
+    static DATA_MOVEMENT = unsafe { Kernel::new("data_movement", include_str!("../../kernels/engine/data_movement.cu"), |instances| {
         instances.all(&["moved", "joined", "turned"], WORDS);
     }) };
 }
@@ -44,7 +44,7 @@ pub(crate) fn moved(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, from
     let word = word(steps.widen(dtype.size(), to.at.address() | from.at.address()));
     for (walk, count, offsets) in steps.parts() {
         let arguments = (count, to.at.offset(offsets[0]), from.at.offset(offsets[1]), walk);
-        launch.cover(&MOVES, "moved", &[word], count.into(), arguments)?;
+        launch.cover(&DATA_MOVEMENT, "moved", &[word], count.into(), arguments)?;
     }
     Ok(())
 }
@@ -85,7 +85,7 @@ pub(crate) fn turned(to: &Tensor, from: &Tensor) -> Result<bool> {
     for (walk, items, offsets) in Steps(dims).parts() {
         let grid = Grid { blocks: [tiles, items.min(u16::MAX.into()), 1], ..Grid::new(tiles, 256) };
         let arguments = (items, to.offset(offsets[0]), from.offset(offsets[1]), walk, turned);
-        launch.run(&MOVES, "turned", &[word], grid, arguments)?;
+        launch.run(&DATA_MOVEMENT, "turned", &[word], grid, arguments)?;
     }
     Ok(true)
 }
@@ -177,7 +177,7 @@ pub(crate) fn joined(out: &Tensor, parts: &[&Tensor], dim: usize) -> Result<()> 
         let grid = Grid { blocks: [blocks, u32::try_from(some.len()).unwrap_or(0), 1], ..Grid::new(blocks, 256) };
         let rows = some.first().map_or(0, |(rows, _)| u32::try_from(rows.count).unwrap_or(0));
         let dtype = self::word(usize::try_from(word).unwrap_or(1));
-        launch.run(&MOVES, "joined", &[dtype], grid, (whole.at, whole.pitch / word, rows, parts))?;
+        launch.run(&DATA_MOVEMENT, "joined", &[dtype], grid, (whole.at, whole.pitch / word, rows, parts))?;
     }
     Ok(())
 }

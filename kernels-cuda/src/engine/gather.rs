@@ -13,7 +13,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: each side and list comes with its steps through the sizes of the walk. Positions are compared where they are read.
-    static PICKS = unsafe { Kernel::new("picks", include_str!("../../kernels/engine/gather.cu"), |instances| {
+    static GATHER = unsafe { Kernel::new("gather", include_str!("../../kernels/engine/gather.cu"), |instances| {
         instances.all(&["gathered", "put"], WORDS);
         instances.one("places", &[]);
         instances.all(&["reduced", "shared_among"], COMPUTED);
@@ -134,7 +134,7 @@ impl Lists {
         let (to, given) = (Side::of(launch, &out, sizes)?, lists.given(launch)?);
         for (walk, count, offsets) in lists.steps(sizes, &to.steps, &to.steps).parts() {
             let arguments = (count, to.at.offset(offsets[0]), walk, given.offset(&offsets), otherwise);
-            launch.cover(&PICKS, "places", &[], count.into(), arguments)?;
+            launch.cover(&GATHER, "places", &[], count.into(), arguments)?;
         }
         Ok(out)
     }
@@ -181,7 +181,7 @@ pub(crate) fn gathered(
     lists: Lists,
 ) -> Result<()> {
     lists.walk(launch, dtype.size(), sizes, [to, from], |word, (walk, count, _), [to, from], lists| {
-        launch.cover(&PICKS, "gathered", &[word], count.into(), (count, to, from, walk, lists))
+        launch.cover(&GATHER, "gathered", &[word], count.into(), (count, to, from, walk, lists))
     })
 }
 
@@ -210,7 +210,7 @@ pub(crate) fn put(launch: Launch, dtype: DType, sizes: &[i64], to: &Side, source
         [to, &source.side(sizes.len())],
         |word, (walk, count, _), [to, from], lists| {
             let arguments = (count, to, from, walk, lists, number);
-            launch.cover(&PICKS, "put", &[word], count.into(), arguments)
+            launch.cover(&GATHER, "put", &[word], count.into(), arguments)
         },
     )
 }
@@ -252,12 +252,12 @@ pub(crate) fn combined(
     let from = source.side(sizes.len());
     lists.walk(launch, 16, sizes, [to, &from], |_, (walk, count, _), [to, from], lists| {
         let arguments = (count, to, from, walk, lists, number, dtype as i32, how as i32);
-        launch.cover(&PICKS, "reduced", &[computed], count.into(), arguments)
+        launch.cover(&GATHER, "reduced", &[computed], count.into(), arguments)
     })
 }
 
 /// Divides sums by how many there are, which lie alike.
 pub(crate) fn share(launch: Launch, sums: &Tensor, counts: &Tensor) -> Result<()> {
     let count = sums.geometry().count();
-    launch.cover(&PICKS, "shared_among", &[sums.dtype()], count, (count, sums, counts))
+    launch.cover(&GATHER, "shared_among", &[sums.dtype()], count, (count, sums, counts))
 }

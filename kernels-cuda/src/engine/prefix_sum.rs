@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: counts lie side by side, `count` of them, and `starts` has one for each tile.
-    static PREFIX = unsafe { Kernel::new("prefix", include_str!("../../kernels/engine/prefix_sum.cu"), |instances| {
+    static PREFIX_SUM = unsafe { Kernel::new("prefix_sum", include_str!("../../kernels/engine/prefix_sum.cu"), |instances| {
         instances.all(&["sums", "prefix"], &[DType::I32, DType::I64]);
     }) };
 }
@@ -30,11 +30,11 @@ fn prefix(launch: Launch, counts: &Tensor, total: Option<&Tensor>) -> Result<()>
     let mut starts = None;
     if tiles > 1 {
         let sums = Spec::contiguous(dtype[0], &[tiles.cast_signed()]).on(counts.device())?;
-        launch.run(&PREFIX, "sums", &dtype, grid, (count, counts, &sums))?;
+        launch.run(&PREFIX_SUM, "sums", &dtype, grid, (count, counts, &sums))?;
         prefix(launch, &sums, None)?;
         starts = Some(sums);
     }
-    Ok(launch.run(&PREFIX, "prefix", &dtype, grid, (count, counts, starts.as_ref(), total))?)
+    Ok(launch.run(&PREFIX_SUM, "prefix", &dtype, grid, (count, counts, starts.as_ref(), total))?)
 }
 
 /// A number of the device, once it has it.

@@ -11,9 +11,9 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: elements are packed, `Given` has their count, and results have room for `most` of each line. What is found is compared
     // with the room, however elements change meanwhile.
-    static ORDER = unsafe { Kernel::new("order", include_str!("../../kernels/engine/sort_select.cu"), |instances| {
-        instances.all(&["sort_short", "foremost", "nth_of", "ranked", "digits", "by_digit", "most_frequent"], &[DType::I32, DType::I64]);
-        instances.one("taken", &[]);
+    static SORT_SELECT = unsafe { Kernel::new("sort_select", include_str!("../../kernels/engine/sort_select.cu"), |instances| {
+        instances.all(&["sort_short", "first_of_line", "nth_of", "ranked", "digits", "by_digit", "most_frequent"], &[DType::I32, DType::I64]);
+        instances.one("take_first", &[]);
     }) };
 }
 
@@ -139,7 +139,7 @@ impl Ranks {
         } else if self.size <= SHORT {
             self.sort_short(launch, most, found)
         } else if most <= FEW && !self.is_long_and_few() {
-            self.foremost(launch, most, found)
+            self.first_of_line(launch, most, found)
         } else {
             self.sort_long(launch, most, found)
         }
@@ -157,16 +157,16 @@ impl Ranks {
         let grid = Grid::of(blocks, threads);
         let most = u32::try_from(most).unwrap_or(0);
         let grid = grid.sharing(2 * threads * (self.key_size() + 4));
-        Ok(launch.run(&ORDER, "sort_short", &[self.key()], grid, (given, width, most, values, indices))?)
+        Ok(launch.run(&SORT_SELECT, "sort_short", &[self.key()], grid, (given, width, most, values, indices))?)
     }
 
-    fn foremost(&self, launch: Launch, most: i64, (values, indices): &Found) -> Result<()> {
+    fn first_of_line(&self, launch: Launch, most: i64, (values, indices): &Found) -> Result<()> {
         let (given, width) = (self.given(launch)?, power_of_two(most));
         let threads = (width / 2).max(threads(given.size));
         let grid = Grid::new(given.count, threads).sharing(2 * threads * (self.key_size() + 4));
         let most = u32::try_from(most).unwrap_or(0);
         let arguments = (given, width, most, self.bits, values, indices);
-        Ok(launch.run(&ORDER, "foremost", &[self.key()], grid, arguments)?)
+        Ok(launch.run(&SORT_SELECT, "first_of_line", &[self.key()], grid, arguments)?)
     }
 
     /// Some of the lines.
@@ -192,20 +192,20 @@ impl Ranks {
         let room = |dtype: DType, count: i64| Spec::contiguous(dtype, &[count]).on(self.elements.device());
         let mut keys = [room(key, count)?, room(key, count)?];
         let mut places = [room(DType::I32, count)?, room(DType::I32, count)?];
-        launch.cover(&ORDER, "ranked", &[key], count, (given, &keys[0]))?;
+        launch.cover(&SORT_SELECT, "ranked", &[key], count, (given, &keys[0]))?;
         let grid = Grid::new(tiles * given.count, 256);
         let counts = room(DType::I32, i64::from(tiles) * self.count * 256)?;
         for shift in (0..self.bits).step_by(8) {
-            launch.run(&ORDER, "digits", &[key], grid, (given.size, tiles, &keys[0], shift, &counts))?;
+            launch.run(&SORT_SELECT, "digits", &[key], grid, (given.size, tiles, &keys[0], shift, &counts))?;
             prefixed(launch, &counts)?;
             let from = (&keys[0], (shift != 0).then_some(&places[0]));
             let arguments = (given.size, tiles, from.0, from.1, shift, &counts, &keys[1], &places[1]);
-            launch.run(&ORDER, "by_digit", &[key], grid, arguments)?;
+            launch.run(&SORT_SELECT, "by_digit", &[key], grid, arguments)?;
             keys.swap(0, 1);
             places.swap(0, 1);
         }
         let arguments = (given, u32::try_from(most).unwrap_or(0), &places[0], values, indices);
-        launch.cover(&ORDER, "taken", &[], self.count * most, arguments)
+        launch.cover(&SORT_SELECT, "take_first", &[], self.count * most, arguments)
     }
 
     /// Writes one element of each line.
@@ -217,7 +217,7 @@ impl Ranks {
         };
         let given = self.given(launch)?;
         let arguments = (given, nth, which, self.bits, &found.0, &found.1);
-        Ok(launch.run(&ORDER, "nth_of", &[self.key()], Grid::new(given.count, threads(given.size)), arguments)?)
+        Ok(launch.run(&SORT_SELECT, "nth_of", &[self.key()], Grid::new(given.count, threads(given.size)), arguments)?)
     }
 
     /// Writes the most frequent element of each line.
@@ -227,7 +227,7 @@ impl Ranks {
         let sorted = Self { elements, ..self.clone() };
         let given = sorted.given(launch)?;
         let (grid, arguments) = (Grid::new(given.count, threads(given.size)), (given, &places, &found.0, &found.1));
-        Ok(launch.run(&ORDER, "most_frequent", &[self.key()], grid, arguments)?)
+        Ok(launch.run(&SORT_SELECT, "most_frequent", &[self.key()], grid, arguments)?)
     }
 }
 

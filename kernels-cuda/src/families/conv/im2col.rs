@@ -9,7 +9,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: images and columns come with their own steps, and `aten` found the places of the window that are inside.
-    static COLUMNS = unsafe { Kernel::new("columns", include_str!("../../../kernels/conv/im2col.cu"), |instances| {
+    static IM2COL = unsafe { Kernel::new("im2col", include_str!("../../../kernels/conv/im2col.cu"), |instances| {
         instances.each("unfolded", &[DType::U8, DType::I16, DType::I32, DType::I64]);
         instances.each("folded", &NUMBERS);
     }) };
@@ -44,7 +44,7 @@ fn im2col(plan: &aten::Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let columns = Columns::of(out, plan, this.sizes());
     let arguments = (count, out, this, Images::of(this, 2), columns, Window::of(plan));
-    launch.cover(&COLUMNS, "unfolded", &[moved(this.dtype())], count, arguments)
+    launch.cover(&IM2COL, "unfolded", &[moved(this.dtype())], count, arguments)
 }
 
 #[op_impl(aten::col2im, CUDA)]
@@ -53,5 +53,5 @@ fn col2im(plan: &aten::Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let columns = Columns::of(this, plan, out.sizes());
     let arguments = (count, &*out, this, Images::of(out, 2), columns, Window::of(plan));
-    launch.cover(&COLUMNS, "folded", &[this.dtype()], count, arguments)
+    launch.cover(&IM2COL, "folded", &[this.dtype()], count, arguments)
 }

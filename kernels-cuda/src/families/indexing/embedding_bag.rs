@@ -10,7 +10,7 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: all tensors are packed or made here, of sizes that `aten` compared. Offsets are clamped and indices compared where they
     // are read.
-    static BAGS = unsafe { Kernel::new("bags", include_str!("../../../kernels/indexing/embedding_bag.cu"), |instances| {
+    static EMBEDDING_BAG = unsafe { Kernel::new("embedding_bag", include_str!("../../../kernels/indexing/embedding_bag.cu"), |instances| {
         instances.all(&["bagged", "weighed"], &[DType::F32, DType::F64]);
         instances.one("bag_of", &[]);
         instances.one("winners", &[]);
@@ -70,9 +70,9 @@ fn embedding_bag(plan: &Bagging, [out, of_places, counts, most]: [&mut Tensor; 4
     }
     let (dtype_number, mode) = (dtype as i32, *plan as i32);
     let arguments = (bags, width, &weight, dtype_number, shares.as_ref(), mode, out, counts, most, narrow);
-    launch.cover(&BAGS, "bagged", &[computed_in(dtype)], bags.count * width.max(1), arguments)?;
+    launch.cover(&EMBEDDING_BAG, "bagged", &[computed_in(dtype)], bags.count * width.max(1), arguments)?;
     let (spots, narrow) = (of_places.geometry().count(), of_places.dtype() == DType::I32);
-    launch.cover(&BAGS, "bag_of", &[], spots, (bags, of_places, narrow))
+    launch.cover(&EMBEDDING_BAG, "bag_of", &[], spots, (bags, of_places, narrow))
 }
 
 #[op_impl(aten::_embedding_bag_dense_backward, CUDA)]
@@ -91,7 +91,7 @@ fn _embedding_bag_dense_backward(plan: &Bagging, out: &mut Tensor, _: ...) -> Re
         let (count, site) = (keys.geometry().count(), site!("aten::_embedding_bag_dense_backward", "maximum_indices"));
         let most = Positions::of(launch, &most)?;
         let arguments = (count, width, &keys, most, &counts, num_weights, site, launch.faults());
-        launch.cover(&BAGS, "winners", &[], count, arguments)?;
+        launch.cover(&EMBEDDING_BAG, "winners", &[], count, arguments)?;
         let column = |tensor: &Tensor| {
             Ok::<_, Error>(Rows { at: launch.place(tensor)?, step: element, steps: [0].into_iter().collect() })
         };
@@ -109,7 +109,7 @@ fn _embedding_bag_dense_backward(plan: &Bagging, out: &mut Tensor, _: ...) -> Re
         let weighed = Spec::contiguous(computed, &[places]).on(grad.device())?;
         let counts = (mode == Bagging::Mean).then_some(&counts);
         let arguments = (places, &weighed, weights.as_ref(), dtype as i32, &bags, counts, grad.sizes()[0]);
-        launch.cover(&BAGS, "weighed", &[computed], places, arguments)?;
+        launch.cover(&EMBEDDING_BAG, "weighed", &[computed], places, arguments)?;
         shares = Some(weighed);
     }
     if scale_grad_by_freq {

@@ -16,9 +16,9 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: keys and places are made here, one for each of `count` rows. A row goes nowhere unless its key is less than `limit`.
-    static MEET = unsafe { Kernel::new("meet", include_str!("../../../kernels/indexing/index_add.cu"), |instances| {
-        instances.all(&["tiles", "joints"], &[DType::F32, DType::F64, DType::I32, DType::I64]);
-        instances.each("rarity", &[DType::F32, DType::F64]);
+    static INDEX_ADD = unsafe { Kernel::new("index_add", include_str!("../../../kernels/indexing/index_add.cu"), |instances| {
+        instances.all(&["tiles", "across_tiles"], &[DType::F32, DType::F64, DType::I32, DType::I64]);
+        instances.each("inverse_counts", &[DType::F32, DType::F64]);
     }) };
 }
 
@@ -113,8 +113,8 @@ impl Meeting {
         for (walk, width, offsets) in Steps::new(sizes, &[to.steps.clone(), from.steps.clone()]).parts() {
             let partial = Spec::contiguous(computed, &[tiles * 2, i64::from(width)]).on(launch.device())?;
             let given = Given { width, to: to.at.offset(offsets[0]), from: from.at.offset(offsets[1]), ..given };
-            for template in ["tiles", "joints"] {
-                launch.cover(&MEET, template, &[computed], tiles * i64::from(width), (given, walk, &partial))?;
+            for template in ["tiles", "across_tiles"] {
+                launch.cover(&INDEX_ADD, template, &[computed], tiles * i64::from(width), (given, walk, &partial))?;
             }
         }
         Ok(())
@@ -127,7 +127,13 @@ impl Meeting {
             Some(shares) => shares,
             None => Spec::contiguous(computed, &[count]).on(launch.device())?,
         };
-        launch.cover(&MEET, "rarity", &[computed], count, (count, &self.keys, &self.places, &shares, more))?;
+        launch.cover(
+            &INDEX_ADD,
+            "inverse_counts",
+            &[computed],
+            count,
+            (count, &self.keys, &self.places, &shares, more),
+        )?;
         Ok(shares)
     }
 }

@@ -11,7 +11,7 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: all tensors are packed or made here, of sizes that `aten` compared. Where a segment begins and ends is compared where it
     // is read.
-    static SEGMENTS = unsafe { Kernel::new("segments", include_str!("../../../kernels/indexing/segment_reduce.cu"), |instances| {
+    static SEGMENT_REDUCE = unsafe { Kernel::new("segment_reduce", include_str!("../../../kernels/indexing/segment_reduce.cu"), |instances| {
         instances.all(&["reduced", "spread"], &[DType::F32, DType::F64]);
     }) };
 }
@@ -93,7 +93,7 @@ fn segment_reduce(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
         },
     );
     let arguments = (given, &elements, dtype as i32, out, start, initial.is_none());
-    Ok(launch.run(&SEGMENTS, "reduced", &[computed_in(dtype)], given.threads(), arguments)?)
+    Ok(launch.run(&SEGMENT_REDUCE, "reduced", &[computed_in(dtype)], given.threads(), arguments)?)
 }
 
 #[op_impl(aten::_segment_reduce_backward, CUDA)]
@@ -105,6 +105,6 @@ fn _segment_reduce_backward(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Re
     computed_contiguous(out, computed, |out| {
         write(out, &Tensor::number(0.into()))?;
         let arguments = (given, &grads, &results, &elements, dtype as i32, out, begin(initial, 1.0));
-        Ok(launch.run(&SEGMENTS, "spread", &[computed], given.threads(), arguments)?)
+        Ok(launch.run(&SEGMENT_REDUCE, "spread", &[computed], given.threads(), arguments)?)
     })
 }

@@ -9,7 +9,7 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: the launches here and in margin.rs give packed tensors of sizes that `aten` compared. A class is compared where it is
     // read.
-    pub(super) static LOSS = unsafe { Kernel::new("loss", include_str!("../../../kernels/loss/class_losses.cu"), |instances| {
+    pub(super) static CLASS_LOSSES = unsafe { Kernel::new("class_losses", include_str!("../../../kernels/loss/class_losses.cu"), |instances| {
         instances.all(&["picked", "together", "picked_backward", "margin", "margin_backward"], &FLOATING);
     }) };
 }
@@ -68,16 +68,16 @@ fn forward(plan: &Likelihood, [output, total]: [&mut Tensor; 2], _: ...) -> Resu
     if plan.reduction == Reduction::None {
         write(total, &Tensor::number(0.into()))?;
         let arguments = (&this, &target, weight, output, Place::NULL, picks);
-        return launch.cover(&LOSS, "picked", &dtypes, picks.count, arguments);
+        return launch.cover(&CLASS_LOSSES, "picked", &dtypes, picks.count, arguments);
     }
     let blocks = picks.count.unsigned_abs().div_ceil(256).clamp(1, u64::from(launch.multiprocessors()) * 4);
     let blocks = u32::try_from(blocks).unwrap_or(1);
     let dtype = class(this.dtype()).unwrap_or(DType::F32);
     let sums = Spec::contiguous(dtype, &[i64::from(blocks), 2]).on(this.device())?;
     let arguments = (&this, &target, weight, Place::NULL, &sums, picks);
-    launch.run(&LOSS, "picked", &dtypes, Grid::new(blocks, 256), arguments)?;
+    launch.run(&CLASS_LOSSES, "picked", &dtypes, Grid::new(blocks, 256), arguments)?;
     let mean = i32::from(plan.reduction == Reduction::Mean);
-    Ok(launch.run(&LOSS, "together", &dtypes, Grid::new(1, 256), (&sums, blocks, output, total, mean))?)
+    Ok(launch.run(&CLASS_LOSSES, "together", &dtypes, Grid::new(1, 256), (&sums, blocks, output, total, mean))?)
 }
 
 #[op_impl(aten::nll_loss_backward, CUDA)]
@@ -90,5 +90,5 @@ fn backward(plan: &Likelihood, out: &mut Tensor, _: ...) -> Result<()> {
     let total = (plan.reduction == Reduction::Mean).then_some(&total);
     let one = i32::from(plan.reduction != Reduction::None);
     let arguments = (out, &target, weight.as_ref(), &grad, total, picks, one);
-    launch.cover(&LOSS, "picked_backward", &[this.dtype()], picks.count, arguments)
+    launch.cover(&CLASS_LOSSES, "picked_backward", &[this.dtype()], picks.count, arguments)
 }

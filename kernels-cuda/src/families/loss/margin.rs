@@ -2,7 +2,7 @@
 
 use aten::{Margins, Reduction};
 
-use super::likelihood::LOSS;
+use super::likelihood::CLASS_LOSSES;
 use super::reduced;
 use crate::engine::reduce::class;
 use crate::prelude::*;
@@ -61,7 +61,7 @@ impl Taken {
         let dtype = class(self.this.dtype()).unwrap_or(DType::F32);
         let losses = Spec::contiguous(dtype, &[self.given.lines]).on(self.this.device())?;
         let arguments = (&self.this, &self.target, self.weight.as_ref(), &losses, is_target, self.given);
-        self.launch.run(&LOSS, "margin", &[self.this.dtype()], self.grid(), arguments)?;
+        self.launch.run(&CLASS_LOSSES, "margin", &[self.this.dtype()], self.grid(), arguments)?;
         // The mean of none is nothing, and no number divided by zero.
         match if margins.lines == 0 { Reduction::Sum } else { margins.reduction } {
             Reduction::None => write(out, &aten::view(&losses, out.sizes())?),
@@ -76,7 +76,7 @@ impl Taken {
         let grad = packed(grad_output, self.this.dtype())?;
         let one = i32::from(grad.geometry().count() == 1);
         let arguments = (&self.this, &self.target, self.weight.as_ref(), &grad, out, self.given, scale, one);
-        Ok(self.launch.run(&LOSS, "margin_backward", &[self.this.dtype()], self.grid(), arguments)?)
+        Ok(self.launch.run(&CLASS_LOSSES, "margin_backward", &[self.this.dtype()], self.grid(), arguments)?)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: `filled` gives each launch a packed tensor and its count, and what is read beside it is stretched to the same count.
     static BERNOULLI = unsafe { Kernel::new("bernoulli", include_str!("../../../kernels/random/bernoulli.cu"), |instances| {
-        instances.all(&["coins", "coins_of"], &DTYPES);
+        instances.all(&["bernoulli", "bernoulli_each"], &DTYPES);
     }) };
 }
 
@@ -27,7 +27,7 @@ fn coins(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()>
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a chance is between zero and one")]
     let (dtype, limit) = (this.dtype(), (p * 4_294_967_296.0).round() as u64);
     filled(this, generator, 4, |launch, grid, to, stream| {
-        Ok(launch.run(&BERNOULLI, "coins", &[dtype], grid, (to, stream, limit))?)
+        Ok(launch.run(&BERNOULLI, "bernoulli", &[dtype], grid, (to, stream, limit))?)
     })
 }
 
@@ -37,6 +37,6 @@ fn bernoulli_tensor(_plan: &(), out: &mut Tensor, p: &Tensor, generator: Option<
     filled(out, generator, 4, |launch, grid, to, stream| {
         let site = site!("aten::bernoulli", "p");
         let arguments = (to, stream, &chances, launch.faults(), site);
-        Ok(launch.run(&BERNOULLI, "coins_of", &[dtype], grid, arguments)?)
+        Ok(launch.run(&BERNOULLI, "bernoulli_each", &[dtype], grid, arguments)?)
     })
 }

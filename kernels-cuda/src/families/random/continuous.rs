@@ -8,12 +8,12 @@ use crate::prelude::*;
 kernel! {
     // SAFETY: `filled` gives each launch a packed tensor and its count.
     static CONTINUOUS = unsafe { Kernel::new("continuous", include_str!("../../../kernels/random/continuous.cu"), |instances| {
-        for template in ["evenly", "normal", "waits", "ratios"] {
+        for template in ["uniform", "normal", "exponential", "cauchy"] {
             for dtype in DTYPES.into_iter().filter(|dtype| dtype.is_floating()) {
                 instances.one(template, &[precision(dtype), dtype]);
             }
         }
-        instances.each("tries", &DTYPES);
+        instances.each("geometric", &DTYPES);
     }) };
 }
 
@@ -54,7 +54,7 @@ fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&
         _ => 24,
     };
     filled(out, generator, rows(dtypes[0]), |launch, grid, place, stream| {
-        Ok(launch.run(&CONTINUOUS, "evenly", &dtypes, grid, (place, stream, from, to, bits))?)
+        Ok(launch.run(&CONTINUOUS, "uniform", &dtypes, grid, (place, stream, from, to, bits))?)
     })
 }
 
@@ -62,7 +62,7 @@ fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&
 fn exponential(_plan: &(), out: &mut Tensor, lambd: f64, generator: Option<&Generator>) -> Result<()> {
     let dtypes = [precision(out.dtype()), out.dtype()];
     filled(out, generator, rows(dtypes[0]), |launch, grid, to, stream| {
-        Ok(launch.run(&CONTINUOUS, "waits", &dtypes, grid, (to, stream, -1.0 / lambd))?)
+        Ok(launch.run(&CONTINUOUS, "exponential", &dtypes, grid, (to, stream, -1.0 / lambd))?)
     })
 }
 
@@ -70,7 +70,7 @@ fn exponential(_plan: &(), out: &mut Tensor, lambd: f64, generator: Option<&Gene
 fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
     let dtypes = [precision(out.dtype()), out.dtype()];
     filled(out, generator, rows(dtypes[0]), |launch, grid, to, stream| {
-        Ok(launch.run(&CONTINUOUS, "ratios", &dtypes, grid, (to, stream, median, sigma))?)
+        Ok(launch.run(&CONTINUOUS, "cauchy", &dtypes, grid, (to, stream, median, sigma))?)
     })
 }
 
@@ -78,6 +78,6 @@ fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Opti
 fn geometric(_plan: &(), out: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
     let (dtype, scale) = (out.dtype(), (-p).ln_1p().recip());
     filled(out, generator, 2, |launch, grid, to, stream| {
-        Ok(launch.run(&CONTINUOUS, "tries", &[dtype], grid, (to, stream, scale))?)
+        Ok(launch.run(&CONTINUOUS, "geometric", &[dtype], grid, (to, stream, scale))?)
     })
 }

@@ -9,8 +9,8 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: weights are packed, sums have a place for each of them and for each piece, and a search ends inside its row.
-    static DRAWS = unsafe { Kernel::new("draws", include_str!("../../../kernels/random/multinomial.cu"), |instances| {
-        for template in ["within_pieces", "before_pieces", "again", "once", "weighed"] {
+    static MULTINOMIAL = unsafe { Kernel::new("multinomial", include_str!("../../../kernels/random/multinomial.cu"), |instances| {
+        for template in ["within_pieces", "before_pieces", "with_replacement", "without_replacement", "weighed"] {
             instances.one(template, &[]);
         }
     }) };
@@ -44,33 +44,39 @@ impl Rows {
 fn multinomial(_plan: &Draws, out: &mut Tensor, _: ...) -> Result<()> {
     let weights = packed(this, DType::F64)?;
     if replacement {
-        return again(out, &weights, num_samples, generator);
+        return with_replacement(out, &weights, num_samples, generator);
     }
-    let positions = once(&weights, num_samples, generator)?;
+    let positions = without_replacement(&weights, num_samples, generator)?;
     write(out, &positions.restride(Geometry::contiguous(out.sizes()))?)
 }
 
 /// Where numbers fall among the running sums of the weights.
-fn again(out: &mut Tensor, weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result<()> {
+fn with_replacement(out: &mut Tensor, weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result<()> {
     filled(out, generator, 2, |launch, grid, to, stream| {
         let rows = Rows::of(weights, launch);
         let room = |sizes: &[i64]| Spec::contiguous(DType::F64, sizes).on(weights.device());
         let (within, before) = (room(weights.sizes())?, room(&[rows.count, rows.pieces() + 1])?);
-        launch.cover(&DRAWS, "within_pieces", &[], rows.count * rows.pieces(), (weights, &within, rows))?;
-        launch.cover(&DRAWS, "before_pieces", &[], rows.count, (&within, &before, rows))?;
-        Ok(launch.run(&DRAWS, "again", &[], grid, (to, stream, &within, &before, samples, rows))?)
+        launch.cover(&MULTINOMIAL, "within_pieces", &[], rows.count * rows.pieces(), (weights, &within, rows))?;
+        launch.cover(&MULTINOMIAL, "before_pieces", &[], rows.count, (&within, &before, rows))?;
+        Ok(launch.run(&MULTINOMIAL, "with_replacement", &[], grid, (to, stream, &within, &before, samples, rows))?)
     })
 }
 
 /// The positions whose turn comes first, if each waits for a time with its weight as the rate.
-fn once(weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result<Tensor> {
+fn without_replacement(weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result<Tensor> {
     let mut times = Spec::contiguous(DType::F64, weights.sizes()).on(weights.device())?;
     filled(&mut times, generator, 2, |launch, grid, to, stream| {
-        Ok(launch.run(&DRAWS, "once", &[], grid, (to, stream, weights, Rows::of(weights, launch)))?)
+        Ok(launch.run(
+            &MULTINOMIAL,
+            "without_replacement",
+            &[],
+            grid,
+            (to, stream, weights, Rows::of(weights, launch)),
+        )?)
     })?;
     let (first, positions) = Ranks::along(&times, times.sizes().len().saturating_sub(1), false)?.first(samples)?;
     let launch = Launch::on(&first)?;
     let rows = Rows::of(weights, launch);
-    launch.cover(&DRAWS, "weighed", &[], rows.count, (&first, samples, rows))?;
+    launch.cover(&MULTINOMIAL, "weighed", &[], rows.count, (&first, samples, rows))?;
     Ok(positions)
 }

@@ -7,7 +7,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: `filled` gives each launch a packed tensor and its count, and what is read beside it is stretched to the same count.
-    static SHAPED = unsafe { Kernel::new("shaped", include_str!("../../../kernels/random/tensor_parameters.cu"), |instances| {
+    static TENSOR_PARAMETERS = unsafe { Kernel::new("tensor_parameters", include_str!("../../../kernels/random/tensor_parameters.cu"), |instances| {
         instances.all(&["poissons", "binomials", "gammas"], &FLOATING);
     }) };
 }
@@ -17,7 +17,7 @@ fn poisson(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Gener
     let (rates, dtype, site) = (stretched(this, out, DType::F64)?, out.dtype(), site!("aten::poisson", "self"));
     filled(out, generator, 1, |launch, grid, to, stream| {
         let arguments = (to, stream, &rates, site, launch.faults());
-        Ok(launch.run(&SHAPED, "poissons", &[dtype], grid, arguments)?)
+        Ok(launch.run(&TENSOR_PARAMETERS, "poissons", &[dtype], grid, arguments)?)
     })
 }
 
@@ -27,7 +27,7 @@ fn binomial(_plan: &(), out: &mut Tensor, count: &Tensor, prob: &Tensor, generat
     let dtype = out.dtype();
     filled(out, generator, 1, |launch, grid, to, stream| {
         let arguments = (to, stream, &counts, &chances);
-        Ok(launch.run(&SHAPED, "binomials", &[dtype], grid, arguments)?)
+        Ok(launch.run(&TENSOR_PARAMETERS, "binomials", &[dtype], grid, arguments)?)
     })
 }
 
@@ -37,7 +37,7 @@ fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option
     // Where a dtype would lose a number to zero, it is the least that is not.
     let least = if dtype == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
     filled(out, generator, 1, |launch, grid, to, stream| {
-        Ok(launch.run(&SHAPED, "gammas", &[dtype], grid, (to, stream, &shapes, least))?)
+        Ok(launch.run(&TENSOR_PARAMETERS, "gammas", &[dtype], grid, (to, stream, &shapes, least))?)
     })
 }
 

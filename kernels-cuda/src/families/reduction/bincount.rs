@@ -7,7 +7,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: all tensors are packed or made here, with their counts. A number that is counted is compared with the room for counts.
-    static COUNTING = unsafe { Kernel::new("counting", include_str!("../../../kernels/reduction/bincount.cu"), |instances| {
+    static BINCOUNT = unsafe { Kernel::new("bincount", include_str!("../../../kernels/reduction/bincount.cu"), |instances| {
         for template in ["extent", "counted", "weighed"] {
             instances.one(template, &[]);
         }
@@ -29,7 +29,7 @@ fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64)
     if count > 0 {
         let extent = brought(&Tensor::from_slice(&[i64::MAX, i64::MIN]), place)?;
         let grid = Grid::new(Grid::cover(count).blocks[0].min(4 * launch.multiprocessors()), 256);
-        launch.run(&COUNTING, "extent", &[], grid, (count, &numbers, &extent))?;
+        launch.run(&BINCOUNT, "extent", &[], grid, (count, &numbers, &extent))?;
         let extent = aten::to_device(&extent, Device::CPU, DType::I64, false, false, None)?.to_vec::<i64>()?;
         if extent[0] < 0 {
             return Err(BadArgument::number("self", extent[0], 0..).because("elements are counted by number").into());
@@ -38,11 +38,11 @@ fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64)
     }
     let Some(weights) = weights else {
         let counts = zeros(DType::I64, length, place)?;
-        launch.cover(&COUNTING, "counted", &[], count, (count, &numbers, length, &counts))?;
+        launch.cover(&BINCOUNT, "counted", &[], count, (count, &numbers, length, &counts))?;
         return Ok(counts);
     };
     let (sums, values) = (zeros(DType::F64, length, place)?, packed(weights, DType::F64)?);
-    launch.cover(&COUNTING, "weighed", &[], count, (count, &numbers, &values, length, &sums))?;
+    launch.cover(&BINCOUNT, "weighed", &[], count, (count, &numbers, &values, length, &sums))?;
     if weights.dtype() == DType::F32 { copied(&sums, DType::F32) } else { Ok(sums) }
 }
 
@@ -55,7 +55,7 @@ fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, ma
     let counts = zeros(DType::I64, bins, this.device())?;
     let grid = Grid::new(Grid::cover(count).blocks[0].min(8 * launch.multiprocessors()), 256);
     let arguments = (count, &values, bins, &range, &counts);
-    launch.run(&COUNTING, "parts", &[computed], grid, arguments)?;
+    launch.run(&BINCOUNT, "parts", &[computed], grid, arguments)?;
     write(out, &counts)
 }
 

@@ -11,7 +11,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: each side comes with its own sizes and steps, `aten` compared them, and taps outside of an image are not read.
-    static GRID = unsafe { Kernel::new("grid", include_str!("../../../kernels/resize/grid_sample.cu"), |instances| {
+    static GRID_SAMPLE = unsafe { Kernel::new("grid_sample", include_str!("../../../kernels/resize/grid_sample.cu"), |instances| {
         instances.all(&["sampled", "to_grid", "to_images"], &FLOATING);
     }) };
 }
@@ -66,7 +66,7 @@ fn sampled(rank: usize, sampling: &Sampling, out: &Tensor, input: &Tensor, grid:
     let (places, blocks) = threads(launch, out.sizes());
     let images = (Images::of(out, rank), Images::of(input, rank));
     let arguments = (places, out, input, grid, images.0, images.1, Looking::new(sampling, grid));
-    Ok(launch.run(&GRID, "sampled", &[input.dtype()], blocks, arguments)?)
+    Ok(launch.run(&GRID_SAMPLE, "sampled", &[input.dtype()], blocks, arguments)?)
 }
 
 fn gradients(
@@ -85,7 +85,7 @@ fn gradients(
     let seen = Images::of(grad_output, rank);
     if output_mask[1] {
         let arguments = (places, of_grid, grad_output, input, grid, seen, Images::of(input, rank), looking);
-        launch.cover(&GRID, "to_grid", &[dtype], places, arguments)?;
+        launch.cover(&GRID_SAMPLE, "to_grid", &[dtype], places, arguments)?;
     }
     if output_mask[0] {
         // Halves are added up in `f32`.
@@ -93,7 +93,7 @@ fn gradients(
         let mut sums = if narrow { of_input.fresh_like(DType::F32)? } else { of_input.clone() };
         write(&mut sums, &Tensor::number(0.into()))?;
         let arguments = (places, &sums, grad_output, grid, seen, Images::of(&sums, rank), looking);
-        launch.run(&GRID, "to_images", &[dtype], blocks, arguments)?;
+        launch.run(&GRID_SAMPLE, "to_images", &[dtype], blocks, arguments)?;
         if narrow {
             write(of_input, &sums)?;
         }

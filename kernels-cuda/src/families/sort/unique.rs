@@ -9,7 +9,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: flags, orders and places are made here, one for each of `count` rows, and lead only to each other.
-    static DISTINCT = unsafe { Kernel::new("distinct", include_str!("../../../kernels/sort/unique.cu"), |instances| {
+    static UNIQUE = unsafe { Kernel::new("unique", include_str!("../../../kernels/sort/unique.cu"), |instances| {
         instances.each("differs", &[DType::I32, DType::I64]);
         instances.one("kinds", &[]);
         instances.one("lengths", &[]);
@@ -65,21 +65,21 @@ fn distinct(this: &Tensor, along: Along) -> Result<Three> {
     let flags = room(count)?;
     let key = if rows.dtype().size() == 8 { DType::I64 } else { DType::I32 };
     let arguments = (count, width, Ranks::one(&rows).given(launch)?, order.as_ref(), &flags);
-    launch.cover(&DISTINCT, "differs", &[key], count, arguments)?;
+    launch.cover(&UNIQUE, "differs", &[key], count, arguments)?;
     let kinds = prefixed(launch, &flags)?;
     let inverse_sizes = if along.dim.is_some() { &[count] } else { this.sizes() };
     let inverse = Spec::contiguous(DType::I64, if along.inverse { inverse_sizes } else { &[0] }).on(rows.device())?;
     let (firsts, starts) = (room(count)?, room(count)?);
     let wanted = along.inverse.then_some(&inverse);
     let arguments = (count, &flags, &kinds, order.as_ref(), wanted, &firsts, &starts);
-    launch.cover(&DISTINCT, "kinds", &[], count, arguments)?;
+    launch.cover(&UNIQUE, "kinds", &[], count, arguments)?;
     let kinds = known(launch, &kinds)?;
     let firsts = aten::narrow(&firsts, 0, 0, kinds)?;
     // The slices lie one after the other, whichever dimension they are of.
     let values = aten::movedim_int(&aten::index_select(&slices, 0, &firsts)?, 0, dim)?;
     let counts = room(if along.counts { kinds } else { 0 })?;
     let all = counts.geometry().count();
-    launch.cover(&DISTINCT, "lengths", &[], all, (kinds, count, &starts, &counts))?;
+    launch.cover(&UNIQUE, "lengths", &[], all, (kinds, count, &starts, &counts))?;
     Ok((values, inverse, counts))
 }
 

@@ -9,7 +9,7 @@ use crate::prelude::*;
 
 kernel! {
     // SAFETY: both sides come with their own sizes and steps, and `aten` compared them with the padding.
-    static PADS = unsafe { Kernel::new("pads", include_str!("../../../kernels/views/pad.cu"), |instances| {
+    static PAD = unsafe { Kernel::new("pad", include_str!("../../../kernels/views/pad.cu"), |instances| {
         instances.each("bordered", &[DType::U8, DType::I16, DType::I32, DType::I64]);
         instances.each("unbordered", &NUMBERS);
     }) };
@@ -45,7 +45,7 @@ fn filled(
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let (images, border) = ((Images::of(out, plan.count), Images::of(from, plan.count)), Border::new(plan, padding));
     let arguments = (count, out, from, images.0, images.1, border);
-    launch.cover(&PADS, template, &[dtype], count, arguments)
+    launch.cover(&PAD, template, &[dtype], count, arguments)
 }
 
 macro_rules! borders {
