@@ -57,7 +57,7 @@ mod prelude {
     pub(crate) use crate::device::machine::Grid;
     pub(crate) use crate::engine::gather::site;
     pub(crate) use crate::engine::number::{FLOATING, NUMBERS, check_dtype};
-    pub(crate) use crate::engine::transfer::{brought, computed_contiguous, packed, write};
+    pub(crate) use crate::engine::transfer::{computed_contiguous, contiguous, to_device, write};
     pub(crate) use crate::engine::walk::element_size;
     pub(crate) use crate::kernel::Kernel;
     pub(crate) use crate::launch::{Launch, Parameter, Place, parameters};

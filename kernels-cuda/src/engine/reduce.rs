@@ -109,10 +109,10 @@ pub(crate) fn folded<O: Operation>(
     if results == 0 {
         return Ok(());
     }
-    let this = if class(this.dtype()) == Some(wanted) { this.clone() } else { packed(this, computed)? };
+    let this = if class(this.dtype()) == Some(wanted) { this.clone() } else { contiguous(this, computed)? };
     // Places are counted in order, whatever order elements lie in.
     let several = gone.iter().filter(|gone| **gone).count() > 1;
-    let this = if fold.ordered && several { packed(&this, this.dtype())? } else { this };
+    let this = if fold.ordered && several { contiguous(&this, this.dtype())? } else { this };
     let (kept, reduced) = dims(&this, gone);
     let launch = Launch::on(&this)?;
     let mut target = Target { results: [Place::NULL; 2], partials: Place::NULL };

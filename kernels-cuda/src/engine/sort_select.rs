@@ -71,7 +71,7 @@ impl Ranks {
             Some(&size) => (aten::movedim_int(this, i64::try_from(at).unwrap_or(0), -1)?, size),
             None => (this.clone(), 1),
         };
-        let elements = packed(&turned, this.dtype())?;
+        let elements = contiguous(&turned, this.dtype())?;
         let count = elements.geometry().count().checked_div(size).unwrap_or(0);
         Ok(Self { elements, count, size, descending, bits: bits(this.dtype()) })
     }

@@ -81,7 +81,7 @@ pub(crate) fn transfer(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Re
     } else {
         // A storage is copied from its beginning.
         let begins = from.geometry().offset() == 0;
-        let from = if begins { packed(from, from.dtype())? } else { copied(from, from.dtype())? };
+        let from = if begins { contiguous(from, from.dtype())? } else { contiguous_copy(from, from.dtype())? };
         let beside = Spec::contiguous(from.dtype(), from.sizes()).on(to.device())?;
         to.device().memory()?.copy_across(from.storage(), beside.storage())?;
         converted(to, &beside)
@@ -89,15 +89,15 @@ pub(crate) fn transfer(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Re
 }
 
 /// A tensor's elements side by side, converted: the tensor itself where they are.
-pub(crate) fn packed(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
+pub(crate) fn contiguous(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     if tensor.dtype() == dtype && tensor.geometry().is_contiguous() && !is_single(tensor) {
         return Ok(tensor.clone());
     }
-    copied(tensor, dtype)
+    contiguous_copy(tensor, dtype)
 }
 
 /// A tensor on a device: itself if it is there, or else a copy.
-pub(crate) fn brought(tensor: &Tensor, device: Device) -> Result<Tensor> {
+pub(crate) fn to_device(tensor: &Tensor, device: Device) -> Result<Tensor> {
     if tensor.device() == device {
         return Ok(tensor.clone());
     }
@@ -107,9 +107,9 @@ pub(crate) fn brought(tensor: &Tensor, device: Device) -> Result<Tensor> {
 }
 
 /// A tensor's elements side by side, stretched to the sizes of another, converted. One number of the CPU's goes to wherever that is.
-pub(crate) fn stretched(tensor: &Tensor, like: &Tensor, dtype: DType) -> Result<Tensor> {
+pub(crate) fn broadcast_contiguous(tensor: &Tensor, like: &Tensor, dtype: DType) -> Result<Tensor> {
     if !is_single(tensor) {
-        return packed(&aten::expand(tensor, like.sizes(), false)?, dtype);
+        return contiguous(&aten::expand(tensor, like.sizes(), false)?, dtype);
     }
     let mut all = Spec::contiguous(dtype, like.sizes()).on(like.device())?;
     write(&mut all, tensor)?;
@@ -117,7 +117,7 @@ pub(crate) fn stretched(tensor: &Tensor, like: &Tensor, dtype: DType) -> Result<
 }
 
 /// A fresh tensor with the same elements side by side, converted.
-pub(crate) fn copied(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
+pub(crate) fn contiguous_copy(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     let mut copy = Spec::contiguous(dtype, tensor.sizes()).on(tensor.device())?;
     if copy.geometry().count() > 0 {
         converted(&mut copy, tensor)?;
@@ -144,18 +144,18 @@ pub(crate) fn computed_contiguous(
 fn upload(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
     let launch = Launch::on(to)?;
     let (gpu, place) = (launch.gpu, launch.place(to)?.address());
-    if !goes_by_itself(from, non_blocking) {
+    if !is_asynchronous(from, non_blocking) {
         return Ok(gpu.copy_in(&bytes(from)?.read::<u8>()?, place, launch.queue)?);
     }
     let held = from.storage().hold_for_reading()?;
-    let (start, size) = whereabouts(from, &held)?;
+    let (start, size) = host_range(from, &held)?;
     gpu.machine.copy_in(start, place, size, launch.queue)?;
     Ok(gpu.transfers.watch(gpu, launch.queue, held)?)
 }
 
 /// To the CPU.
 pub(crate) fn download(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Result<()> {
-    let from = packed(from, to.dtype())?;
+    let from = contiguous(from, to.dtype())?;
     let (launch, same_sizes) = (Launch::on(&from)?, to.geometry().same_sizes(from.geometry()));
     let place = launch.place(&from)?;
     if !to.geometry().is_contiguous() || !same_sizes {
@@ -163,17 +163,17 @@ pub(crate) fn download(to: &mut Tensor, from: &Tensor, non_blocking: bool) -> Re
         launch.copy_out(place, &mut bytes(&host)?.write::<u8>()?)?;
         return aten::copy_(to, &host, non_blocking);
     }
-    if !goes_by_itself(to, non_blocking) {
+    if !is_asynchronous(to, non_blocking) {
         return Ok(launch.copy_out(place, &mut bytes(to)?.write::<u8>()?)?);
     }
     let (gpu, held) = (launch.gpu, to.storage().hold_for_writing()?);
-    let (start, size) = whereabouts(to, &held)?;
+    let (start, size) = host_range(to, &held)?;
     gpu.machine.copy_out(place.address(), start, size, launch.queue)?;
     Ok(gpu.transfers.watch(gpu, launch.queue, held)?)
 }
 
 /// Whether nobody has to wait for a copy to or from a tensor of the CPU, whose elements lie side by side.
-fn goes_by_itself(tensor: &Tensor, non_blocking: bool) -> bool {
+fn is_asynchronous(tensor: &Tensor, non_blocking: bool) -> bool {
     non_blocking
         && pinned_memory::is_pinned(tensor.storage())
         && tensor.geometry().count() > 0
@@ -181,7 +181,7 @@ fn goes_by_itself(tensor: &Tensor, non_blocking: bool) -> bool {
 }
 
 /// The elements of a tensor of the CPU, which lie side by side in memory that is held: the first byte, and how many there are.
-fn whereabouts(tensor: &Tensor, held: &Held) -> Result<(NonNull<u8>, usize)> {
+fn host_range(tensor: &Tensor, held: &Held) -> Result<(NonNull<u8>, usize)> {
     let bytes = |elements: i64| usize::try_from(elements).unwrap_or(0) * tensor.dtype().size();
     let (offset, size) = (bytes(tensor.geometry().offset()), bytes(tensor.geometry().count()));
     let start = held.place(offset, size).ok_or_else(|| AccessError::NotOnHost { device: tensor.device() })?;

@@ -71,7 +71,7 @@ fn parameters(input: &Tensor, given: [Option<&Tensor>; 2]) -> Result<(DType, [Op
     let of = input.dtype();
     let wanted = given[0].or(given[1]).map_or(of, Tensor::dtype);
     let dtype = if PAIRS.contains(&(of, wanted)) { wanted } else { class(of).unwrap_or(of) };
-    let [weight, bias] = given.map(|tensor| tensor.map(|tensor| packed(tensor, dtype)).transpose());
+    let [weight, bias] = given.map(|tensor| tensor.map(|tensor| contiguous(tensor, dtype)).transpose());
     Ok((dtype, [weight?, bias?]))
 }
 
@@ -85,7 +85,7 @@ fn forward(
 ) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, mean.geometry().count());
     let (dtype, [weight, bias]) = parameters(input, given)?;
-    let (input, of) = (packed(input, input.dtype())?, input.dtype());
+    let (input, of) = (contiguous(input, input.dtype())?, input.dtype());
     let (weight, bias) = (launch.place_of_any(weight.as_ref())?, launch.place_of_any(bias.as_ref())?);
     let (from, length) = (launch.place(&input)?, input.geometry().count() / count.max(1));
     let statistics = (Vector::of(launch, Some(mean))?, Vector::of(launch, Some(rstd))?);
@@ -108,10 +108,10 @@ struct Taken {
 impl Taken {
     fn of(grad: &Tensor, input: &Tensor, [mean, rstd]: [&Tensor; 2]) -> Result<Self> {
         Ok(Self {
-            grad: packed(grad, input.dtype())?,
-            input: packed(input, input.dtype())?,
-            mean: packed(mean, mean.dtype())?,
-            rstd: packed(rstd, rstd.dtype())?,
+            grad: contiguous(grad, input.dtype())?,
+            input: contiguous(input, input.dtype())?,
+            mean: contiguous(mean, mean.dtype())?,
+            rstd: contiguous(rstd, rstd.dtype())?,
         })
     }
 

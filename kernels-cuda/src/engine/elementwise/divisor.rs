@@ -27,7 +27,7 @@ pub(crate) fn check(divisor: &Tensor, computed: DType) -> Result<()> {
     }
     // What does not fit wraps, and may be zero then.
     let narrows = divisor.dtype().promote(computed) != computed;
-    let divisor = packed(divisor, if narrows { computed } else { divisor.dtype() })?;
+    let divisor = contiguous(divisor, if narrows { computed } else { divisor.dtype() })?;
     let (launch, count) = (Launch::on(&divisor)?, divisor.geometry().count());
     let arguments = (&divisor, count, launch.faults(), Site::of("aten::div", "other"));
     launch.cover(&NO_ZERO, "no_zero", &[divisor.dtype()], count, arguments)

@@ -56,12 +56,12 @@ fn convolution(plan: &Window, out: &mut Tensor, _: ...) -> Result<()> {
     check_dtype(aten::convolution::operator(), "input", input.dtype(), &NUMBERS)?;
     let sides = Sides { window: plan, groups };
     if input.dtype().is_integral() && input.dtype() != DType::I64 {
-        let wide = |tensor: &Tensor| packed(tensor, DType::I64);
+        let wide = |tensor: &Tensor| contiguous(tensor, DType::I64);
         let (bias, beside) = (bias.map(wide).transpose()?, out.fresh_like(DType::I64)?);
         sides.image(&beside, &wide(input)?, &wide(weight)?, bias.as_ref(), transposed)?;
         return write(out, &beside);
     }
-    sides.image(out, input, &packed(weight, weight.dtype())?, bias, transposed)
+    sides.image(out, input, &contiguous(weight, weight.dtype())?, bias, transposed)
 }
 
 #[op_impl(aten::convolution_backward, CUDA)]
@@ -69,7 +69,7 @@ fn convolution_backward(plan: &Window, [of_input, of_weight, of_bias]: [&mut Ten
     check_dtype(aten::convolution_backward::operator(), "grad_output", input.dtype(), &FLOATING)?;
     let sides = Sides { window: plan, groups };
     if output_mask[0] {
-        sides.image(of_input, grad_output, &packed(weight, weight.dtype())?, None, !transposed)?;
+        sides.image(of_input, grad_output, &contiguous(weight, weight.dtype())?, None, !transposed)?;
     }
     if output_mask[1] {
         let (large, small) = if transposed { (grad_output, input) } else { (input, grad_output) };
@@ -166,7 +166,7 @@ impl Sides<'_> {
         if out.geometry().count() == 0 || self.multiplied(out, from, weight, bias, scatter)? {
             return Ok(());
         }
-        let (launch, bias) = (Launch::on(out)?, bias.map(|bias| packed(bias, bias.dtype())).transpose()?);
+        let (launch, bias) = (Launch::on(out)?, bias.map(|bias| contiguous(bias, bias.dtype())).transpose()?);
         let (large, small_side) = if scatter { (out, from) } else { (from, out) };
         let mut moves = self.moves(large, small_side, weight.sizes());
         (moves.weight, moves.out) = (launch.place(weight)?, launch.place(out)?);

@@ -18,7 +18,7 @@ kernel! {
 fn embedding_dense_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     write(out, &Tensor::number(0.into()))?;
     let (dtype, launch) = (grad_output.dtype(), Launch::on(out)?);
-    let rows = packed(grad_output, dtype)?;
+    let rows = contiguous(grad_output, dtype)?;
     let list = List::of(indices, indices.sizes(), (num_weights, 1));
     let lists = Lists::one(list, false, site!("aten::embedding_dense_backward", "indices"));
     let keys = lists.places(launch, indices.sizes(), num_weights)?;
@@ -30,7 +30,7 @@ fn embedding_dense_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> 
 
 #[op_impl(aten::one_hot, CUDA)]
 fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
-    let classes = packed(this, DType::I64)?;
+    let classes = contiguous(this, DType::I64)?;
     let launch = Launch::on(&classes)?;
     let all = classes.geometry().count();
     let count = if num_classes == -1 {

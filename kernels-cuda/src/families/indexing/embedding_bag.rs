@@ -49,9 +49,9 @@ parameters! {
 #[op_impl(aten::_embedding_bag, CUDA)]
 #[op_impl(aten::_embedding_bag_forward_only, CUDA)]
 fn embedding_bag(plan: &Bagging, [out, of_places, counts, most]: [&mut Tensor; 4], _: ...) -> Result<()> {
-    let [weight, indices, offsets] = [weight, indices, offsets].map(|tensor| packed(tensor, tensor.dtype()));
+    let [weight, indices, offsets] = [weight, indices, offsets].map(|tensor| contiguous(tensor, tensor.dtype()));
     let (weight, indices, offsets) = (weight?, indices?, offsets?);
-    let shares = per_sample_weights.map(|shares| packed(shares, shares.dtype())).transpose()?;
+    let shares = per_sample_weights.map(|shares| contiguous(shares, shares.dtype())).transpose()?;
     let (launch, dtype) = (Launch::on(out)?, weight.dtype());
     let sites = [site!("aten::_embedding_bag", "indices"), site!("aten::_embedding_bag", "offsets")];
     let bags = Bags {
@@ -78,15 +78,15 @@ fn embedding_bag(plan: &Bagging, [out, of_places, counts, most]: [&mut Tensor; 4
 #[op_impl(aten::_embedding_bag_dense_backward, CUDA)]
 fn _embedding_bag_dense_backward(plan: &Bagging, out: &mut Tensor, _: ...) -> Result<()> {
     write(out, &Tensor::number(0.into()))?;
-    let (mode, launch, grad) = (*plan, Launch::on(out)?, packed(grad, grad.dtype())?);
+    let (mode, launch, grad) = (*plan, Launch::on(out)?, contiguous(grad, grad.dtype())?);
     let (dtype, computed) = (grad.dtype(), computed_in(grad.dtype()));
     let (element, width) = (element_size(&grad), grad.sizes()[1]);
     if out.geometry().count() == 0 {
         return Ok(());
     }
-    let counts = packed(bag_size, DType::I64)?;
+    let counts = contiguous(bag_size, DType::I64)?;
     if mode == Bagging::Most {
-        let most = packed(maximum_indices, maximum_indices.dtype())?;
+        let most = contiguous(maximum_indices, maximum_indices.dtype())?;
         let keys = Spec::contiguous(DType::I64, grad.sizes()).on(grad.device())?;
         let (count, site) = (keys.geometry().count(), site!("aten::_embedding_bag_dense_backward", "maximum_indices"));
         let most = Positions::of(launch, &most)?;
@@ -101,8 +101,8 @@ fn _embedding_bag_dense_backward(plan: &Bagging, out: &mut Tensor, _: ...) -> Re
     let list = List::of(indices, indices.sizes(), (num_weights, 1));
     let lists = Lists::one(list, false, site!("aten::_embedding_bag_dense_backward", "indices"));
     let meeting = Meeting::new(&lists.places(launch, indices.sizes(), num_weights)?, num_weights, padding_idx)?;
-    let bags = packed(offset2bag, DType::I64)?;
-    let weights = per_sample_weights.map(|shares| packed(shares, shares.dtype())).transpose()?;
+    let bags = contiguous(offset2bag, DType::I64)?;
+    let weights = per_sample_weights.map(|shares| contiguous(shares, shares.dtype())).transpose()?;
     let mut shares = None;
     if weights.is_some() || mode == Bagging::Mean {
         let places = indices.geometry().count();

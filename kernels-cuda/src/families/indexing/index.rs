@@ -41,7 +41,7 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
 
 #[op_impl(aten::take, CUDA)]
 fn take(_plan: &(), out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
-    let (launch, row) = (Launch::on(out)?, packed(this, this.dtype())?);
+    let (launch, row) = (Launch::on(out)?, contiguous(this, this.dtype())?);
     let (sizes, element) = (out.sizes(), element_size(this));
     let list = List::of(index, sizes, (row.geometry().count(), element));
     let from = Side { at: launch.place(&row)?, steps: Dims::from_elem(0, sizes.len()) };
@@ -56,7 +56,7 @@ pub(crate) fn through(indexed: &Indexed, launch: Launch, tensor: &Tensor, site: 
     let mut steps: Dims = whole.map(|dim| tensor.strides()[dim] * element_size(tensor)).collect();
     steps.insert_many(*at, index_sizes.iter().map(|_| 0));
     let all = dims.iter().zip(lists).map(|(&dim, index)| {
-        let index = brought(index, tensor.device())?;
+        let index = to_device(index, tensor.device())?;
         // Dimensions of the result behind those of the indices are no index's.
         let mut wide = Dims::from_slice(index.sizes());
         let mut strides = Dims::from_slice(index.strides());
@@ -124,7 +124,7 @@ fn accumulated(
 
 #[op_impl(aten::put, CUDA)]
 fn put_flat(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
-    let source = packed(source, source.dtype())?;
+    let source = contiguous(source, source.dtype())?;
     let source = source.restride(Geometry::contiguous(index.sizes()).at(source.geometry().offset()))?;
     let (sizes, site) = (index.sizes(), site!("aten::put", "index"));
     let lists = |launch: Launch, tensor: &Tensor| {

@@ -10,7 +10,7 @@ use super::scatter_target::Way;
 use crate::engine::data_movement::Side;
 use crate::engine::gather::{List, Lists, Source, computed_in};
 use crate::engine::sort_select::Ranks;
-use crate::engine::transfer::copied;
+use crate::engine::transfer::contiguous_copy;
 use crate::engine::walk::Steps;
 use crate::prelude::*;
 
@@ -162,7 +162,7 @@ fn index_add(plan: &AddAt, out: &mut Tensor, this: &Tensor, index: &Tensor, sour
     let scaled = if plan.alpha == Scalar::Int(1) {
         source.clone()
     } else {
-        aten::mul(&copied(source, computed_in(source.dtype()))?, &Tensor::number(plan.alpha))?
+        aten::mul(&contiguous_copy(source, computed_in(source.dtype()))?, &Tensor::number(plan.alpha))?
     };
     let from = elements(&scaled, &scaled)?;
     let lists = listed(index, source.sizes().len(), plan.dim, (false, site!("aten::index_add", "index")));

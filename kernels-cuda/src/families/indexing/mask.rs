@@ -63,7 +63,7 @@ pub(crate) struct Picked {
 
 impl Picked {
     pub(crate) fn by(mask: &Tensor) -> Result<Self> {
-        let flags = packed(mask, DType::Bool)?;
+        let flags = contiguous(mask, DType::Bool)?;
         let launch = Launch::on(&flags)?;
         let count = flags.geometry().count();
         let blocks = count.cast_unsigned().div_ceil(TILE);
@@ -144,7 +144,7 @@ fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
 fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
     write(out, this)?;
     let Picked { flags, starts, launch, .. } = Picked::by(&stretched(mask, out.sizes())?)?;
-    let source = packed(source, source.dtype())?;
+    let source = contiguous(source, source.dtype())?;
     let (count, size) = (flags.geometry().count(), source.geometry().count());
     let (spread, fault) = (Dimensions::spread("self", out.geometry())?, launch.faults());
     let noted = site!("aten::masked_scatter", "source");

@@ -54,9 +54,9 @@ fn found(out: &mut Tensor, boundaries: &Tensor, wanted: &Tensor, right: bool, so
         _ => i64::MAX,
     };
     let (launch, computed) = (Launch::on(out)?, compared([boundaries, wanted]));
-    let wanted = brought(wanted, boundaries.device())?;
-    let (among, wanted) = (packed(boundaries, boundaries.dtype())?, packed(&wanted, wanted.dtype())?);
-    let order = sorter.map(|sorter| packed(sorter, DType::I64)).transpose()?;
+    let wanted = to_device(wanted, boundaries.device())?;
+    let (among, wanted) = (contiguous(boundaries, boundaries.dtype())?, contiguous(&wanted, wanted.dtype())?);
+    let order = sorter.map(|sorter| contiguous(sorter, DType::I64)).transpose()?;
     let (site, count) = (site!("aten::searchsorted", "sorter"), out.geometry().count());
     let sides = (Row::of(launch, &wanted)?, Row::of(launch, &among)?);
     let narrow = out.dtype() == DType::I32;
@@ -72,9 +72,9 @@ fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor,
         DType::F32 if !both.iter().all(|tensor| tensor.dtype().is_floating()) => DType::F64,
         other => other,
     };
-    let [elements, tests] = both.map(|tensor| brought(tensor, out.device()));
-    let (elements, tests) = (elements?, packed(&tests?, computed)?);
-    let elements = packed(&elements, elements.dtype())?;
+    let [elements, tests] = both.map(|tensor| to_device(tensor, out.device()));
+    let (elements, tests) = (elements?, contiguous(&tests?, computed)?);
+    let elements = contiguous(&elements, elements.dtype())?;
     let launch = Launch::on(out)?;
     let (sorted, _) = Ranks::one(&tests).sorted()?;
     let (count, size) = (out.geometry().count(), tests.geometry().count());

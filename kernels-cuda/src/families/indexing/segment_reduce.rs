@@ -5,7 +5,7 @@ use aten::{Reduce, Segments};
 
 use crate::engine::gather::computed_in;
 use crate::engine::prefix_sum::prefixed;
-use crate::engine::transfer::copied;
+use crate::engine::transfer::contiguous_copy;
 use crate::prelude::*;
 
 kernel! {
@@ -47,11 +47,11 @@ struct Told {
 impl Told {
     fn of(segments: &Segments<'_>) -> Result<Self> {
         let (told, by_ends) = segments.told;
-        let numbers = packed(told, DType::I64)?;
+        let numbers = contiguous(told, DType::I64)?;
         if by_ends {
             return Ok(Self { numbers, before: None });
         }
-        let before = copied(&numbers, DType::I64)?;
+        let before = contiguous_copy(&numbers, DType::I64)?;
         prefixed(Launch::on(&before)?, &before)?;
         Ok(Self { numbers, before: Some(before) })
     }
@@ -82,7 +82,7 @@ fn begin(initial: Option<Scalar>, otherwise: f64) -> f64 {
 fn segment_reduce(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
     let (launch, told, dtype) = (Launch::on(out)?, Told::of(plan)?, data.dtype());
     let given = told.given(launch, plan, data, r#unsafe)?;
-    let elements = packed(data, dtype)?;
+    let elements = contiguous(data, dtype)?;
     let start = begin(
         initial,
         match plan.reduce {
@@ -101,7 +101,7 @@ fn _segment_reduce_backward(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Re
     let (dtype, computed) = (data.dtype(), computed_in(data.dtype()));
     let (launch, told) = (Launch::on(out)?, Told::of(plan)?);
     let given = told.given(launch, plan, data, true)?;
-    let (grads, results, elements) = (packed(grad, dtype)?, packed(output, dtype)?, packed(data, dtype)?);
+    let (grads, results, elements) = (contiguous(grad, dtype)?, contiguous(output, dtype)?, contiguous(data, dtype)?);
     computed_contiguous(out, computed, |out| {
         write(out, &Tensor::number(0.into()))?;
         let arguments = (given, &grads, &results, &elements, dtype as i32, out, begin(initial, 1.0));

@@ -57,7 +57,7 @@ impl Rows {
 /// A batch of matrices side by side, as often as the result has batches.
 fn stretched(x: &Tensor, result: &[i64]) -> Result<Tensor> {
     let sizes = [&result[..result.len() - 2], &x.sizes()[x.sizes().len() - 2..]].concat();
-    packed(&aten::expand(x, &sizes, false)?, x.dtype())
+    contiguous(&aten::expand(x, &sizes, false)?, x.dtype())
 }
 
 /// A warp for each.
@@ -81,7 +81,7 @@ fn _cdist_forward(plan: &Distances, out: &mut Tensor, x1: &Tensor, x2: &Tensor, 
 fn _cdist_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     check_dtype(aten::_cdist_backward::operator(), "x1", x1.dtype(), &FLOATING)?;
     let (left, right) = (stretched(x1, cdist.sizes())?, stretched(x2, cdist.sizes())?);
-    let (grad, distances) = (packed(grad, out.dtype())?, packed(cdist, out.dtype())?);
+    let (grad, distances) = (contiguous(grad, out.dtype())?, contiguous(cdist, out.dtype())?);
     let count = out.geometry().count();
     let arguments = (count, &*out, &grad, &left, &right, &distances, Rows::of(x1, cdist.sizes()), Norm::of(p));
     Launch::on(out)?.cover(&DISTANCE, "pulled", &[out.dtype()], count, arguments)
@@ -90,7 +90,7 @@ fn _cdist_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
 #[op_impl(aten::_pdist_forward, CUDA)]
 fn _pdist_forward(_plan: &(), out: &mut Tensor, this: &Tensor, p: f64) -> Result<()> {
     check_dtype(aten::_pdist_forward::operator(), "self", this.dtype(), &FLOATING)?;
-    let elements = packed(this, this.dtype())?;
+    let elements = contiguous(this, this.dtype())?;
     let count = out.geometry().count();
     let arguments = (count, &*out, &elements, Rows::pairs(this), Norm::of(p));
     Ok(Launch::on(out)?.run(&DISTANCE, "pairs_apart", &[out.dtype()], warps(count), arguments)?)
@@ -99,8 +99,8 @@ fn _pdist_forward(_plan: &(), out: &mut Tensor, this: &Tensor, p: f64) -> Result
 #[op_impl(aten::_pdist_backward, CUDA)]
 fn _pdist_backward(_plan: &(), out: &mut Tensor, grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Result<()> {
     check_dtype(aten::_pdist_backward::operator(), "self", this.dtype(), &FLOATING)?;
-    let elements = packed(this, this.dtype())?;
-    let (grad, distances) = (packed(grad, out.dtype())?, packed(pdist, out.dtype())?);
+    let elements = contiguous(this, this.dtype())?;
+    let (grad, distances) = (contiguous(grad, out.dtype())?, contiguous(pdist, out.dtype())?);
     let count = out.geometry().count();
     let arguments = (count, &*out, &grad, &elements, &distances, Rows::pairs(this), Norm::of(p));
     Launch::on(out)?.cover(&DISTANCE, "pairs_pulled", &[out.dtype()], count, arguments)

@@ -2,7 +2,7 @@
 
 use crate::engine::gemm::{Face, Operand, Task, multiply};
 use crate::engine::number::is_single;
-use crate::engine::transfer::copied;
+use crate::engine::transfer::contiguous_copy;
 use crate::prelude::*;
 
 const ONE: Scalar = Scalar::Int(1);
@@ -59,7 +59,7 @@ fn addbmm(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     }
     sum(operator, out, this, &item(batch1, 0)?, &item(batch2, 0)?, beta, alpha)?;
     for at in 1..items {
-        let so_far = copied(out, out.dtype())?;
+        let so_far = contiguous_copy(out, out.dtype())?;
         sum(operator, out, &so_far, &item(batch1, at)?, &item(batch2, at)?, ONE, alpha)?;
     }
     Ok(())
@@ -87,7 +87,7 @@ fn addr(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
 
 fn outer(out: &mut Tensor, this: &Tensor, vectors: [&Tensor; 2], beta: Scalar, alpha: Scalar) -> Result<()> {
     let dtype = out.dtype();
-    let wide = |tensor: &Tensor| if tensor.dtype() == dtype { Ok(tensor.clone()) } else { packed(tensor, dtype) };
+    let wide = |tensor: &Tensor| if tensor.dtype() == dtype { Ok(tensor.clone()) } else { contiguous(tensor, dtype) };
     let column = aten::unsqueeze(&wide(vectors[0])?, 1)?;
     let row = aten::unsqueeze(&wide(vectors[1])?, 0)?;
     sum(aten::addr::operator(), out, &wide(&on(this, vectors[0])?)?, &column, &row, beta, alpha)
@@ -107,7 +107,7 @@ fn product(operator: &Operator, out: &mut Tensor, this: &Tensor, other: &Tensor)
 
 /// A tensor on another's device, if it is a number of the CPU's.
 fn on(this: &Tensor, other: &Tensor) -> Result<Tensor> {
-    if is_single(this) { brought(this, other.device()) } else { Ok(this.clone()) }
+    if is_single(this) { to_device(this, other.device()) } else { Ok(this.clone()) }
 }
 
 /// Whether what is multiplied by it counts.

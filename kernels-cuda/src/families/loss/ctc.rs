@@ -45,7 +45,7 @@ impl Sequences {
         let lengths = labelling.steps.iter().zip(&labelling.labels);
         let lengths: Vec<i64> =
             lengths.flat_map(|(steps, (first, count))| [*steps, *first, *count].map(whole)).collect();
-        let lengths = brought(&Tensor::from_slice(&lengths), log_probs.device())?;
+        let lengths = to_device(&Tensor::from_slice(&lengths), log_probs.device())?;
         let given = Given {
             steps: log_probs.sizes()[0],
             batch: log_probs.sizes()[1],
@@ -55,7 +55,7 @@ impl Sequences {
             site: Site::of(name, "targets"),
             fault: launch.faults(),
         };
-        let (probs, targets) = (packed(log_probs, dtype)?, packed(targets, DType::I64)?);
+        let (probs, targets) = (contiguous(log_probs, dtype)?, contiguous(targets, DType::I64)?);
         Ok(Self { launch, dtype, probs, targets, lengths, given })
     }
 
@@ -80,7 +80,7 @@ fn _ctc_loss(plan: &Labelling, [losses, alphas]: [&mut Tensor; 2], _: ...) -> Re
 fn _ctc_loss_backward(plan: &Labelling, out: &mut Tensor, _: ...) -> Result<()> {
     let sequences = Sequences::of("aten::_ctc_loss_backward", log_probs, targets, blank, plan)?;
     let Sequences { launch, dtype, probs, targets, lengths, given } = &sequences;
-    let [alphas, losses, grads] = [log_alpha, neg_log_likelihood, grad].map(|tensor| packed(tensor, *dtype));
+    let [alphas, losses, grads] = [log_alpha, neg_log_likelihood, grad].map(|tensor| contiguous(tensor, *dtype));
     let (alphas, losses, grads) = (alphas?, losses?, grads?);
     let betas = Spec::contiguous(*dtype, &[given.batch, 2, given.width]).on(launch.device())?;
     let zero_infinity = i32::from(zero_infinity);

@@ -45,7 +45,7 @@ impl Picked {
         likelihood: &Likelihood,
     ) -> Result<Self> {
         let launch = Launch::on(this)?;
-        let weight = weight.map(|weight| packed(weight, this.dtype())).transpose()?;
+        let weight = weight.map(|weight| contiguous(weight, this.dtype())).transpose()?;
         let picks = Picks {
             count: target.geometry().count(),
             classes: likelihood.classes,
@@ -55,7 +55,7 @@ impl Picked {
             site: Site::of(if this.sizes().len() == 4 { images } else { lines }, "target"),
             fault: launch.faults(),
         };
-        Ok(Self { launch, target: packed(target, target.dtype())?, weight, picks })
+        Ok(Self { launch, target: contiguous(target, target.dtype())?, weight, picks })
     }
 }
 
@@ -64,7 +64,7 @@ impl Picked {
 fn forward(plan: &Likelihood, [output, total]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let names = ["aten::nll_loss_forward", "aten::nll_loss2d_forward"];
     let Picked { launch, target, weight, picks } = Picked::of(names, this, target, weight, ignore_index, plan)?;
-    let (this, weight, dtypes) = (packed(this, this.dtype())?, weight.as_ref(), [this.dtype()]);
+    let (this, weight, dtypes) = (contiguous(this, this.dtype())?, weight.as_ref(), [this.dtype()]);
     if plan.reduction == Reduction::None {
         write(total, &Tensor::number(0.into()))?;
         let arguments = (&this, &target, weight, output, Place::NULL, picks);
@@ -86,7 +86,7 @@ fn backward(plan: &Likelihood, out: &mut Tensor, _: ...) -> Result<()> {
     write(out, &Tensor::number(0.into()))?;
     let names = ["aten::nll_loss_backward", "aten::nll_loss2d_backward"];
     let Picked { launch, target, weight, picks } = Picked::of(names, this, target, weight, ignore_index, plan)?;
-    let (grad, total) = (packed(grad_output, this.dtype())?, packed(total_weight, this.dtype())?);
+    let (grad, total) = (contiguous(grad_output, this.dtype())?, contiguous(total_weight, this.dtype())?);
     let total = (plan.reduction == Reduction::Mean).then_some(&total);
     let one = i32::from(plan.reduction != Reduction::None);
     let arguments = (out, &target, weight.as_ref(), &grad, total, picks, one);

@@ -48,8 +48,14 @@ impl Taken {
             site: Site::of(name, "target"),
             fault: launch.faults(),
         };
-        let weight = weight.map(|weight| packed(weight, this.dtype())).transpose()?;
-        Ok(Self { launch, this: packed(this, this.dtype())?, target: packed(target, DType::I64)?, weight, given })
+        let weight = weight.map(|weight| contiguous(weight, this.dtype())).transpose()?;
+        Ok(Self {
+            launch,
+            this: contiguous(this, this.dtype())?,
+            target: contiguous(target, DType::I64)?,
+            weight,
+            given,
+        })
     }
 
     fn grid(&self) -> Grid {
@@ -73,7 +79,7 @@ impl Taken {
     fn backward(&self, margins: &Margins, out: &mut Tensor, grad_output: &Tensor) -> Result<()> {
         let shared = if margins.reduction == Reduction::Mean { margins.lines.max(1) } else { 1 };
         let scale = ((shared * margins.classes) as f64).recip();
-        let grad = packed(grad_output, self.this.dtype())?;
+        let grad = contiguous(grad_output, self.this.dtype())?;
         let one = i32::from(grad.geometry().count() == 1);
         let arguments = (&self.this, &self.target, self.weight.as_ref(), &grad, out, self.given, scale, one);
         Ok(self.launch.run(&CLASS_LOSSES, "margin_backward", &[self.this.dtype()], self.grid(), arguments)?)

@@ -99,7 +99,7 @@ template <class T> __global__ void __launch_bounds__(256) probabilities(const T 
 /// Whether every element is one, is known when somebody waits for the device.
 fn check_probabilities(this: &Tensor) -> Result<()> {
     check_dtype(aten::binary_cross_entropy::operator(), "self", this.dtype(), &FLOATING)?;
-    let this = packed(this, this.dtype())?;
+    let this = contiguous(this, this.dtype())?;
     let (launch, count) = (Launch::on(&this)?, this.geometry().count());
     let arguments = (&this, count, launch.faults(), Site::of("aten::binary_cross_entropy", "self"));
     launch.cover(&PROBABILITIES, "probabilities", &[this.dtype()], count, arguments)

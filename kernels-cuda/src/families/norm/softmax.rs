@@ -57,7 +57,7 @@ fn cut(tensor: &Tensor, dim: usize) -> Across {
 fn softmax(dim: usize, out: &Tensor, this: &Tensor, kind: Kind) -> Result<()> {
     let (across, dtype) = (cut(this, dim), out.dtype());
     let read = if PAIRS.contains(&(this.dtype(), dtype)) { this.dtype() } else { dtype };
-    let this = packed(this, read)?;
+    let this = contiguous(this, read)?;
     let (launch, kind) = (Launch::on(out)?, kind as i32);
     let (from, to, dtypes) = (launch.place(&this)?, launch.place(out)?, [read, dtype]);
     if across.is_lines() {
@@ -74,7 +74,7 @@ fn softmax_backward(dim: usize, out: &mut Tensor, grad_output: &Tensor, output: 
     if out.dtype() != read && !PAIRS.contains(&(out.dtype(), read)) {
         return computed_contiguous(out, read, |out| softmax_backward(dim, out, grad_output, output, kind));
     }
-    let (grad, output) = (packed(grad_output, read)?, packed(output, read)?);
+    let (grad, output) = (contiguous(grad_output, read)?, contiguous(output, read)?);
     let (launch, kind) = (Launch::on(out)?, kind as i32);
     let (first, second, to) = (launch.place(&grad)?, launch.place(&output)?, launch.place(out)?);
     let dtypes = [read, out.dtype()];

@@ -3,7 +3,7 @@
 
 use crate::engine::elementwise::DTYPES;
 use crate::engine::random_stream::filled;
-use crate::engine::transfer::stretched;
+use crate::engine::transfer::broadcast_contiguous;
 use crate::prelude::*;
 
 kernel! {
@@ -33,7 +33,7 @@ fn coins(this: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()>
 
 #[op_impl(aten::bernoulli_tensor, CUDA, in_place, strided)]
 fn bernoulli_tensor(_plan: &(), out: &mut Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<()> {
-    let (chances, dtype) = (stretched(p, out, DType::F64)?, out.dtype());
+    let (chances, dtype) = (broadcast_contiguous(p, out, DType::F64)?, out.dtype());
     filled(out, generator, 4, |launch, grid, to, stream| {
         let site = site!("aten::bernoulli", "p");
         let arguments = (to, stream, &chances, launch.faults(), site);

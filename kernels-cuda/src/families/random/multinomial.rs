@@ -42,7 +42,7 @@ impl Rows {
 
 #[op_impl(aten::multinomial, CUDA)]
 fn multinomial(_plan: &Draws, out: &mut Tensor, _: ...) -> Result<()> {
-    let weights = packed(this, DType::F64)?;
+    let weights = contiguous(this, DType::F64)?;
     if replacement {
         return with_replacement(out, &weights, num_samples, generator);
     }

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::random_stream::filled;
-use crate::engine::transfer::stretched;
+use crate::engine::transfer::broadcast_contiguous;
 use crate::prelude::*;
 
 kernel! {
@@ -14,7 +14,8 @@ kernel! {
 
 #[op_impl(aten::poisson, CUDA, strided)]
 fn poisson(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
-    let (rates, dtype, site) = (stretched(this, out, DType::F64)?, out.dtype(), site!("aten::poisson", "self"));
+    let (rates, dtype, site) =
+        (broadcast_contiguous(this, out, DType::F64)?, out.dtype(), site!("aten::poisson", "self"));
     filled(out, generator, 1, |launch, grid, to, stream| {
         let arguments = (to, stream, &rates, site, launch.faults());
         Ok(launch.run(&TENSOR_PARAMETERS, "poissons", &[dtype], grid, arguments)?)
@@ -23,7 +24,8 @@ fn poisson(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Gener
 
 #[op_impl(aten::binomial, CUDA, strided)]
 fn binomial(_plan: &(), out: &mut Tensor, count: &Tensor, prob: &Tensor, generator: Option<&Generator>) -> Result<()> {
-    let (counts, chances) = (stretched(count, out, DType::F64)?, stretched(prob, out, DType::F64)?);
+    let (counts, chances) =
+        (broadcast_contiguous(count, out, DType::F64)?, broadcast_contiguous(prob, out, DType::F64)?);
     let dtype = out.dtype();
     filled(out, generator, 1, |launch, grid, to, stream| {
         let arguments = (to, stream, &counts, &chances);
@@ -33,7 +35,7 @@ fn binomial(_plan: &(), out: &mut Tensor, count: &Tensor, prob: &Tensor, generat
 
 #[op_impl(aten::_standard_gamma, CUDA, strided)]
 fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
-    let (shapes, dtype) = (stretched(this, out, DType::F64)?, out.dtype());
+    let (shapes, dtype) = (broadcast_contiguous(this, out, DType::F64)?, out.dtype());
     // Where a dtype would lose a number to zero, it is the least that is not.
     let least = if dtype == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
     filled(out, generator, 1, |launch, grid, to, stream| {

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::gather::computed_in;
-use crate::engine::transfer::copied;
+use crate::engine::transfer::contiguous_copy;
 use crate::prelude::*;
 
 kernel! {
@@ -23,11 +23,11 @@ fn zeros(dtype: DType, size: i64, device: Device) -> Result<Tensor> {
 
 #[op_impl(aten::bincount, CUDA)]
 fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
-    let numbers = packed(this, DType::I64)?;
+    let numbers = contiguous(this, DType::I64)?;
     let (launch, count, place) = (Launch::on(&numbers)?, numbers.geometry().count(), numbers.device());
     let mut length = minlength;
     if count > 0 {
-        let extent = brought(&Tensor::from_slice(&[i64::MAX, i64::MIN]), place)?;
+        let extent = to_device(&Tensor::from_slice(&[i64::MAX, i64::MIN]), place)?;
         let grid = Grid::new(Grid::cover(count).blocks[0].min(4 * launch.multiprocessors()), 256);
         launch.run(&BINCOUNT, "extent", &[], grid, (count, &numbers, &extent))?;
         let extent = aten::to_device(&extent, Device::CPU, DType::I64, false, false, None)?.to_vec::<i64>()?;
@@ -41,17 +41,17 @@ fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64)
         launch.cover(&BINCOUNT, "counted", &[], count, (count, &numbers, length, &counts))?;
         return Ok(counts);
     };
-    let (sums, values) = (zeros(DType::F64, length, place)?, packed(weights, DType::F64)?);
+    let (sums, values) = (zeros(DType::F64, length, place)?, contiguous(weights, DType::F64)?);
     launch.cover(&BINCOUNT, "weighed", &[], count, (count, &numbers, &values, length, &sums))?;
-    if weights.dtype() == DType::F32 { copied(&sums, DType::F32) } else { Ok(sums) }
+    if weights.dtype() == DType::F32 { contiguous_copy(&sums, DType::F32) } else { Ok(sums) }
 }
 
 #[op_impl(aten::histc, CUDA)]
 fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<()> {
     let computed = computed_in(this.dtype());
-    let (values, count) = (packed(this, computed)?, this.geometry().count());
-    let range = brought(&Tensor::from_slice(&range(this, [min, max])?), this.device())?;
-    let (range, launch) = (packed(&range, computed)?, Launch::on(out)?);
+    let (values, count) = (contiguous(this, computed)?, this.geometry().count());
+    let range = to_device(&Tensor::from_slice(&range(this, [min, max])?), this.device())?;
+    let (range, launch) = (contiguous(&range, computed)?, Launch::on(out)?);
     let counts = zeros(DType::I64, bins, this.device())?;
     let grid = Grid::new(Grid::cover(count).blocks[0].min(8 * launch.multiprocessors()), 256);
     let arguments = (count, &values, bins, &range, &counts);

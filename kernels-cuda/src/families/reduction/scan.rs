@@ -127,7 +127,7 @@ fn scanned<O: Operation>(
     let together = inner > 1 && length >= 512 && lines < i64::from(launch.multiprocessors()) * 64;
     if together {
         let last = |tensor: &Tensor| moved_last(tensor, dim);
-        let from = packed(&last(this)?, computed)?;
+        let from = contiguous(&last(this)?, computed)?;
         let (beside, beside_places) =
             (to.fresh_like(computed)?, places.as_ref().map(|places| places.fresh_like(DType::I64)).transpose()?);
         let beside = beside.restride(Geometry::contiguous(from.sizes()))?;
@@ -138,7 +138,7 @@ fn scanned<O: Operation>(
         }
     } else {
         let course = Course::of(launch, lines, length, inner);
-        run(scan, launch, &packed(this, computed)?, &to, places.as_deref(), course)?;
+        run(scan, launch, &contiguous(this, computed)?, &to, places.as_deref(), course)?;
     }
     if computed == dtype { Ok(()) } else { write(out, &to) }
 }

@@ -56,7 +56,7 @@ fn median_of_all(out: &mut Tensor, this: &Tensor, of_numbers: bool) -> Result<()
     if this.geometry().count() == 0 {
         return write(out, &Tensor::number(f64::NAN.into()));
     }
-    let row = packed(this, this.dtype())?;
+    let row = contiguous(this, this.dtype())?;
     let row = row.restride(Geometry::contiguous(&[row.geometry().count()]).at(row.geometry().offset()))?;
     let mut place = out.fresh_like(DType::I64)?;
     Ranks::along(&row, 0, false)?.nth(Nth::Median { of_numbers }, &found([out, &mut place]))

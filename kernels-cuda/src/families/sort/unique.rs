@@ -34,7 +34,7 @@ fn order(rows: &Tensor) -> Result<Tensor> {
         let column = aten::select_int(rows, 1, col)?;
         let column = match &order {
             Some(order) => aten::index_select(&column, 0, order)?,
-            None => packed(&column, column.dtype())?,
+            None => contiguous(&column, column.dtype())?,
         };
         let (_, places) = Ranks::one(&column).sorted()?;
         let places = places.restride(Geometry::contiguous(&[places.geometry().count()]))?;
@@ -57,7 +57,7 @@ fn distinct(this: &Tensor, along: Along) -> Result<Three> {
             .into());
     }
     let width = total.checked_div(count).unwrap_or(0);
-    let rows = packed(&slices, slices.dtype())?;
+    let rows = contiguous(&slices, slices.dtype())?;
     let rows = rows.restride(Geometry::contiguous(&[count, width]).at(rows.geometry().offset()))?;
     let launch = Launch::on(&rows)?;
     let room = |size: i64| Spec::contiguous(DType::I64, &[size]).on(rows.device());

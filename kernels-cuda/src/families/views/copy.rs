@@ -3,7 +3,7 @@
 use dispatch_runtime::Pointwise;
 
 use crate::engine::elementwise::check_written;
-use crate::engine::transfer::{copied, download, transfer};
+use crate::engine::transfer::{contiguous_copy, download, transfer};
 use crate::prelude::*;
 
 #[op_impl(aten::copy_, CUDA)]
@@ -32,5 +32,5 @@ fn zero(_plan: &Pointwise, out: &mut Tensor) -> Result<()> {
 
 #[op_impl(aten::alias_copy, CUDA)]
 fn alias_copy(this: &Tensor) -> Result<Tensor> {
-    copied(this, this.dtype())
+    contiguous_copy(this, this.dtype())
 }

@@ -50,7 +50,7 @@ fn roll(plan: &Roll, out: &mut Tensor, this: &Tensor) -> Result<()> {
     match plan {
         Roll::Dims(by) => rolled(out, this, by),
         Roll::Flat(by) => {
-            let (this, row) = (packed(this, this.dtype())?, Geometry::contiguous(&[out.geometry().count()]));
+            let (this, row) = (contiguous(this, this.dtype())?, Geometry::contiguous(&[out.geometry().count()]));
             let this = this.restride(row.clone().at(this.geometry().offset()))?;
             rolled(&mut out.restride(row.at(out.geometry().offset()))?, &this, &[*by])
         }
@@ -80,7 +80,7 @@ fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> 
         let converted = |from: &Tensor, dtype| aten::to_dtype(from, dtype, false, false, None);
         return converted(&aten::repeat_interleave(&converted(repeats, DType::I64)?, output_size)?, dtype);
     }
-    let repeats = packed(repeats, dtype)?;
+    let repeats = contiguous(repeats, dtype)?;
     let launch = Launch::on(&repeats)?;
     let starts = Spec::contiguous(DType::I64, &[count]).on(repeats.device())?;
     let site = site!("aten::repeat_interleave", "repeats");
