@@ -75,7 +75,7 @@ impl Launch {
     }
 
     /// The place of a tensor, or [`Place::NULL`] if there is none.
-    pub(crate) fn place_of_any(&self, tensor: Option<&Tensor>) -> Result<Place, CudaError> {
+    pub(crate) fn place_or_null(&self, tensor: Option<&Tensor>) -> Result<Place, CudaError> {
         tensor.map_or(Ok(Place::NULL), |tensor| self.place(tensor))
     }
 
@@ -187,7 +187,7 @@ impl Launch {
                     given: sizes.to_vec(),
                 });
             }
-            recent_launches::note(kernel);
+            recent_launches::record(kernel);
             // SAFETY: the places are of values of these sizes, and that the kernel takes values of such sizes was just seen. What it does
             // with them was promised for every launch when the kernel was made, by `Kernel::new`.
             unsafe { self.gpu.machine.launch(entry, grid, places, self.queue) }
@@ -293,7 +293,7 @@ impl Argument for Option<&Tensor> {
 
     #[inline]
     fn value(self, launch: &Launch) -> Result<Place, CudaError> {
-        launch.place_of_any(self)
+        launch.place_or_null(self)
     }
 }
 

@@ -68,5 +68,5 @@ mod prelude {
 pub mod __private {
     pub use inventory::submit;
 
-    pub use crate::kernel::Known;
+    pub use crate::kernel::RegisteredKernel;
 }

@@ -1,4 +1,4 @@
-// Elements in order. Ranks (sort_key.cuh) are sorted with the places that they are from, equals by their places.
+// Elements in order. Sort keys (sort_key.cuh) are sorted with the places that they are from, equals by their places.
 #include "prefix_sum.cuh"
 #include "sort_key.cuh"
 
@@ -24,8 +24,8 @@ static const u32 NOWHERE = ~0u;
 
 // Short lines, several to a block; of each, the first `most`.
 template <class T>
-__global__ void __launch_bounds__(1024) sort_short(Ranks lines, u32 width, u32 most, u8 *values, i64 *indices) {
-    typedef typename Rank<T>::type K;
+__global__ void __launch_bounds__(1024) sort_short(SortInput lines, u32 width, u32 most, u8 *values, i64 *indices) {
+    typedef typename SortKey<T>::type K;
     SHARED_BYTES(bytes);
     u32 room = 2 * blockDim.x;
     K *keys = (K *)bytes;
@@ -55,7 +55,7 @@ template <class K> struct Found {
 
 // The `nth` smallest key of a line, counted from one, digit by digit. Keys have so many `bits`.
 template <class K>
-__device__ __forceinline__ Found<K> select(const Ranks &lines, u64 first, u32 nth, u32 bits, u32 *counts) {
+__device__ __forceinline__ Found<K> select(const SortInput &lines, u64 first, u32 nth, u32 bits, u32 *counts) {
     __shared__ u32 chosen, before_chosen;
     K known = 0, mask = 0;
     u32 times = 0;
@@ -101,8 +101,8 @@ __device__ __forceinline__ Found<K> select(const Ranks &lines, u64 first, u32 nt
 // The `most` first of each line, a block for each, which has a thread for two at least.
 template <class T>
 __global__ void __launch_bounds__(512)
-    first_of_line(Ranks lines, u32 width, u32 most, u32 bits, u8 *values, i64 *indices) {
-    typedef typename Rank<T>::type K;
+    first_of_line(SortInput lines, u32 width, u32 most, u32 bits, u8 *values, i64 *indices) {
+    typedef typename SortKey<T>::type K;
     SHARED_BYTES(bytes);
     __shared__ u32 counts[256], scratch[32], taken;
     u32 room = 2 * blockDim.x;
@@ -144,8 +144,8 @@ enum { NTH, MEDIAN, MEDIAN_OF_NUMBERS };
 
 // One element of each line: the `nth` smallest, counted from one, or the median.
 template <class T>
-__global__ void __launch_bounds__(512) nth_of(Ranks lines, u32 nth, i32 which, u32 bits, u8 *values, i64 *indices) {
-    typedef typename Rank<T>::type K;
+__global__ void __launch_bounds__(512) nth_of(SortInput lines, u32 nth, i32 which, u32 bits, u8 *values, i64 *indices) {
+    typedef typename SortKey<T>::type K;
     __shared__ u32 counts[256], scratch[32], spot;
     u64 first = u64(blockIdx.x) * lines.size;
     u32 none = 0;
@@ -183,15 +183,15 @@ template <class K> struct Tile {
     static const u32 EACH = 64 / sizeof(K), SIZE = 256 * EACH;
 };
 
-template <class T> __global__ void __launch_bounds__(256) ranked(Ranks lines, typename Rank<T>::type *keys) {
+template <class T> __global__ void __launch_bounds__(256) make_keys(SortInput lines, typename SortKey<T>::type *keys) {
     u64 at = u64(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (at < u64(lines.count) * lines.size) keys[at] = lines.key<typename Rank<T>::type>(at);
+    if (at < u64(lines.count) * lines.size) keys[at] = lines.key<typename SortKey<T>::type>(at);
 }
 
 // How often each digit is in a tile, at `counts[line][digit][tile]`: sums of all that come before are where the tile's digits go.
 template <class T>
-__global__ void __launch_bounds__(256) digits(u32 size, u32 tiles, const typename Rank<T>::type *keys, u32 shift, i32 *counts) {
-    typedef typename Rank<T>::type K;
+__global__ void __launch_bounds__(256) digits(u32 size, u32 tiles, const typename SortKey<T>::type *keys, u32 shift, i32 *counts) {
+    typedef typename SortKey<T>::type K;
     __shared__ i32 own[256];
     u32 line = blockIdx.x / tiles, tile = blockIdx.x - line * tiles;
     own[threadIdx.x] = 0;
@@ -219,9 +219,9 @@ __device__ __forceinline__ u32 alike(u32 digit, bool here) {
 // Takes a tile's keys and places to where their digits go, in their order. Without places they are where they are.
 template <class T>
 __global__ void __launch_bounds__(256)
-    by_digit(u32 size, u32 tiles, const typename Rank<T>::type *keys, const u32 *places, u32 shift, const i32 *starts,
-             typename Rank<T>::type *to_keys, u32 *to_places) {
-    typedef typename Rank<T>::type K;
+    by_digit(u32 size, u32 tiles, const typename SortKey<T>::type *keys, const u32 *places, u32 shift, const i32 *starts,
+             typename SortKey<T>::type *to_keys, u32 *to_places) {
+    typedef typename SortKey<T>::type K;
     const u32 EACH = Tile<K>::EACH, SIZE = Tile<K>::SIZE;
     __shared__ K tile_keys[SIZE];
     __shared__ u32 tile_places[SIZE], warps[8][256], starts_here[256], scratch[32];
@@ -277,7 +277,7 @@ __global__ void __launch_bounds__(256)
 }
 
 // The elements at the first `most` places of each line, and the places.
-__global__ void __launch_bounds__(256) take_first(Ranks lines, u32 most, const u32 *places, u8 *values, i64 *indices) {
+__global__ void __launch_bounds__(256) take_first(SortInput lines, u32 most, const u32 *places, u8 *values, i64 *indices) {
     u64 to = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (to >= u64(lines.count) * most) return;
     u64 line = to / most;
@@ -288,8 +288,8 @@ __global__ void __launch_bounds__(256) take_first(Ranks lines, u32 most, const u
 
 // The most frequent element of each line that is sorted, the smallest of several, and the last place that it is from.
 template <class T>
-__global__ void __launch_bounds__(512) most_frequent(Ranks lines, const i64 *places, u8 *values, i64 *indices) {
-    typedef typename Rank<T>::type K;
+__global__ void __launch_bounds__(512) most_frequent(SortInput lines, const i64 *places, u8 *values, i64 *indices) {
+    typedef typename SortKey<T>::type K;
     __shared__ u64 scratch[32];
     u64 first = u64(blockIdx.x) * lines.size;
     // How often in the upper half, and how far from the end in the lower.

@@ -30,12 +30,12 @@ FUNCTION C log_sigmoid(C x) { return (x < C(0) ? x : C(0)) - log1p(exp(-fabs(x))
 // From 0 to 6.
 FUNCTION C gate(C x) { return smaller(larger(x + C(3), C(0)), C(6)); }
 // For a result of `O`. Halves do not hold what the difference from one loses far below zero, and it takes half as long.
-template <class O, class C> __device__ __forceinline__ C normal_share(C x) {
+template <class O, class C> __device__ __forceinline__ C normal_cdf(C x) {
     if (sizeof(O) == 2) return C(0.5) + C(0.5) * erf(x * C(0.7071067811865476));
     return C(0.5) * erfc(-x * C(0.7071067811865476));
 }
 FUNCTION C gelu_inner(C x) { return C(0.7978845608028654) * (x + C(0.044715) * x * x * x); }
-template <class O, class C> __device__ __forceinline__ C gelu_slope(C x) { return normal_share<O>(x) + x * C(0.3989422804014327) * exp(C(-0.5) * x * x); }
+template <class O, class C> __device__ __forceinline__ C gelu_slope(C x) { return normal_cdf<O>(x) + x * C(0.3989422804014327) * exp(C(-0.5) * x * x); }
 FUNCTION C gelu_slope_by_tanh(C x) {
     C t = tanh(gelu_inner(x));
     return C(0.5) * (C(1) + t) + C(0.5) * x * (C(1) - t * t) * C(0.7978845608028654) * (C(1) + C(0.134145) * x * x);

@@ -5,7 +5,7 @@
 static const u32 TILE = 32;
 
 // Where rows come from, and where they go.
-struct Meeting {
+struct SortedRows {
     // How many, and how wide they are.
     i64 count;
     u32 width;
@@ -26,7 +26,7 @@ struct Meeting {
     const u8 *shares;
 };
 
-template <class C> __device__ __forceinline__ C row_at(const Meeting &m, i64 at, i32 offset) {
+template <class C> __device__ __forceinline__ C row_at(const SortedRows &m, i64 at, i32 offset) {
     i64 place = m.places[at], row = m.of_places ? m.of_places[place] : place;
     if (m.of_places && u64(row) >= u64(m.rows)) return C(0);
     C x = load<C>(m.from + row * m.from_step + offset, m.dtype);
@@ -34,14 +34,14 @@ template <class C> __device__ __forceinline__ C row_at(const Meeting &m, i64 at,
 }
 
 // A result is of what it was and the sum.
-template <class C> __device__ __forceinline__ void add_to(const Meeting &m, i64 key, i32 offset, C sum) {
+template <class C> __device__ __forceinline__ void add_to(const SortedRows &m, i64 key, i32 offset, C sum) {
     if (u64(key) >= u64(m.limit) || key == m.skipped) return;
     u8 *to = m.to + key * m.to_step + offset;
     store(to, m.dtype, C(load<C>(to, m.dtype) + sum));
 }
 
 // `partial` has two sums for each tile and column: of what began before it, and of what goes on behind it.
-template <class C> __global__ void __launch_bounds__(256) tiles(Meeting m, Walk walk, C *partial) {
+template <class C> __global__ void __launch_bounds__(256) tiles(SortedRows m, Walk walk, C *partial) {
     u64 at = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     i64 tile = i64(at / m.width), first = tile * TILE;
     u32 col = u32(at - u64(tile) * m.width);
@@ -82,7 +82,7 @@ template <class C> __global__ void __launch_bounds__(256) tiles(Meeting m, Walk 
 }
 
 // What began in a tile and goes on.
-template <class C> __global__ void __launch_bounds__(256) across_tiles(Meeting m, Walk walk, const C *partial) {
+template <class C> __global__ void __launch_bounds__(256) across_tiles(SortedRows m, Walk walk, const C *partial) {
     u64 at = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     i64 tile = i64(at / m.width), first = tile * TILE, end = first + TILE;
     if (end >= m.count) return;

@@ -10,7 +10,7 @@ struct Labelling {
 
 template <class C> __device__ __forceinline__ C never() { return Bounds<C>::least(); }
 
-template <class C> __device__ __forceinline__ C either(C a, C b, C c = never<C>()) {
+template <class C> __device__ __forceinline__ C log_add_exp(C a, C b, C c = never<C>()) {
     C most = larger_number(larger_number(a, b), c);
     return most == never<C>() ? most : most + log(exp(a - most) + exp(b - most) + exp(c - most));
 }
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(256) beginnings(const C *probs, const i64 *tar
             if (step < states.steps && state < states.count) {
                 i64 of = states[state];
                 bool skips = state >= 2 && states[state - 2] != of;
-                if (step) likely = either(before[state], state >= 1 ? before[state - 1] : likely, skips ? before[state - 2] : likely) + here[of];
+                if (step) likely = log_add_exp(before[state], state >= 1 ? before[state - 1] : likely, skips ? before[state - 2] : likely) + here[of];
                 else if (state < 2) likely = here[of];
             }
             alphas[step * all.width + state] = likely;
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(256) beginnings(const C *probs, const i64 *tar
     if (threadIdx.x) return;
     i64 last = states.count - 1;
     const C *end = alphas + (states.steps - 1) * all.width;
-    losses[blockIdx.x] = states.steps ? -either(end[last], last ? end[last - 1] : never<C>()) : last ? Bounds<C>::most() : C(0);
+    losses[blockIdx.x] = states.steps ? -log_add_exp(end[last], last ? end[last - 1] : never<C>()) : last ? Bounds<C>::most() : C(0);
 }
 
 // The same from the end, a step of which is kept beside the one after it; and with both, the gradient of every class.
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(256) endings(const C *probs, const i64 *target
                 i64 of = states[state];
                 bool last = step + 1 == states.steps, skips = state + 2 < states.count && states[state + 2] != of;
                 C rest = last ? (state + 2 >= states.count ? C(0) : never<C>())
-                              : either(after[state], state + 1 < states.count ? after[state + 1] : never<C>(), skips ? after[state + 2] : never<C>());
+                              : log_add_exp(after[state], state + 1 < states.count ? after[state + 1] : never<C>(), skips ? after[state + 2] : never<C>());
                 own[state] = rest + here[of];
             }
         __syncthreads();
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(256) endings(const C *probs, const i64 *target
                 if (other < state) continue;
                 C likely = never<C>();
                 for (; other < states.count; other++)
-                    if (states[other] == of) likely = either(likely, alphas[step * all.width + other] + own[other]);
+                    if (states[other] == of) likely = log_add_exp(likely, alphas[step * all.width + other] + own[other]);
                 to[of] = (exp(here[of]) - exp(likely + loss - here[of])) * grad;
             }
         __syncthreads();

@@ -3,8 +3,8 @@
 
 // Whether each row, in an order if there is one, differs from the one before. What is not a number differs from everything.
 template <class T>
-__global__ void __launch_bounds__(256) differs(i64 count, i64 width, Ranks rows, const i64 *order, i64 *flags) {
-    typedef typename Rank<T>::type K;
+__global__ void __launch_bounds__(256) differs(i64 count, i64 width, SortInput rows, const i64 *order, i64 *flags) {
+    typedef typename SortKey<T>::type K;
     i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (at >= count) return;
     bool other = at == 0;

@@ -9,7 +9,7 @@ use crate::compile::nvrtc::{self, Code, Effort};
 use crate::compile::source::Source;
 use crate::device::gpu::Gpu;
 use crate::error::CudaError;
-use crate::kernel::known;
+use crate::kernel::registered;
 use crate::lock::locked;
 
 impl Source {
@@ -85,7 +85,7 @@ impl Source {
 /// Where there is no such device, no driver or no compiler, and where a kernel does not compile.
 pub fn prepare(device: Device) -> Result<(), CudaError> {
     let gpu = Gpu::of(device)?;
-    let waiting = Mutex::new(known());
+    let waiting = Mutex::new(registered());
     let next = || locked(&waiting).next();
     let build = || std::iter::from_fn(next).try_for_each(|kernel| kernel.load_all(gpu));
     std::thread::scope(|scope| {

@@ -49,7 +49,7 @@ fn capacity(bytes: usize) -> usize {
 }
 
 /// What was given back in a queue. It is never closed, as queues are not.
-pub(crate) struct Shelf {
+pub(crate) struct CachingAllocator {
     pub(crate) queue: Queue,
     kept: Mutex<Kept>,
 }
@@ -76,7 +76,7 @@ struct Late {
     marks: Vec<Mark>,
 }
 
-impl Shelf {
+impl CachingAllocator {
     /// For a queue that is new.
     pub(crate) fn of(queue: Queue) -> &'static Self {
         let lists = [const { VecDeque::new() }; Class::COUNT];
@@ -192,8 +192,8 @@ impl Kept {
 
 /// Gives what lies idle in all queues of a device to the system, once it is over.
 pub(crate) fn release(gpu: &Gpu) -> Result<(), CudaError> {
-    for shelf in stream::shelves(gpu) {
-        shelf.clear(gpu);
+    for allocator in stream::allocators(gpu) {
+        allocator.clear(gpu);
     }
     // The driver lends to one queue what was given back in another when that one is done.
     stream::wait_for_all(gpu)?;
@@ -244,18 +244,18 @@ mod tests {
 
     #[test]
     fn what_was_given_back_last_is_lent_first_and_what_was_idle_longest_is_given_up() {
-        let shelf = Shelf::of(1);
+        let allocator = CachingAllocator::of(1);
         let (small, large) = (Class::of(512).unwrap(), Class::of(4096).unwrap());
         let freed = Mutex::new(Vec::new());
         let free = |address| freed.lock().unwrap().push(address);
         for (class, address) in [(large, 1), (small, 2), (small, 3), (large, 4)] {
-            shelf.kept().keep(class, address, 5 << 10, free);
+            allocator.kept().keep(class, address, 5 << 10, free);
         }
         assert_eq!(*freed.lock().unwrap(), [1]);
-        assert_eq!(shelf.kept().take(small), Some(3));
-        assert_eq!(shelf.kept().take(small), Some(2));
-        assert_eq!(shelf.kept().take(small), None);
-        assert_eq!(shelf.kept().take(large), Some(4));
-        assert_eq!(shelf.kept().idle, 0);
+        assert_eq!(allocator.kept().take(small), Some(3));
+        assert_eq!(allocator.kept().take(small), Some(2));
+        assert_eq!(allocator.kept().take(small), None);
+        assert_eq!(allocator.kept().take(large), Some(4));
+        assert_eq!(allocator.kept().idle, 0);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock};
 
 use dispatch_runtime::{Device, keys};
 
-use crate::device::caching_allocator::Shelf;
+use crate::device::caching_allocator::CachingAllocator;
 use crate::device::fault::Faults;
 use crate::device::machine::{Address, Machine, Properties, Queue};
 use crate::device::memory;
@@ -23,7 +23,7 @@ pub(crate) struct Gpu {
     pub(crate) index: u8,
     pub(crate) machine: Box<dyn Machine>,
     /// That of the queue of those who asked for none.
-    pub(crate) shelf: &'static Shelf,
+    pub(crate) allocator: &'static CachingAllocator,
     pub(crate) faults: Faults,
     pub(crate) usage: memory::Usage,
     pub(crate) transfers: Transfers,
@@ -76,7 +76,7 @@ impl Gpu {
         let queue = machine.open_queue()?;
         let faults = Faults::on(&*machine, queue)?;
         let (usage, transfers) = (memory::Usage::default(), Transfers::default());
-        Ok(Self { index, machine, shelf: Shelf::of(queue), faults, usage, transfers })
+        Ok(Self { index, machine, allocator: CachingAllocator::of(queue), faults, usage, transfers })
     }
 
     /// Those that somebody used already.

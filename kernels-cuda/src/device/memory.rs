@@ -5,40 +5,40 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use dispatch_runtime::{Backend, Buffer, Device, Result, Storage, backend, keys};
 
-use crate::device::caching_allocator::Shelf;
+use crate::device::caching_allocator::CachingAllocator;
 use crate::device::gpu::{self, Gpu};
 use crate::device::machine::{Address, Queue};
 use crate::device::pinned_memory;
 use crate::device::stream;
-use crate::device::stream_uses::{Access, SEVERAL, Users};
+use crate::device::stream_uses::{Access, SEVERAL, StreamUses};
 use crate::error::CudaError;
 use crate::graph;
 
 /// A block of a device's memory, and who uses it.
 pub(crate) struct CudaBuffer {
     pub(crate) gpu: &'static Gpu,
-    shelf: &'static Shelf,
+    allocator: &'static CachingAllocator,
     address: Address,
     size: usize,
-    users: Users,
-    /// Of a block that was allocated while that was recorded: it is the recording's and none of the shelf's, and nobody uses it by `users`.
-    made: Option<Arc<Made>>,
+    uses: StreamUses,
+    /// Of a block that was allocated while that was recorded: it is the recording's and none of the allocator's, and nobody uses it by `uses`.
+    made: Option<Arc<RecordedBlock>>,
 }
 
 /// What a recording makes of a block.
 #[derive(Debug)]
-pub(crate) struct Made {
-    users: Users,
+pub(crate) struct RecordedBlock {
+    uses: StreamUses,
     is_there: AtomicBool,
 }
 
-impl Made {
+impl RecordedBlock {
     /// Lets a replay in a queue come after whoever uses the block.
     pub(crate) fn enter(&self, gpu: &Gpu, queue: Queue) -> Result<(), CudaError> {
-        if self.users.is_only(queue) {
+        if self.uses.is_only(queue) {
             return Ok(());
         }
-        self.users.enter(queue, Access::Write, |before| gpu.order(before, queue))
+        self.uses.enter(queue, Access::Write, |before| gpu.order(before, queue))
     }
 
     /// From the first replay on there is memory, which can be used.
@@ -59,24 +59,24 @@ impl Buffer for CudaBuffer {
 
 impl CudaBuffer {
     fn new(gpu: &'static Gpu, size: usize) -> Result<Self, CudaError> {
-        let shelf = stream::current_shelf(gpu);
+        let allocator = stream::current_allocator(gpu);
         let (address, made) = if size == 0 {
             (0, None)
         } else if graph::is_recording() {
-            let made = Made { users: Users::new(shelf.queue), is_there: AtomicBool::new(false) };
-            (gpu.machine.allocate(size, shelf.queue)?, Some(graph::makes(made)))
+            let made = RecordedBlock { uses: StreamUses::new(allocator.queue), is_there: AtomicBool::new(false) };
+            (gpu.machine.allocate(size, allocator.queue)?, Some(graph::record_allocation(made)))
         } else {
-            (shelf.take(gpu, size)?, None)
+            (allocator.take(gpu, size)?, None)
         };
         gpu.usage.took(size);
-        let users = Users::new(if made.is_some() { SEVERAL } else { shelf.queue });
-        Ok(Self { gpu, shelf, address, size, users, made })
+        let uses = StreamUses::new(if made.is_some() { SEVERAL } else { allocator.queue });
+        Ok(Self { gpu, allocator, address, size, uses, made })
     }
 
     /// Where it is, for work in `queue`. The storage is its own.
     #[inline]
     pub(crate) fn enter(&self, storage: &Storage, queue: Queue, access: Access) -> Result<Address, CudaError> {
-        if !self.users.is_only(queue) {
+        if !self.uses.is_only(queue) {
             self.enter_after_others(storage, queue, access)?;
         }
         Ok(self.address)
@@ -84,8 +84,8 @@ impl CudaBuffer {
 
     #[cold]
     fn enter_after_others(&self, storage: &Storage, queue: Queue, access: Access) -> Result<(), CudaError> {
-        let users = self.made.as_ref().map_or(&self.users, |made| &made.users);
-        if users.is_only(queue) {
+        let uses = self.made.as_ref().map_or(&self.uses, |made| &made.uses);
+        if uses.is_only(queue) {
             return Ok(());
         }
         if self.made.as_ref().is_some_and(|made| !made.is_there.load(Ordering::Acquire)) {
@@ -93,9 +93,9 @@ impl CudaBuffer {
         }
         // What is being recorded cannot wait for what is not.
         let follow = |before: &[Queue]| {
-            if graph::takes_note(storage, before, queue) { Ok(()) } else { self.gpu.order(before, queue) }
+            if graph::record_use(storage, before, queue) { Ok(()) } else { self.gpu.order(before, queue) }
         };
-        users.enter(queue, access, follow)
+        uses.enter(queue, access, follow)
     }
 
     /// Queues work that writes.
@@ -118,17 +118,17 @@ impl Drop for CudaBuffer {
         if self.size == 0 {
             return;
         }
-        let (gpu, home) = (self.gpu, self.shelf.queue);
+        let (gpu, home) = (self.gpu, self.allocator.queue);
         if let Some(made) = &self.made {
             // Where the driver fails the device does nothing any more.
-            _ = gpu.order(&made.users.others(home), home);
+            _ = gpu.order(&made.uses.others(home), home);
             return gpu.machine.free(self.address, home);
         }
-        let others = self.users.others(home);
+        let others = self.uses.others(home);
         if others.is_empty() {
-            self.shelf.give(gpu, self.address, self.size);
+            self.allocator.give(gpu, self.address, self.size);
         } else {
-            self.shelf.give_late(gpu, self.address, self.size, &others);
+            self.allocator.give_late(gpu, self.address, self.size, &others);
         }
     }
 }
@@ -195,7 +195,7 @@ impl Backend for Cuda {
         let gpu = Gpu::of(device)?;
         stream::wait_for_all(gpu)?;
         gpu.transfers.sweep(gpu);
-        Ok(gpu.faults.take(&*gpu.machine, gpu.shelf.queue)?)
+        Ok(gpu.faults.take(&*gpu.machine, gpu.allocator.queue)?)
     }
 
     fn pinned(&self, size: usize) -> Result<Storage> {

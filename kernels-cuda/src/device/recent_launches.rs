@@ -11,7 +11,7 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Notes a launch.
 #[inline]
-pub(crate) fn note(kernel: &'static Kernel) {
+pub(crate) fn record(kernel: &'static Kernel) {
     let at = COUNT.fetch_add(1, Ordering::Relaxed) % MOST;
     LAST[at].store(std::ptr::from_ref(kernel).cast_mut(), Ordering::Relaxed);
 }
@@ -22,7 +22,8 @@ pub(crate) fn kernels() -> Vec<&'static str> {
     let mut names = Vec::new();
     for launch in 1..=MOST.min(count) {
         let kernel = LAST[(count - launch) % MOST].load(Ordering::Relaxed).cast_const();
-        let name = crate::kernel::known().find(|known| std::ptr::eq(*known, kernel)).map(|known| known.source().name());
+        let name =
+            crate::kernel::registered().find(|known| std::ptr::eq(*known, kernel)).map(|known| known.source().name());
         names.extend(name.filter(|name| !names.contains(name)));
     }
     names
@@ -34,11 +35,11 @@ mod tests {
 
     #[test]
     fn the_last_launches_are_named_once_each_and_the_last_one_first() {
-        let mut known = crate::kernel::known();
+        let mut known = crate::kernel::registered();
         let (first, second) = (known.next().unwrap(), known.next().unwrap());
         for _ in 0..MOST {
-            note(first);
-            note(second);
+            record(first);
+            record(second);
         }
         assert_eq!(kernels(), [second.source().name(), first.source().name()]);
     }

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use dispatch_runtime::{Device, Result};
 
-use crate::device::caching_allocator::Shelf;
+use crate::device::caching_allocator::CachingAllocator;
 use crate::device::gpu::Gpu;
 use crate::device::machine::Queue;
 use crate::error::CudaError;
@@ -32,7 +32,7 @@ use crate::lock::locked;
 #[derive(Clone, Copy)]
 pub struct Stream {
     gpu: &'static Gpu,
-    shelf: &'static Shelf,
+    allocator: &'static CachingAllocator,
 }
 
 /// All that were opened: somebody may wait for the whole device.
@@ -51,7 +51,7 @@ impl Stream {
     /// Where there is no such device, or no driver.
     pub fn new(device: Device) -> Result<Self, CudaError> {
         let gpu = Gpu::of(device)?;
-        let stream = Self { gpu, shelf: Shelf::of(gpu.machine.open_queue()?) };
+        let stream = Self { gpu, allocator: CachingAllocator::of(gpu.machine.open_queue()?) };
         locked(&OPENED).push(stream);
         Ok(stream)
     }
@@ -63,7 +63,7 @@ impl Stream {
     /// Where there is no such device, or no driver.
     pub fn current(device: Device) -> Result<Self, CudaError> {
         let gpu = Gpu::of(device)?;
-        Ok(Self { gpu, shelf: current_shelf(gpu) })
+        Ok(Self { gpu, allocator: current_allocator(gpu) })
     }
 
     /// Makes it this thread's current one, until the guard is dropped.
@@ -80,7 +80,7 @@ impl Stream {
     ///
     /// Where the driver fails.
     pub fn wait_for(self, other: Self) -> Result<(), CudaError> {
-        self.gpu.machine.order(other.shelf.queue, self.shelf.queue)
+        self.gpu.machine.order(other.allocator.queue, self.allocator.queue)
     }
 
     /// Waits until its work is done.
@@ -89,21 +89,21 @@ impl Stream {
     ///
     /// Where the driver fails, and where a kernel came upon a value that it cannot compute with.
     pub fn synchronize(self) -> Result<(), CudaError> {
-        self.gpu.copy_out(0, &mut [], self.shelf.queue)
+        self.gpu.copy_out(0, &mut [], self.allocator.queue)
     }
 
     pub(crate) fn parts(self) -> (&'static Gpu, Queue) {
-        (self.gpu, self.shelf.queue)
+        (self.gpu, self.allocator.queue)
     }
 
     fn is(self, other: Self) -> bool {
-        std::ptr::eq(self.shelf, other.shelf)
+        std::ptr::eq(self.allocator, other.allocator)
     }
 }
 
 impl std::fmt::Debug for Stream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Stream({}, {:#x})", self.gpu.device(), self.shelf.queue)
+        write!(f, "Stream({}, {:#x})", self.gpu.device(), self.allocator.queue)
     }
 }
 
@@ -127,29 +127,29 @@ impl Drop for Entered {
 /// Where this thread's work for a device goes.
 #[inline]
 pub(crate) fn current(gpu: &Gpu) -> Queue {
-    current_shelf(gpu).queue
+    current_allocator(gpu).queue
 }
 
 /// Where this thread's memory of a device comes from.
 #[inline]
-pub(crate) fn current_shelf(gpu: &Gpu) -> &'static Shelf {
+pub(crate) fn current_allocator(gpu: &Gpu) -> &'static CachingAllocator {
     let entered = ENTERED.try_with(|entered| {
         let entered = entered.borrow();
-        entered.iter().rev().find(|stream| stream.gpu.index == gpu.index).map(|stream| stream.shelf)
+        entered.iter().rev().find(|stream| stream.gpu.index == gpu.index).map(|stream| stream.allocator)
     });
-    entered.ok().flatten().unwrap_or(gpu.shelf)
+    entered.ok().flatten().unwrap_or(gpu.allocator)
 }
 
 /// Those of all streams of a device.
-pub(crate) fn shelves(gpu: &Gpu) -> Vec<&'static Shelf> {
+pub(crate) fn allocators(gpu: &Gpu) -> Vec<&'static CachingAllocator> {
     let opened = locked(&OPENED);
-    let opened = opened.iter().filter(|stream| stream.gpu.index == gpu.index).map(|stream| stream.shelf);
-    std::iter::once(gpu.shelf).chain(opened).collect()
+    let opened = opened.iter().filter(|stream| stream.gpu.index == gpu.index).map(|stream| stream.allocator);
+    std::iter::once(gpu.allocator).chain(opened).collect()
 }
 
 /// Waits until all streams of a device are done, but those that are being recorded: nothing is done in them.
 pub(crate) fn wait_for_all(gpu: &Gpu) -> Result<(), CudaError> {
-    let queues: Vec<Queue> = shelves(gpu).into_iter().map(|shelf| shelf.queue).collect();
+    let queues: Vec<Queue> = allocators(gpu).into_iter().map(|allocator| allocator.queue).collect();
     for mark in gpu.machine.mark_all(&queues)? {
         gpu.machine.wait_for(mark);
         gpu.machine.unmark(mark);

@@ -23,7 +23,7 @@ pub(crate) enum Access {
 
 /// The queues of a block.
 #[derive(Debug)]
-pub(crate) struct Users {
+pub(crate) struct StreamUses {
     /// The one that may do anything, or [`SEVERAL`].
     only: AtomicUsize,
     several: Mutex<Several>,
@@ -42,7 +42,7 @@ struct Several {
     others: Vec<Queue>,
 }
 
-impl Users {
+impl StreamUses {
     /// Of a block that was just allocated in a queue.
     pub(crate) fn new(queue: Queue) -> Self {
         Self { only: AtomicUsize::new(queue), several: Mutex::default() }
@@ -105,14 +105,14 @@ mod tests {
     use super::*;
 
     /// What a queue waits for when it enters.
-    fn waits(users: &Users, queue: Queue, access: Access) -> Vec<Queue> {
+    fn waits(uses: &StreamUses, queue: Queue, access: Access) -> Vec<Queue> {
         let mut waited = Vec::new();
-        if !users.is_only(queue) {
+        if !uses.is_only(queue) {
             let follow = |queues: &[Queue]| {
                 waited.extend_from_slice(queues);
                 Ok(())
             };
-            users.enter(queue, access, follow).unwrap();
+            uses.enter(queue, access, follow).unwrap();
         }
         waited
     }
@@ -121,43 +121,43 @@ mod tests {
 
     #[test]
     fn one_queue_waits_for_nothing() {
-        let users = Users::new(1);
+        let uses = StreamUses::new(1);
         for access in [Read, Write, Read] {
-            assert_eq!(waits(&users, 1, access), []);
+            assert_eq!(waits(&uses, 1, access), []);
         }
     }
 
     #[test]
     fn readers_wait_for_the_last_write_once_and_not_for_each_other() {
-        let users = Users::new(1);
-        assert_eq!(waits(&users, 2, Read), [1]);
-        assert_eq!(waits(&users, 3, Read), [1]);
+        let uses = StreamUses::new(1);
+        assert_eq!(waits(&uses, 2, Read), [1]);
+        assert_eq!(waits(&uses, 3, Read), [1]);
         for queue in [1, 2, 3, 2, 1] {
-            assert_eq!(waits(&users, queue, Read), []);
+            assert_eq!(waits(&uses, queue, Read), []);
         }
     }
 
     #[test]
     fn a_write_waits_for_all_readers_and_everybody_for_it() {
-        let users = Users::new(1);
-        waits(&users, 2, Read);
-        waits(&users, 3, Read);
-        assert_eq!(waits(&users, 2, Write), [1, 3]);
-        assert_eq!(waits(&users, 2, Read), []);
-        assert_eq!(waits(&users, 1, Read), [2]);
-        assert_eq!(waits(&users, 3, Write), [2, 1]);
-        assert_eq!(users.others(1), [2, 3]);
+        let uses = StreamUses::new(1);
+        waits(&uses, 2, Read);
+        waits(&uses, 3, Read);
+        assert_eq!(waits(&uses, 2, Write), [1, 3]);
+        assert_eq!(waits(&uses, 2, Read), []);
+        assert_eq!(waits(&uses, 1, Read), [2]);
+        assert_eq!(waits(&uses, 3, Write), [2, 1]);
+        assert_eq!(uses.others(1), [2, 3]);
     }
 
     #[test]
     fn who_entered_while_a_write_was_launched_waits_for_it_the_next_time() {
-        let users = Users::new(1);
+        let uses = StreamUses::new(1);
         // Queue 2 comes between.
-        assert_eq!(waits(&users, 1, Write), []);
-        assert_eq!(waits(&users, 2, Read), [1]);
+        assert_eq!(waits(&uses, 1, Write), []);
+        assert_eq!(waits(&uses, 2, Read), [1]);
         // Now it is launched.
-        assert_eq!(waits(&users, 1, Write), [2]);
-        assert_eq!(waits(&users, 2, Read), [1]);
-        assert_eq!(waits(&users, 2, Read), []);
+        assert_eq!(waits(&uses, 1, Write), [2]);
+        assert_eq!(waits(&uses, 2, Read), [1]);
+        assert_eq!(waits(&uses, 2, Read), []);
     }
 }

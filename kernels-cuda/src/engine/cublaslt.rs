@@ -13,7 +13,7 @@ use std::sync::{LazyLock, Mutex};
 use cudarc::cublaslt::sys;
 use dispatch_runtime::{DType, Geometry, Result, Scalar, Spec, Tensor};
 
-use crate::engine::gemm::{Face, Operand, Task};
+use crate::engine::gemm::{MatrixView, Operand, Task};
 use crate::error::CudaError;
 use crate::launch::{Launch, Place};
 use crate::lock::locked;
@@ -41,8 +41,8 @@ struct Layout {
 
 impl Layout {
     /// A batch of matrices where it lies, if its rows are side by side, or its columns.
-    fn of(face: &Face) -> Option<Self> {
-        let ([_, rows, columns], [item, down, across]) = (face.sizes, face.steps);
+    fn of(view: &MatrixView) -> Option<Self> {
+        let ([_, rows, columns], [item, down, across]) = (view.sizes, view.steps);
         // One element has no next one, and one line none either.
         let lies = |step: i64, length: i64, next: i64, lines: i64| {
             ((step == 1 || length == 1) && (next >= length || lines == 1)).then_some(if lines == 1 {
@@ -58,8 +58,8 @@ impl Layout {
     }
 
     /// The same, if rows are side by side.
-    fn straight(face: &Face) -> Option<Self> {
-        Self::of(face).filter(|layout| !layout.turned)
+    fn straight(view: &MatrixView) -> Option<Self> {
+        Self::of(view).filter(|layout| !layout.turned)
     }
 }
 
@@ -92,7 +92,7 @@ struct Problem {
 
 impl Problem {
     fn of(task: &Task<'_>, tf32: bool) -> Option<Self> {
-        let [items, rows, columns] = task.out.face.sizes;
+        let [items, rows, columns] = task.out.view.sizes;
         let dtype = task.out.tensor.dtype();
         if !matches!(dtype, DType::F32 | DType::F64 | DType::F16 | DType::BF16) || i32::try_from(items).is_err() {
             return None;
@@ -100,13 +100,13 @@ impl Problem {
         let added = match &task.added {
             None => Added::Nothing,
             Some((added, beta)) => {
-                let [item, down, across] = added.face.steps;
+                let [item, down, across] = added.view.steps;
                 let one = beta.to_f64() == Some(1.0);
                 if one && dtype != DType::F64 && item == 0 && down == 0 && (across == 1 || columns == 1) {
                     Added::Row
                 } else {
                     // What does not lie as a matrix is laid out in the result's place first.
-                    Added::Matrix(Layout::straight(&added.face).or_else(|| Layout::straight(&task.out.face))?)
+                    Added::Matrix(Layout::straight(&added.view).or_else(|| Layout::straight(&task.out.view))?)
                 }
             }
         };
@@ -116,10 +116,10 @@ impl Problem {
             items,
             rows,
             columns,
-            steps: task.left.face.sizes[2],
-            left: Layout::of(&task.left.face)?,
-            right: Layout::of(&task.right.face)?,
-            out: Layout::straight(&task.out.face)?,
+            steps: task.left.view.sizes[2],
+            left: Layout::of(&task.left.view)?,
+            right: Layout::of(&task.right.view)?,
+            out: Layout::straight(&task.out.view)?,
             added,
             tf32: tf32 && dtype == DType::F32,
             alignments: [0; 4],
@@ -190,7 +190,7 @@ pub(crate) fn multiply(launch: Launch, task: &Task<'_>) -> Result<bool> {
     let Some(library) = (if launch.gpu.machine.has_libraries() { LIBRARY.as_ref() } else { None }) else {
         return Ok(false);
     };
-    if task.out.face.steps[2] != 1 && task.out.face.steps[1] == 1 {
+    if task.out.view.steps[2] != 1 && task.out.view.steps[1] == 1 {
         return run(launch, library, &task.transposed());
     }
     run(launch, library, task)
@@ -201,7 +201,7 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
     let [left, right, out] = [&task.left, &task.right, &task.out].map(|operand| launch.place(operand.tensor));
     let (left, right, out) = (left?, right?, out?);
     let mut added = task.added.as_ref().map_or(Ok(out), |(added, _)| launch.place(added.tensor))?;
-    let lies_otherwise = |added: &Operand<'_>| Layout::straight(&added.face).is_none();
+    let lies_otherwise = |added: &Operand<'_>| Layout::straight(&added.view).is_none();
     let elsewhere =
         task.added.as_ref().filter(|(added, _)| matches!(problem.added, Added::Matrix(_)) && lies_otherwise(added));
     if elsewhere.is_some() {
@@ -220,7 +220,7 @@ fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool
     let Some(prepared) = known.map_or_else(|| library.prepare(handle, problem), Ok)? else { return Ok(false) };
     let workspace = Spec::contiguous(DType::U8, &[prepared.workspace]).on(launch.device())?;
     if let Some((from, _)) = elsewhere {
-        crate::engine::transfer::write(&mut view(&task.out)?, &view(from)?)?;
+        crate::engine::transfer::write(&mut as_tensor(&task.out)?, &as_tensor(from)?)?;
     }
     let product = prepared.product as sys::cublasLtMatmulDesc_t;
     if problem.added == Added::Row {
@@ -272,9 +272,9 @@ fn alignment(place: Place) -> u32 {
 }
 
 /// An operand as a batch of matrices.
-fn view(operand: &Operand<'_>) -> Result<Tensor> {
-    let (face, own) = (operand.face, operand.tensor.geometry());
-    let geometry = Geometry::strided(&face.sizes, &face.steps, own.offset());
+fn as_tensor(operand: &Operand<'_>) -> Result<Tensor> {
+    let (view, own) = (operand.view, operand.tensor.geometry());
+    let geometry = Geometry::strided(&view.sizes, &view.steps, own.offset());
     Ok(operand.tensor.restride(geometry.unwrap_or_else(|| own.clone()))?)
 }
 
@@ -401,8 +401,8 @@ mod tests {
     use super::*;
     use dispatch_runtime::Device;
 
-    fn face(sizes: [i64; 3], steps: [i64; 3]) -> Face {
-        Face { sizes, steps }
+    fn matrix_view(sizes: [i64; 3], steps: [i64; 3]) -> MatrixView {
+        MatrixView { sizes, steps }
     }
 
     fn meta(sizes: &[i64], strides: &[i64]) -> Tensor {
@@ -412,7 +412,7 @@ mod tests {
 
     #[test]
     fn rows_and_columns_are_told_by_their_steps() {
-        let found = |sizes, steps| Layout::of(&face(sizes, steps)).map(|layout| (layout.turned, layout.leading));
+        let found = |sizes, steps| Layout::of(&matrix_view(sizes, steps)).map(|layout| (layout.turned, layout.leading));
         assert_eq!(found([1, 3, 4], [0, 4, 1]), Some((false, 4)));
         assert_eq!(found([1, 3, 4], [0, 10, 1]), Some((false, 10)));
         assert_eq!(found([1, 3, 4], [0, 1, 3]), Some((true, 3)));
@@ -426,13 +426,13 @@ mod tests {
     fn what_is_added_is_a_row_a_matrix_or_laid_out() {
         let (out, left, right) = (meta(&[2, 3], &[3, 1]), meta(&[2, 5], &[5, 1]), meta(&[5, 3], &[1, 5]));
         let of = |added: &Tensor, beta: i64| {
-            let face = Face::stretched(added, &[2, 3]);
+            let view = MatrixView::broadcast(added, &[2, 3]);
             let task = Task {
                 out: Operand::of(&out),
                 left: Operand::of(&left),
                 right: Operand::of(&right),
                 alpha: Scalar::Int(1),
-                added: Some((Operand { tensor: added, face }, Scalar::Int(beta))),
+                added: Some((Operand { tensor: added, view }, Scalar::Int(beta))),
             };
             Problem::of(&task, false).unwrap()
         };

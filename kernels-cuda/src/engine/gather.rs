@@ -230,7 +230,7 @@ fn stored(number: Scalar, dtype: DType) -> u64 {
 
 /// How an element that is there and one that comes are made one, by its number in the kernels.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Join {
+pub(crate) enum Combine {
     Sum,
     Product,
     Greatest,
@@ -245,7 +245,7 @@ pub(crate) fn combined(
     to: &Side,
     source: &Source,
     lists: Lists,
-    how: Join,
+    how: Combine,
 ) -> Result<()> {
     let number = if let Source::Number(number) = source { encoded(*number, computed) } else { 0 };
     // Nothing is wider than itself: elements are made one at a time.

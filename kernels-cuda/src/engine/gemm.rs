@@ -24,19 +24,19 @@ kernel! {
 
 /// How a tensor is looked at as a batch of matrices: items, rows and columns, with the steps between them in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Face {
+pub(crate) struct MatrixView {
     pub(crate) sizes: [i64; 3],
     pub(crate) steps: [i64; 3],
 }
 
-impl Face {
+impl MatrixView {
     /// A matrix or a batch as it is; a vector as a matrix of one column, and a number as one of one element.
     pub(crate) fn of(tensor: &Tensor) -> Self {
-        Self::stretched(tensor, tensor.sizes())
+        Self::broadcast(tensor, tensor.sizes())
     }
 
     /// The same of a tensor that broadcasts to these sizes.
-    pub(crate) fn stretched(tensor: &Tensor, sizes: &[i64]) -> Self {
+    pub(crate) fn broadcast(tensor: &Tensor, sizes: &[i64]) -> Self {
         let steps = broadcast_strides(tensor.geometry(), sizes);
         match (sizes, &steps[..]) {
             (&[items, rows, columns], &[next, down, across]) => {
@@ -59,17 +59,17 @@ impl Face {
 #[derive(Clone, Copy)]
 pub(crate) struct Operand<'a> {
     pub(crate) tensor: &'a Tensor,
-    pub(crate) face: Face,
+    pub(crate) view: MatrixView,
 }
 
 impl<'a> Operand<'a> {
     pub(crate) fn of(tensor: &'a Tensor) -> Self {
-        Self { tensor, face: Face::of(tensor) }
+        Self { tensor, view: MatrixView::of(tensor) }
     }
 
     #[must_use]
     pub(crate) fn transposed(self) -> Self {
-        Self { face: self.face.transposed(), ..self }
+        Self { view: self.view.transposed(), ..self }
     }
 }
 
@@ -131,7 +131,7 @@ fn summed(dtype: DType) -> DType {
 
 /// Multiplies.
 pub(crate) fn multiply(task: &Task<'_>) -> Result<()> {
-    let ([items, rows, columns], [.., steps]) = (task.out.face.sizes, task.left.face.sizes);
+    let ([items, rows, columns], [.., steps]) = (task.out.view.sizes, task.left.view.sizes);
     if items == 0 || rows == 0 || columns == 0 {
         return Ok(());
     }
@@ -143,7 +143,7 @@ pub(crate) fn multiply(task: &Task<'_>) -> Result<()> {
     if columns > 1 && steps > 0 && cublaslt::multiply(launch, task)? {
         return Ok(());
     }
-    ours(launch, task)
+    tiled(launch, task)
 }
 
 /// How a product is divided: which loop, for each portion of the steps how many blocks, and how many portions.
@@ -156,7 +156,7 @@ struct Division {
 
 impl Division {
     fn new(task: &Task<'_>, multiprocessors: i64) -> Self {
-        let ([items, rows, columns], left) = (task.out.face.sizes, &task.left.face);
+        let ([items, rows, columns], left) = (task.out.view.sizes, &task.left.view);
         let steps = left.sizes[2];
         let (template, blocks, least) = if columns == 1 {
             if left.steps[1] == 1 && left.steps[2] != 1 && rows > 1 {
@@ -176,10 +176,10 @@ impl Division {
     }
 }
 
-fn ours(launch: Launch, task: &Task<'_>) -> Result<()> {
-    let ([items, rows, columns], dtype) = (task.out.face.sizes, task.out.tensor.dtype());
+fn tiled(launch: Launch, task: &Task<'_>) -> Result<()> {
+    let ([items, rows, columns], dtype) = (task.out.view.sizes, task.out.tensor.dtype());
     let matrices = |operand: &Operand<'_>| {
-        Ok::<_, crate::CudaError>(Matrices { at: launch.place(operand.tensor)?, steps: operand.face.steps })
+        Ok::<_, crate::CudaError>(Matrices { at: launch.place(operand.tensor)?, steps: operand.view.steps })
     };
     let division = Division::new(task, launch.multiprocessors().into());
     let class = summed(dtype);
@@ -191,14 +191,14 @@ fn ours(launch: Launch, task: &Task<'_>) -> Result<()> {
         items,
         rows,
         columns,
-        steps: task.left.face.sizes[2],
+        steps: task.left.view.sizes[2],
         left: matrices(&task.left)?,
         right: matrices(&task.right)?,
         added: task.added.as_ref().map_or(Ok(nothing), |(added, _)| matrices(added))?,
         out: matrices(&task.out)?,
         alpha: encoded(task.alpha, class),
         beta: task.added.as_ref().map_or(0, |(_, beta)| encoded(*beta, class)),
-        parts: launch.place_of_any(parts.as_ref())?,
+        parts: launch.place_or_null(parts.as_ref())?,
         portions,
     };
     let deep = if columns == 1 { 1 } else { u32::try_from(items.min(1 << 15)).unwrap_or(1) };

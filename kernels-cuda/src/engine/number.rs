@@ -71,7 +71,7 @@ pub(crate) fn unsupported(
 }
 
 /// What stands for a dtype where elements are only moved: the integer of its size.
-pub(crate) const fn moved(dtype: DType) -> DType {
+pub(crate) const fn word_dtype(dtype: DType) -> DType {
     match dtype.size() {
         1 => DType::U8,
         2 => DType::I16,

@@ -14,7 +14,7 @@ kernel! {
 const TILE: i64 = 2048;
 
 /// Replaces counts, which lie side by side, by the sums of those before them, and gives the sum of all, which stays on the device.
-pub(crate) fn prefixed(launch: Launch, counts: &Tensor) -> Result<Tensor> {
+pub(crate) fn exclusive_sum(launch: Launch, counts: &Tensor) -> Result<Tensor> {
     let mut total = Spec::contiguous(counts.dtype(), &[1]).on(counts.device())?;
     if counts.geometry().count() == 0 {
         write(&mut total, &Tensor::number(0.into()))?;
@@ -38,7 +38,7 @@ fn prefix(launch: Launch, counts: &Tensor, total: Option<&Tensor>) -> Result<()>
 }
 
 /// A number of the device, once it has it.
-pub(crate) fn known(launch: Launch, number: &Tensor) -> Result<i64> {
+pub(crate) fn read_back(launch: Launch, number: &Tensor) -> Result<i64> {
     let mut bytes = [0; 8];
     let size = number.dtype().size();
     launch.copy_out(launch.place(number)?, &mut bytes[..size])?;
@@ -63,7 +63,7 @@ mod tests {
             let mut on = Spec::contiguous(DType::I64, &[count]).on(device).unwrap();
             write(&mut on, &Tensor::from_slice(&counts)).unwrap();
             let launch = Launch::on(&on).unwrap();
-            let total = known(launch, &prefixed(launch, &on).unwrap()).unwrap();
+            let total = read_back(launch, &exclusive_sum(launch, &on).unwrap()).unwrap();
             assert_eq!(total, counts.iter().sum::<i64>());
             let mut host = Spec::contiguous(DType::I64, &[count]).on(Device::CPU).unwrap();
             aten::copy_(&mut host, &on, false).unwrap();

@@ -342,7 +342,7 @@ macro_rules! fold {
             computes: &[$(dispatch_runtime::DType::$ty),+],
             ordered: $ordered,
         };
-        $crate::known!($name.kernel);
+        $crate::register_kernel!($name.kernel);
     )*};
 }
 pub(crate) use fold;

@@ -5,14 +5,14 @@
 //! wanted, the digits of the last one are looked for first.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use crate::engine::prefix_sum::prefixed;
+use crate::engine::prefix_sum::exclusive_sum;
 use crate::prelude::*;
 
 kernel! {
     // SAFETY: elements are packed, `Given` has their count, and results have room for `most` of each line. What is found is compared
     // with the room, however elements change meanwhile.
     static SORT_SELECT = unsafe { Kernel::new("sort_select", include_str!("../../kernels/engine/sort_select.cu"), |instances| {
-        instances.all(&["sort_short", "first_of_line", "nth_of", "ranked", "digits", "by_digit", "most_frequent"], &[DType::I32, DType::I64]);
+        instances.all(&["sort_short", "first_of_line", "nth_of", "make_keys", "digits", "by_digit", "most_frequent"], &[DType::I32, DType::I64]);
         instances.one("take_first", &[]);
     }) };
 }
@@ -25,7 +25,7 @@ const FEW: i64 = 1024;
 
 /// Lines of elements side by side, to be ordered.
 #[derive(Clone)]
-pub(crate) struct Ranks {
+pub(crate) struct SortInput {
     pub(crate) elements: Tensor,
     pub(crate) count: i64,
     pub(crate) size: i64,
@@ -35,7 +35,7 @@ pub(crate) struct Ranks {
 }
 
 parameters! {
-    /// `struct Ranks` of the kernels.
+    /// `struct SortInput` of the kernels.
     pub(crate) struct Given {
         at: Place,
         count: u32,
@@ -59,7 +59,7 @@ pub(crate) enum Nth {
     },
 }
 
-impl Ranks {
+impl SortInput {
     /// The lines of a tensor along a dimension.
     pub(crate) fn along(this: &Tensor, at: usize, descending: bool) -> Result<Self> {
         if this.dtype().is_complex() {
@@ -192,12 +192,12 @@ impl Ranks {
         let room = |dtype: DType, count: i64| Spec::contiguous(dtype, &[count]).on(self.elements.device());
         let mut keys = [room(key, count)?, room(key, count)?];
         let mut places = [room(DType::I32, count)?, room(DType::I32, count)?];
-        launch.cover(&SORT_SELECT, "ranked", &[key], count, (given, &keys[0]))?;
+        launch.cover(&SORT_SELECT, "make_keys", &[key], count, (given, &keys[0]))?;
         let grid = Grid::new(tiles * given.count, 256);
         let counts = room(DType::I32, i64::from(tiles) * self.count * 256)?;
         for shift in (0..self.bits).step_by(8) {
             launch.run(&SORT_SELECT, "digits", &[key], grid, (given.size, tiles, &keys[0], shift, &counts))?;
-            prefixed(launch, &counts)?;
+            exclusive_sum(launch, &counts)?;
             let from = (&keys[0], (shift != 0).then_some(&places[0]));
             let arguments = (given.size, tiles, from.0, from.1, shift, &counts, &keys[1], &places[1]);
             launch.run(&SORT_SELECT, "by_digit", &[key], grid, arguments)?;

@@ -45,7 +45,7 @@ struct Operator {
     computes: &[DType::F32, DType::F64, DType::I32, DType::I64],
     marks: &[],
 };
-crate::known!(COPY.kernel);
+crate::register_kernel!(COPY.kernel);
 
 /// Writes elements from any device into a tensor of a GPU's.
 pub(crate) fn write(to: &mut Tensor, from: &Tensor) -> Result<()> {

@@ -86,7 +86,7 @@ fn forward(
     let (launch, count) = (Launch::on(out)?, mean.geometry().count());
     let (dtype, [weight, bias]) = parameters(input, given)?;
     let (input, of) = (contiguous(input, input.dtype())?, input.dtype());
-    let (weight, bias) = (launch.place_of_any(weight.as_ref())?, launch.place_of_any(bias.as_ref())?);
+    let (weight, bias) = (launch.place_or_null(weight.as_ref())?, launch.place_or_null(bias.as_ref())?);
     let (from, length) = (launch.place(&input)?, input.geometry().count() / count.max(1));
     let statistics = (Vector::of(launch, Some(mean))?, Vector::of(launch, Some(rstd))?);
     computed_contiguous(out, out.dtype(), |out| {
@@ -98,14 +98,14 @@ fn forward(
 }
 
 /// What gradients are computed from, side by side.
-struct Taken {
+struct BackwardInputs {
     grad: Tensor,
     input: Tensor,
     mean: Tensor,
     rstd: Tensor,
 }
 
-impl Taken {
+impl BackwardInputs {
     fn of(grad: &Tensor, input: &Tensor, [mean, rstd]: [&Tensor; 2]) -> Result<Self> {
         Ok(Self {
             grad: contiguous(grad, input.dtype())?,
@@ -127,7 +127,7 @@ impl Taken {
     fn input_gradient(&self, weight: Option<&Tensor>, out: &mut Tensor, slots: [i64; 3]) -> Result<()> {
         let (launch, count, of) = (Launch::on(out)?, self.mean.geometry().count(), self.input.dtype());
         let (dtype, [weight, _]) = parameters(&self.input, [weight, None])?;
-        let ((grad, from), weight) = (self.places(launch)?, launch.place_of_any(weight.as_ref())?);
+        let ((grad, from), weight) = (self.places(launch)?, launch.place_or_null(weight.as_ref())?);
         let (length, (mean, rstd)) = (self.input.geometry().count() / count.max(1), self.statistics(launch)?);
         computed_contiguous(out, out.dtype(), |out| {
             let to = launch.place(out)?;
@@ -208,7 +208,11 @@ impl Slopes {
     }
 
     /// Adds up the parts, into gradients, and into what becomes of channels.
-    fn total(&self, out: [&Tensor; 2], become_of: Option<(&Tensor, &Taken, Option<&Tensor>, f64)>) -> Result<()> {
+    fn total(
+        &self,
+        out: [&Tensor; 2],
+        become_of: Option<(&Tensor, &BackwardInputs, Option<&Tensor>, f64)>,
+    ) -> Result<()> {
         let launch = Launch::on(&self.sums)?;
         let [of_weight, of_bias] = [Vector::of(launch, Some(out[0]))?, Vector::of(launch, Some(out[1]))?];
         let (mut place, mut known, mut by, mut count) = (Place::NULL, (Vector::NONE, Vector::NONE), Vector::NONE, 1.0);

@@ -9,7 +9,7 @@ template <class F> __device__ __forceinline__ double slope_of(double at, F f) {
     return (8 * near - far) / (12 * step);
 }
 
-static __device__ __noinline__ double gamma_follows(double shape, double x) {
+static __device__ __noinline__ double gamma_implicit_gradient(double shape, double x) {
     // The smaller share has the more digits.
     bool below = x < shape + 1;
     double slope = slope_of(shape, [=](double shape) {
@@ -43,7 +43,7 @@ static __device__ __noinline__ double beta_below(double x, double a, double b) {
 
 // The share of a Dirichlet distribution that has this weight, one of weights of this total, where the others' sum stays: its own
 // distribution is that of beta. Divided by `1 - x`, which is what the other shares lose.
-static __device__ __noinline__ double beta_follows(double x, double weight, double total) {
+static __device__ __noinline__ double beta_implicit_gradient(double x, double weight, double total) {
     double others = total - weight;
     bool below = x < weight / total;
     double slope = slope_of(weight, [=](double weight) { return below ? beta_below(x, weight, others) : -beta_below(1 - x, others, weight); });

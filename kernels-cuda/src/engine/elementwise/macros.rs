@@ -26,7 +26,7 @@ macro_rules! loops {
             computes: $computes,
             marks: &[$(loops!(@mark $mark $marked)),*],
         };
-        $crate::known!($loops.kernel);
+        $crate::register_kernel!($loops.kernel);
     };
     (@mark truth $operand:literal) => { $crate::engine::elementwise::Mark::Truth($operand) };
     (@mark divisor $operand:literal) => { $crate::engine::elementwise::Mark::Divisor($operand) };

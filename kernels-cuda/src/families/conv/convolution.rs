@@ -8,7 +8,7 @@
 
 use aten::Window;
 
-use crate::engine::gemm::{self, Face, Operand, Task};
+use crate::engine::gemm::{self, MatrixView, Operand, Task};
 use crate::engine::images::Images;
 use crate::engine::walk::Divisor;
 use crate::prelude::*;
@@ -170,7 +170,7 @@ impl Sides<'_> {
         let (large, small_side) = if scatter { (out, from) } else { (from, out) };
         let mut moves = self.moves(large, small_side, weight.sizes());
         (moves.weight, moves.out) = (launch.place(weight)?, launch.place(out)?);
-        moves.bias = launch.place_of_any(bias.as_ref())?;
+        moves.bias = launch.place_or_null(bias.as_ref())?;
         let (filters, channels) = (weight.sizes()[0] / self.groups, weight.sizes()[1]);
         let taps: i64 = self.window.kernel.iter().product();
         let (rows, summed, way) = if scatter { (channels, filters, SCATTER) } else { (filters, channels, GATHER) };
@@ -215,7 +215,7 @@ impl Sides<'_> {
         let class = if dtype == DType::F64 { dtype } else { DType::F32 };
         let parts = Spec::contiguous(class, &[portions, count]);
         let parts = if portions > 1 { Some(parts.on(launch.device())?) } else { None };
-        moves.parts = launch.place_of_any(parts.as_ref())?;
+        moves.parts = launch.place_or_null(parts.as_ref())?;
         moves.portions = u32::try_from(portions).unwrap_or(1);
         let deep = u32::try_from(self.groups.min(1 << 15)).unwrap_or(1);
         let grid = Grid { blocks: [blocks(tiles).blocks[0], moves.portions, deep], threads: [256, 1, 1], shared: 0 };
@@ -238,21 +238,21 @@ impl Sides<'_> {
         let one = |list: &[i64], number: i64| list.iter().all(|&own| own == number);
         let window = self.window;
         let pointwise = one(&window.kernel, 1) && one(&window.stride, 1) && one(&window.padding, 0);
-        let (Some(from_face), Some(out_face)) = (face(from), face(out)) else { return Ok(false) };
+        let (Some(from_view), Some(out_view)) = (as_matrices(from), as_matrices(out)) else { return Ok(false) };
         if !pointwise || self.groups != 1 || from.sizes()[2..] != out.sizes()[2..] {
             return Ok(false);
         }
         let (filters, channels) = (weight.sizes()[0], weight.sizes()[1]);
-        let face = Face { sizes: [out.sizes()[0], filters, channels], steps: [0, channels, 1] };
-        let weight = Operand { tensor: weight, face };
+        let view = MatrixView { sizes: [out.sizes()[0], filters, channels], steps: [0, channels, 1] };
+        let weight = Operand { tensor: weight, view };
         let added = bias.map(|bias| {
             let steps = [0, bias.strides()[0], 0];
-            (Operand { tensor: bias, face: Face { sizes: out_face.sizes, steps } }, Scalar::Int(1))
+            (Operand { tensor: bias, view: MatrixView { sizes: out_view.sizes, steps } }, Scalar::Int(1))
         });
         gemm::multiply(&Task {
-            out: Operand { tensor: out, face: out_face },
+            out: Operand { tensor: out, view: out_view },
             left: if scatter { weight.transposed() } else { weight },
-            right: Operand { tensor: from, face: from_face },
+            right: Operand { tensor: from, view: from_view },
             alpha: Scalar::Int(1),
             added,
         })?;
@@ -261,7 +261,7 @@ impl Sides<'_> {
 }
 
 /// Images as matrices of a row for each channel, if the elements of a channel are equally far apart.
-fn face(images: &Tensor) -> Option<Face> {
+fn as_matrices(images: &Tensor) -> Option<MatrixView> {
     let (sizes, strides) = (images.sizes(), images.strides());
     let (mut count, mut step) = (1, 1);
     for (&size, &stride) in sizes[2..].iter().zip(&strides[2..]).rev().filter(|(size, _)| **size != 1) {
@@ -272,7 +272,7 @@ fn face(images: &Tensor) -> Option<Face> {
         }
         count *= size;
     }
-    Some(Face { sizes: [sizes[0], sizes[1], count], steps: [strides[0], strides[1], step] })
+    Some(MatrixView { sizes: [sizes[0], sizes[1], count], steps: [strides[0], strides[1], step] })
 }
 
 fn blocks(count: i64) -> Grid {

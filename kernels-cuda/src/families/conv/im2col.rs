@@ -3,7 +3,7 @@
 
 use crate::engine::elementwise::DTYPES;
 use crate::engine::images::{Images, Window};
-use crate::engine::number::moved;
+use crate::engine::number::word_dtype;
 use crate::engine::walk::Divisor;
 use crate::prelude::*;
 
@@ -44,7 +44,7 @@ fn im2col(plan: &aten::Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let (launch, count) = (Launch::on(out)?, out.geometry().count());
     let columns = Columns::of(out, plan, this.sizes());
     let arguments = (count, out, this, Images::of(this, 2), columns, Window::of(plan));
-    launch.cover(&IM2COL, "unfolded", &[moved(this.dtype())], count, arguments)
+    launch.cover(&IM2COL, "unfolded", &[word_dtype(this.dtype())], count, arguments)
 }
 
 #[op_impl(aten::col2im, CUDA)]

@@ -24,7 +24,7 @@ elementwise!(unsafe {
 
 loops!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    GELU gelu [F32 F64] |x| "return x * normal_share<O>(x);";
+    GELU gelu [F32 F64] |x| "return x * normal_cdf<O>(x);";
     GELU_BY_TANH gelu_by_tanh [F32 F64] |x| "return C(0.5) * x * (C(1) + tanh(gelu_inner(x)));";
     LOG_SIGMOID log_sigmoid [F32 F64] |x| "return log_sigmoid(x);";
     LOG_SIGMOID_BUFFER log_sigmoid_buffer [F32 F64] |x| "return exp(-fabs(x));";

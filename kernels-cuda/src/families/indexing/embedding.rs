@@ -2,8 +2,8 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::gather::{List, Lists, computed_in};
-use crate::engine::prefix_sum::known;
-use crate::families::indexing::index_add::{Meeting, Rows};
+use crate::engine::prefix_sum::read_back;
+use crate::families::indexing::index_add::{Rows, SortedRows};
 use crate::prelude::*;
 
 kernel! {
@@ -22,10 +22,10 @@ fn embedding_dense_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> 
     let list = List::of(indices, indices.sizes(), (num_weights, 1));
     let lists = Lists::one(list, false, site!("aten::embedding_dense_backward", "indices"));
     let keys = lists.places(launch, indices.sizes(), num_weights)?;
-    let meeting = Meeting::new(&keys, num_weights, padding_idx)?;
-    let shares = scale_grad_by_freq.then(|| meeting.shared(None, computed_in(dtype))).transpose()?;
+    let sorted = SortedRows::new(&keys, num_weights, padding_idx)?;
+    let shares = scale_grad_by_freq.then(|| sorted.shared(None, computed_in(dtype))).transpose()?;
     let width = grad_output.sizes().last().copied().unwrap_or(0);
-    meeting.add(dtype, &[width], &Rows::of(launch, out)?, &Rows::of(launch, &rows)?, None, shares.as_ref())
+    sorted.add(dtype, &[width], &Rows::of(launch, out)?, &Rows::of(launch, &rows)?, None, shares.as_ref())
 }
 
 #[op_impl(aten::one_hot, CUDA)]
@@ -37,7 +37,7 @@ fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
         let mut largest = Spec::contiguous(DType::I64, &[1]).on(this.device())?;
         write(&mut largest, &Tensor::number(0.into()))?;
         launch.cover(&EMBEDDING, "largest", &[], all, (all, &classes, &largest))?;
-        known(launch, &largest)?.saturating_add(1)
+        read_back(launch, &largest)?.saturating_add(1)
     } else {
         num_classes
     };

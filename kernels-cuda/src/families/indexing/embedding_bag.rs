@@ -4,7 +4,7 @@
 use aten::Bagging;
 
 use crate::engine::gather::{List, Lists, computed_in};
-use crate::families::indexing::index_add::{Meeting, Rows};
+use crate::families::indexing::index_add::{Rows, SortedRows};
 use crate::prelude::*;
 
 kernel! {
@@ -95,12 +95,12 @@ fn _embedding_bag_dense_backward(plan: &Bagging, out: &mut Tensor, _: ...) -> Re
         let column = |tensor: &Tensor| {
             Ok::<_, Error>(Rows { at: launch.place(tensor)?, step: element, steps: [0].into_iter().collect() })
         };
-        let meeting = Meeting::new(&keys, num_weights * width, -1)?;
-        return meeting.add(dtype, &[1], &column(out)?, &column(&grad)?, None, None);
+        let sorted = SortedRows::new(&keys, num_weights * width, -1)?;
+        return sorted.add(dtype, &[1], &column(out)?, &column(&grad)?, None, None);
     }
     let list = List::of(indices, indices.sizes(), (num_weights, 1));
     let lists = Lists::one(list, false, site!("aten::_embedding_bag_dense_backward", "indices"));
-    let meeting = Meeting::new(&lists.places(launch, indices.sizes(), num_weights)?, num_weights, padding_idx)?;
+    let sorted = SortedRows::new(&lists.places(launch, indices.sizes(), num_weights)?, num_weights, padding_idx)?;
     let bags = contiguous(offset2bag, DType::I64)?;
     let weights = per_sample_weights.map(|shares| contiguous(shares, shares.dtype())).transpose()?;
     let mut shares = None;
@@ -113,8 +113,8 @@ fn _embedding_bag_dense_backward(plan: &Bagging, out: &mut Tensor, _: ...) -> Re
         shares = Some(weighed);
     }
     if scale_grad_by_freq {
-        shares = Some(meeting.shared(shares, computed)?);
+        shares = Some(sorted.shared(shares, computed)?);
     }
     let rows = Some((&bags, grad.sizes()[0]));
-    meeting.add(dtype, &[width], &Rows::of(launch, out)?, &Rows::of(launch, &grad)?, rows, shares.as_ref())
+    sorted.add(dtype, &[width], &Rows::of(launch, out)?, &Rows::of(launch, &grad)?, rows, shares.as_ref())
 }

@@ -2,16 +2,16 @@
 
 use aten::{Indexed, Reduce};
 
-use super::index_add::{Meeting, Rows};
+use super::index_add::{Rows, SortedRows};
 use super::scatter::elements;
-use super::scatter_target::Way;
+use super::scatter_target::ScatterTarget;
 use crate::engine::data_movement::Side;
 use crate::engine::gather::{List, Lists, Source, gathered};
 use crate::engine::number::is_single;
 use crate::prelude::*;
 
 /// A tensor through `rank` dimensions, of which it does not step along one.
-pub(crate) fn beside(launch: Launch, tensor: &Tensor, rank: usize, except: Option<usize>) -> Result<Side> {
+pub(crate) fn side_without_dim(launch: Launch, tensor: &Tensor, rank: usize, except: Option<usize>) -> Result<Side> {
     let stride = |dim: usize| tensor.strides().get(dim).filter(|_| Some(dim) != except).copied().unwrap_or(0);
     Ok(Side { at: launch.place(tensor)?, steps: (0..rank).map(|dim| stride(dim) * element_size(tensor)).collect() })
 }
@@ -26,7 +26,7 @@ pub(crate) fn extent(tensor: &Tensor, dim: usize) -> (i64, i64) {
 fn gather(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
     let (launch, sizes, at) = (Launch::on(out)?, out.sizes(), *plan);
     let lists = Lists::one(List::of(index, sizes, extent(this, at)), false, site!("aten::gather", "index"));
-    let from = beside(launch, this, sizes.len(), Some(at))?;
+    let from = side_without_dim(launch, this, sizes.len(), Some(at))?;
     gathered(launch, this.dtype(), sizes, &Side::of(launch, out, sizes)?, &from, lists)
 }
 
@@ -35,7 +35,7 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
     let (launch, sizes, at) = (Launch::on(out)?, out.sizes(), *plan);
     let list = List::along(index, sizes.len(), at, extent(this, at));
     let lists = Lists::one(list, false, site!("aten::index_select", "index"));
-    let from = beside(launch, this, sizes.len(), Some(at))?;
+    let from = side_without_dim(launch, this, sizes.len(), Some(at))?;
     gathered(launch, this.dtype(), sizes, &Side::of(launch, out, sizes)?, &from, lists)
 }
 
@@ -50,7 +50,7 @@ fn take(_plan: &(), out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<(
 }
 
 /// `tensor`, which has the sizes of what is indexed, through the sizes of the result, and the lists that say where in it elements are.
-pub(crate) fn through(indexed: &Indexed, launch: Launch, tensor: &Tensor, site: Site) -> Result<(Side, Lists)> {
+pub(crate) fn indexed_sides(indexed: &Indexed, launch: Launch, tensor: &Tensor, site: Site) -> Result<(Side, Lists)> {
     let Indexed { sizes, index_sizes, at, dims, lists } = indexed;
     let whole = (0..tensor.sizes().len()).filter(|dim| !dims.contains(dim));
     let mut steps: Dims = whole.map(|dim| tensor.strides()[dim] * element_size(tensor)).collect();
@@ -76,7 +76,7 @@ pub(crate) fn through(indexed: &Indexed, launch: Launch, tensor: &Tensor, site: 
 #[op_impl(aten::index, CUDA)]
 fn index(plan: &Indexed, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let (launch, sizes) = (Launch::on(out)?, &plan.sizes);
-    let (from, lists) = through(plan, launch, this, site!("aten::index.Tensor", "indices"))?;
+    let (from, lists) = indexed_sides(plan, launch, this, site!("aten::index.Tensor", "indices"))?;
     gathered(launch, this.dtype(), sizes, &Side::of(launch, out, sizes)?, &from, lists)
 }
 
@@ -85,7 +85,7 @@ fn index_put(plan: &Indexed, out: &mut Tensor, this: &Tensor, values: &Tensor, a
     let (launch, sizes, site) = (Launch::on(this)?, &plan.sizes, site!("aten::index_put", "indices"));
     if accumulate {
         write(out, this)?;
-        let (to, lists) = through(plan, launch, out, site)?;
+        let (to, lists) = indexed_sides(plan, launch, out, site)?;
         return accumulated(launch, out, plan, &to, lists, values);
     }
     let source = if is_single(values) {
@@ -93,8 +93,8 @@ fn index_put(plan: &Indexed, out: &mut Tensor, this: &Tensor, values: &Tensor, a
     } else {
         Source::Elements(Side::of(launch, values, sizes)?)
     };
-    let lists = |launch, tensor: &Tensor| through(plan, launch, tensor, site);
-    Way { launch, sizes, lists: &lists }.put(out, this, &source)
+    let lists = |launch, tensor: &Tensor| indexed_sides(plan, launch, tensor, site);
+    ScatterTarget { launch, sizes, lists: &lists }.put(out, this, &source)
 }
 
 /// Adds what every position has, in order where positions are the same.
@@ -112,14 +112,14 @@ fn accumulated(
     let element = element_size(out);
     // Places are counted in bytes, and all are inside of the tensor's own.
     let bytes = out.geometry().count().saturating_mul(element);
-    let meeting = Meeting::new(&lists.places(launch, &positions, bytes)?, bytes, -1)?;
+    let sorted = SortedRows::new(&lists.places(launch, &positions, bytes)?, bytes, -1)?;
     let mut all = Spec::contiguous(out.dtype(), sizes).on(out.device())?;
     write(&mut all, values)?;
     let rest = |steps: &[i64]| (0..sizes.len()).filter(|dim| !among(dim)).map(|dim| steps[dim]).collect::<Dims>();
     let strides: Dims = all.strides().iter().map(|stride| stride * element).collect();
     let width: i64 = sizes[at + index_sizes.len()..].iter().product();
     let from = Rows { at: launch.place(&all)?, step: width * element, steps: rest(&strides) };
-    meeting.add(out.dtype(), &rest(sizes), &Rows { at: to.at, step: 1, steps: rest(&to.steps) }, &from, None, None)
+    sorted.add(out.dtype(), &rest(sizes), &Rows { at: to.at, step: 1, steps: rest(&to.steps) }, &from, None, None)
 }
 
 #[op_impl(aten::put, CUDA)]
@@ -132,14 +132,14 @@ fn put_flat(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
         let to = Side { at: launch.place(tensor)?, steps: Dims::from_elem(0, sizes.len()) };
         Ok((to, Lists::one(list, true, site)))
     };
-    let way = Way::of(this, sizes, &lists)?;
+    let target = ScatterTarget::of(this, sizes, &lists)?;
     let from = elements(&source, index)?;
     // Positions count elements side by side.
     computed_contiguous(out, this.dtype(), |row| {
         if accumulate {
-            way.combine(row, this, &from, source.dtype(), Reduce::Sum, true)
+            target.combine(row, this, &from, source.dtype(), Reduce::Sum, true)
         } else {
-            way.put(row, this, &from)
+            target.put(row, this, &from)
         }
     })
 }

@@ -4,12 +4,12 @@
 
 use aten::{AddAt, Reduce, ReduceAt};
 
-use super::index::{beside, extent};
+use super::index::{extent, side_without_dim};
 use super::scatter::elements;
-use super::scatter_target::Way;
+use super::scatter_target::ScatterTarget;
 use crate::engine::data_movement::Side;
 use crate::engine::gather::{List, Lists, Source, computed_in};
-use crate::engine::sort_select::Ranks;
+use crate::engine::sort_select::SortInput;
 use crate::engine::transfer::contiguous_copy;
 use crate::engine::walk::Steps;
 use crate::prelude::*;
@@ -26,7 +26,7 @@ kernel! {
 const TILE: i64 = 32;
 
 parameters! {
-    /// `struct Meeting` of the kernels.
+    /// `struct SortedRows` of the kernels.
     struct Given {
         count: i64,
         width: u32,
@@ -46,7 +46,7 @@ parameters! {
 }
 
 /// Rows, sorted by where they go.
-pub(crate) struct Meeting {
+pub(crate) struct SortedRows {
     keys: Tensor,
     places: Tensor,
     pub(crate) limit: i64,
@@ -70,10 +70,10 @@ impl Rows {
     }
 }
 
-impl Meeting {
+impl SortedRows {
     /// Of rows that go to these numbers, which are at most `limit`.
     pub(crate) fn new(keys: &Tensor, limit: i64, skipped: i64) -> Result<Self> {
-        let (keys, places) = Ranks::one(keys).below(limit).sorted()?;
+        let (keys, places) = SortInput::one(keys).below(limit).sorted()?;
         Ok(Self { keys, places, limit, skipped })
     }
 
@@ -101,14 +101,14 @@ impl Meeting {
             limit: self.limit,
             skipped: self.skipped,
             places: launch.place(&self.places)?,
-            of_places: launch.place_of_any(of_places.map(|(places, _)| places))?,
+            of_places: launch.place_or_null(of_places.map(|(places, _)| places))?,
             rows: of_places.map_or(0, |(_, rows)| rows),
             from: from.at,
             from_step: from.step,
             dtype: dtype as i32,
             to: to.at,
             to_step: to.step,
-            shares: launch.place_of_any(shares)?,
+            shares: launch.place_or_null(shares)?,
         };
         for (walk, width, offsets) in Steps::new(sizes, &[to.steps.clone(), from.steps.clone()]).parts() {
             let partial = Spec::contiguous(computed, &[tiles * 2, i64::from(width)]).on(launch.device())?;
@@ -147,14 +147,14 @@ fn listed(
 ) -> impl Fn(Launch, &Tensor) -> Result<(Side, Lists)> {
     move |launch, tensor| {
         let list = List::along(index, rank, at, extent(tensor, at));
-        Ok((beside(launch, tensor, rank, Some(at))?, Lists::one(list, wraps, site)))
+        Ok((side_without_dim(launch, tensor, rank, Some(at))?, Lists::one(list, wraps, site)))
     }
 }
 
 #[op_impl(aten::index_copy, CUDA)]
 fn index_copy(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, source: &Tensor) -> Result<()> {
     let lists = listed(index, source.sizes().len(), *plan, (false, site!("aten::index_copy", "index")));
-    Way::of(this, source.sizes(), &lists)?.put(out, this, &elements(source, source)?)
+    ScatterTarget::of(this, source.sizes(), &lists)?.put(out, this, &elements(source, source)?)
 }
 
 #[op_impl(aten::index_add, CUDA)]
@@ -166,14 +166,21 @@ fn index_add(plan: &AddAt, out: &mut Tensor, this: &Tensor, index: &Tensor, sour
     };
     let from = elements(&scaled, &scaled)?;
     let lists = listed(index, source.sizes().len(), plan.dim, (false, site!("aten::index_add", "index")));
-    Way::of(this, source.sizes(), &lists)?.combine(out, this, &from, scaled.dtype(), Reduce::Sum, true)
+    ScatterTarget::of(this, source.sizes(), &lists)?.combine(out, this, &from, scaled.dtype(), Reduce::Sum, true)
 }
 
 #[op_impl(aten::index_reduce, CUDA)]
 fn index_reduce(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
     let from = elements(source, source)?;
     let lists = listed(index, source.sizes().len(), plan.dim, (false, site!("aten::index_reduce", "index")));
-    Way::of(this, source.sizes(), &lists)?.combine(out, this, &from, source.dtype(), plan.reduce, include_self)
+    ScatterTarget::of(this, source.sizes(), &lists)?.combine(
+        out,
+        this,
+        &from,
+        source.dtype(),
+        plan.reduce,
+        include_self,
+    )
 }
 
 #[op_impl(aten::index_fill_int_scalar, CUDA)]
@@ -183,5 +190,5 @@ fn index_fill(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, val
         *size = index.geometry().count();
     }
     let lists = listed(index, sizes.len(), *plan, (true, site!("aten::index_fill", "index")));
-    Way::of(this, &sizes, &lists)?.put(out, this, &Source::Number(value))
+    ScatterTarget::of(this, &sizes, &lists)?.put(out, this, &Source::Number(value))
 }

@@ -7,7 +7,7 @@
 use dispatch_runtime::broadcast_strides;
 
 use crate::engine::data_movement::{WORDS, word};
-use crate::engine::prefix_sum::{known, prefixed};
+use crate::engine::prefix_sum::{exclusive_sum, read_back};
 use crate::prelude::*;
 
 kernel! {
@@ -53,7 +53,7 @@ impl Dimensions {
 }
 
 /// The elements of a tensor that are not zero.
-pub(crate) struct Picked {
+pub(crate) struct MaskedPositions {
     flags: Tensor,
     /// How many come before each block.
     starts: Tensor,
@@ -61,7 +61,7 @@ pub(crate) struct Picked {
     launch: Launch,
 }
 
-impl Picked {
+impl MaskedPositions {
     pub(crate) fn by(mask: &Tensor) -> Result<Self> {
         let flags = contiguous(mask, DType::Bool)?;
         let launch = Launch::on(&flags)?;
@@ -69,13 +69,13 @@ impl Picked {
         let blocks = count.cast_unsigned().div_ceil(TILE);
         let starts = Spec::contiguous(DType::I64, &[blocks.cast_signed()]).on(flags.device())?;
         launch.run(&MASK, "counted", &[], grid(count), (count, &flags, &starts))?;
-        let total = prefixed(launch, &starts)?;
+        let total = exclusive_sum(launch, &starts)?;
         Ok(Self { flags, starts, total, launch })
     }
 
     /// How many there are, once the device knows it.
     pub(crate) fn count(&self) -> Result<i64> {
-        known(self.launch, &self.total)
+        read_back(self.launch, &self.total)
     }
 
     /// Writes the positions of each, but not of more than there are rows.
@@ -104,14 +104,14 @@ fn grid(count: i64) -> Grid {
 
 /// The positions of elements that are not zero, a row for each; columns lie side by side.
 pub(crate) fn nonzero_positions(this: &Tensor) -> Result<Tensor> {
-    let (picked, rank) = (Picked::by(this)?, i64::try_from(this.sizes().len()).unwrap_or(0));
-    let count = picked.count()?;
+    let (masked, rank) = (MaskedPositions::by(this)?, i64::try_from(this.sizes().len()).unwrap_or(0));
+    let count = masked.count()?;
     let columns = Spec::contiguous(DType::I64, &[rank, count]).on(this.device())?;
     let rows = match Geometry::strided(&[count, rank], &[1, count], 0) {
         Some(rows) => columns.restride(rows)?,
         None => columns,
     };
-    picked.positions(&rows)?;
+    masked.positions(&rows)?;
     Ok(rows)
 }
 
@@ -123,7 +123,7 @@ fn nonzero(this: &Tensor) -> Result<Tensor> {
 #[op_impl(aten::nonzero_static, CUDA)]
 fn nonzero_static(_plan: &(), out: &mut Tensor, this: &Tensor, fill_value: i64) -> Result<()> {
     write(out, &Tensor::number(fill_value.into()))?;
-    Picked::by(this)?.positions(out)
+    MaskedPositions::by(this)?.positions(out)
 }
 
 /// A tensor stretched to sizes to which it broadcasts.
@@ -137,13 +137,13 @@ fn stretched(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
 
 #[op_impl(aten::masked_select, CUDA)]
 fn masked_select(plan: &Dims, this: &Tensor, mask: &Tensor) -> Result<Tensor> {
-    Picked::by(&stretched(mask, plan)?)?.elements(&stretched(this, plan)?)
+    MaskedPositions::by(&stretched(mask, plan)?)?.elements(&stretched(this, plan)?)
 }
 
 #[op_impl(aten::masked_scatter, CUDA)]
 fn masked_scatter(_plan: &(), out: &mut Tensor, this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
     write(out, this)?;
-    let Picked { flags, starts, launch, .. } = Picked::by(&stretched(mask, out.sizes())?)?;
+    let MaskedPositions { flags, starts, launch, .. } = MaskedPositions::by(&stretched(mask, out.sizes())?)?;
     let source = contiguous(source, source.dtype())?;
     let (count, size) = (flags.geometry().count(), source.geometry().count());
     let (spread, fault) = (Dimensions::spread("self", out.geometry())?, launch.faults());

@@ -2,35 +2,35 @@
 
 use aten::{Reduce, ReduceAt};
 
-use super::scatter_target::Way;
+use super::scatter_target::ScatterTarget;
 use crate::engine::data_movement::Side;
 use crate::engine::gather::{List, Lists, Source};
-use crate::families::indexing::index::{beside, extent};
+use crate::families::indexing::index::{extent, side_without_dim};
 use crate::prelude::*;
 
 /// Says where in a tensor an index leads along a dimension.
 fn indexed(index: &Tensor, at: usize, site: Site) -> impl Fn(Launch, &Tensor) -> Result<(Side, Lists)> {
     move |launch, tensor| {
         let list = List::of(index, index.sizes(), extent(tensor, at));
-        Ok((beside(launch, tensor, index.sizes().len(), Some(at))?, Lists::one(list, false, site)))
+        Ok((side_without_dim(launch, tensor, index.sizes().len(), Some(at))?, Lists::one(list, false, site)))
     }
 }
 
 /// Elements of a tensor that is no smaller than the index.
 pub(super) fn elements(src: &Tensor, index: &Tensor) -> Result<Source> {
-    Ok(Source::Elements(beside(Launch::on(src)?, src, index.sizes().len(), None)?))
+    Ok(Source::Elements(side_without_dim(Launch::on(src)?, src, index.sizes().len(), None)?))
 }
 
 #[op_impl(aten::scatter_src, CUDA)]
 fn scatter_src(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, src: &Tensor) -> Result<()> {
     let lists = indexed(index, *plan, site!("aten::scatter.src", "index"));
-    Way::of(this, index.sizes(), &lists)?.put(out, this, &elements(src, index)?)
+    ScatterTarget::of(this, index.sizes(), &lists)?.put(out, this, &elements(src, index)?)
 }
 
 #[op_impl(aten::scatter_value, CUDA)]
 fn scatter_value(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
     let lists = indexed(index, *plan, site!("aten::scatter.value", "index"));
-    Way::of(this, index.sizes(), &lists)?.put(out, this, &Source::Number(value))
+    ScatterTarget::of(this, index.sizes(), &lists)?.put(out, this, &Source::Number(value))
 }
 
 fn scattered(
@@ -41,7 +41,14 @@ fn scattered(
     site: Site,
 ) -> Result<()> {
     let source = elements(src, index)?;
-    Way::of(this, index.sizes(), &indexed(index, at, site))?.combine(out, this, &source, src.dtype(), how, include)
+    ScatterTarget::of(this, index.sizes(), &indexed(index, at, site))?.combine(
+        out,
+        this,
+        &source,
+        src.dtype(),
+        how,
+        include,
+    )
 }
 
 #[op_impl(aten::scatter_reduce, CUDA)]
@@ -53,7 +60,7 @@ fn scatter_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tens
 fn scatter_value_reduce(plan: &ReduceAt, out: &mut Tensor, this: &Tensor, index: &Tensor, value: Scalar) -> Result<()> {
     let source = Source::Number(value.cast(this.dtype()));
     let lists = indexed(index, plan.dim, site!("aten::scatter.value_reduce", "index"));
-    Way::of(this, index.sizes(), &lists)?.combine(out, this, &source, this.dtype(), plan.reduce, true)
+    ScatterTarget::of(this, index.sizes(), &lists)?.combine(out, this, &source, this.dtype(), plan.reduce, true)
 }
 
 #[op_impl(aten::scatter_add, CUDA)]

@@ -3,7 +3,7 @@
 
 use dispatch_runtime::result_dtype;
 
-use crate::engine::sort_select::Ranks;
+use crate::engine::sort_select::SortInput;
 use crate::prelude::*;
 
 kernel! {
@@ -76,7 +76,7 @@ fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor,
     let (elements, tests) = (elements?, contiguous(&tests?, computed)?);
     let elements = contiguous(&elements, elements.dtype())?;
     let launch = Launch::on(out)?;
-    let (sorted, _) = Ranks::one(&tests).sorted()?;
+    let (sorted, _) = SortInput::one(&tests).sorted()?;
     let (count, size) = (out.geometry().count(), tests.geometry().count());
     let arguments = (count, Row::of(launch, &elements)?, &sorted, size, invert, out);
     launch.cover(&SEARCH, "among", &[computed], count, arguments)

@@ -4,7 +4,7 @@
 use aten::{Reduce, Segments};
 
 use crate::engine::gather::computed_in;
-use crate::engine::prefix_sum::prefixed;
+use crate::engine::prefix_sum::exclusive_sum;
 use crate::engine::transfer::contiguous_copy;
 use crate::prelude::*;
 
@@ -39,12 +39,12 @@ impl Given {
 }
 
 /// What tells where segments are, on the device.
-struct Told {
+struct Boundaries {
     numbers: Tensor,
     before: Option<Tensor>,
 }
 
-impl Told {
+impl Boundaries {
     fn of(segments: &Segments<'_>) -> Result<Self> {
         let (told, by_ends) = segments.told;
         let numbers = contiguous(told, DType::I64)?;
@@ -52,7 +52,7 @@ impl Told {
             return Ok(Self { numbers, before: None });
         }
         let before = contiguous_copy(&numbers, DType::I64)?;
-        prefixed(Launch::on(&before)?, &before)?;
+        exclusive_sum(Launch::on(&before)?, &before)?;
         Ok(Self { numbers, before: Some(before) })
     }
 
@@ -64,7 +64,7 @@ impl Told {
             size: sizes[axis],
             width: sizes[axis + 1..].iter().product(),
             told: launch.place(&self.numbers)?,
-            before: launch.place_of_any(self.before.as_ref())?,
+            before: launch.place_or_null(self.before.as_ref())?,
             reduce: segments.reduce as i32,
             partial,
             site: Site::of("aten::segment_reduce", if self.before.is_some() { "lengths" } else { "offsets" }),
@@ -80,8 +80,8 @@ fn begin(initial: Option<Scalar>, otherwise: f64) -> f64 {
 
 #[op_impl(aten::segment_reduce, CUDA)]
 fn segment_reduce(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
-    let (launch, told, dtype) = (Launch::on(out)?, Told::of(plan)?, data.dtype());
-    let given = told.given(launch, plan, data, r#unsafe)?;
+    let (launch, boundaries, dtype) = (Launch::on(out)?, Boundaries::of(plan)?, data.dtype());
+    let given = boundaries.given(launch, plan, data, r#unsafe)?;
     let elements = contiguous(data, dtype)?;
     let start = begin(
         initial,
@@ -99,8 +99,8 @@ fn segment_reduce(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
 #[op_impl(aten::_segment_reduce_backward, CUDA)]
 fn _segment_reduce_backward(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
     let (dtype, computed) = (data.dtype(), computed_in(data.dtype()));
-    let (launch, told) = (Launch::on(out)?, Told::of(plan)?);
-    let given = told.given(launch, plan, data, true)?;
+    let (launch, boundaries) = (Launch::on(out)?, Boundaries::of(plan)?);
+    let given = boundaries.given(launch, plan, data, true)?;
     let (grads, results, elements) = (contiguous(grad, dtype)?, contiguous(output, dtype)?, contiguous(data, dtype)?);
     computed_contiguous(out, computed, |out| {
         write(out, &Tensor::number(0.into()))?;

@@ -1,6 +1,6 @@
 //! Products of matrices and vectors: tensors become operands that [`gemm`](crate::engine::gemm) multiplies where they lie.
 
-use crate::engine::gemm::{Face, Operand, Task, multiply};
+use crate::engine::gemm::{MatrixView, Operand, Task, multiply};
 use crate::engine::number::is_single;
 use crate::engine::transfer::contiguous_copy;
 use crate::prelude::*;
@@ -131,7 +131,7 @@ fn sum(
 ) -> Result<()> {
     check_dtype(operator, "self", out.dtype(), &NUMBERS)?;
     let this = on(this, first)?;
-    let added = Operand { tensor: &this, face: Face::stretched(&this, out.sizes()) };
+    let added = Operand { tensor: &this, view: MatrixView::broadcast(&this, out.sizes()) };
     multiply(&Task {
         out: Operand::of(out),
         left: Operand::of(first),

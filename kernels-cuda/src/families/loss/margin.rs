@@ -21,7 +21,7 @@ parameters! {
 }
 
 /// What losses are computed from, side by side.
-struct Taken {
+struct MarginInputs {
     launch: Launch,
     this: Tensor,
     target: Tensor,
@@ -29,7 +29,7 @@ struct Taken {
     given: Given,
 }
 
-impl Taken {
+impl MarginInputs {
     fn of(
         name: &'static str,
         [this, target]: [&Tensor; 2],
@@ -93,24 +93,24 @@ fn number(scalar: Scalar) -> f64 {
 #[op_impl(aten::multi_margin_loss, CUDA)]
 fn multi_margin_loss(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
     let numbers = [number(p), number(margin)];
-    Taken::of("aten::multi_margin_loss", [this, target], weight, numbers, false, plan)?.forward(plan, out, None)
+    MarginInputs::of("aten::multi_margin_loss", [this, target], weight, numbers, false, plan)?.forward(plan, out, None)
 }
 
 #[op_impl(aten::multi_margin_loss_backward, CUDA)]
 fn multi_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
     let numbers = [number(p), number(margin)];
-    let taken = Taken::of("aten::multi_margin_loss_backward", [this, target], weight, numbers, false, plan)?;
-    taken.backward(plan, out, grad_output)
+    let inputs = MarginInputs::of("aten::multi_margin_loss_backward", [this, target], weight, numbers, false, plan)?;
+    inputs.backward(plan, out, grad_output)
 }
 
 #[op_impl(aten::multilabel_margin_loss_forward, CUDA)]
 fn multilabel_margin_loss_forward(plan: &Margins, [output, is_target]: [&mut Tensor; 2], _: ...) -> Result<()> {
     let name = "aten::multilabel_margin_loss_forward";
-    Taken::of(name, [this, target], None, [1.0, 1.0], true, plan)?.forward(plan, output, Some(&*is_target))
+    MarginInputs::of(name, [this, target], None, [1.0, 1.0], true, plan)?.forward(plan, output, Some(&*is_target))
 }
 
 #[op_impl(aten::multilabel_margin_loss_backward, CUDA)]
 fn multilabel_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
     let name = "aten::multilabel_margin_loss_backward";
-    Taken::of(name, [this, target], None, [1.0, 1.0], true, plan)?.backward(plan, out, grad_output)
+    MarginInputs::of(name, [this, target], None, [1.0, 1.0], true, plan)?.backward(plan, out, grad_output)
 }

@@ -1,6 +1,6 @@
 //! Channels, which have one weight each, and statistics over all that is theirs.
 
-use super::{NORMALIZATION, Taken, Vector};
+use super::{BackwardInputs, NORMALIZATION, Vector};
 use crate::engine::reduce::{class, folded};
 use crate::engine::walk::Divisor;
 use crate::families::reduction::variance::MOMENTS;
@@ -40,7 +40,7 @@ fn apply(input: Option<&Tensor>, gradient: Option<&Tensor>, becomes: &Tensor, ou
     let launch = Launch::on(&beside)?;
     let (sizes, count) = (first.sizes(), first.geometry().count());
     let area = if first.geometry().format() == MemoryFormat::Contiguous { sizes[2..].iter().product() } else { 1 };
-    let (from, slope, to) = (launch.place_of_any(input)?, launch.place_of_any(gradient)?, launch.place(&beside)?);
+    let (from, slope, to) = (launch.place_or_null(input)?, launch.place_or_null(gradient)?, launch.place(&beside)?);
     let pack = 4 * first.dtype().size() as u64;
     let packed = count % 4 == 0 && [from, slope, to].iter().all(|place| place.is_aligned_to(pack));
     let planes =
@@ -127,22 +127,22 @@ fn batch_norm_backward(_plan: &(), [of_input, of_weight, of_bias]: [&mut Tensor;
     };
     let layout = input.geometry().format();
     let (input, grad) = (aten::contiguous(input, layout)?, aten::contiguous(grad_out, layout)?);
-    let taken = Taken { grad, input, mean: mean.clone(), rstd };
+    let inputs = BackwardInputs { grad, input, mean: mean.clone(), rstd };
     if train || output_mask[1] || output_mask[2] {
-        let sizes = taken.input.sizes();
+        let sizes = inputs.input.sizes();
         let (images, channels, area) = (sizes[0], sizes[1], sizes[2..].iter().product::<i64>());
         if channels > 0 {
             let slopes = match layout {
-                MemoryFormat::Contiguous => taken.planes([images, channels, area], [1, channels])?,
-                _ => taken.columns(images * area, channels, true)?,
+                MemoryFormat::Contiguous => inputs.planes([images, channels, area], [1, channels])?,
+                _ => inputs.columns(images * area, channels, true)?,
             };
-            let become_of = train.then_some((&becomes, &taken, weight, elements_each(&taken.input)));
+            let become_of = train.then_some((&becomes, &inputs, weight, elements_each(&inputs.input)));
             slopes.total([of_weight, of_bias], become_of)?;
         }
     }
     match (output_mask[0], train) {
         (false, _) => Ok(()),
-        (true, true) => apply(Some(&taken.input), Some(&taken.grad), &becomes, of_input),
-        (true, false) => apply(None, Some(&taken.grad), &becomes, of_input),
+        (true, true) => apply(Some(&inputs.input), Some(&inputs.grad), &becomes, of_input),
+        (true, false) => apply(None, Some(&inputs.grad), &becomes, of_input),
     }
 }

@@ -2,7 +2,7 @@
 
 use aten::GroupNorm;
 
-use super::{Taken, forward};
+use super::{BackwardInputs, forward};
 use crate::prelude::*;
 
 #[op_impl(aten::native_group_norm, CUDA)]
@@ -14,12 +14,12 @@ fn group_norm(plan: &GroupNorm, out: [&mut Tensor; 3], _: ...) -> Result<()> {
 #[op_impl(aten::native_group_norm_backward, CUDA)]
 #[expect(non_snake_case, reason = "the schema's")]
 fn group_norm_backward(plan: &GroupNorm, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
-    let taken = Taken::of(grad_out, input, [mean, rstd])?;
+    let inputs = BackwardInputs::of(grad_out, input, [mean, rstd])?;
     if output_mask[0] {
-        taken.input_gradient(weight, of_input, [group, plan.channels, HxW])?;
+        inputs.input_gradient(weight, of_input, [group, plan.channels, HxW])?;
     }
     if (output_mask[1] || output_mask[2]) && C > 0 {
-        taken.planes([N, C, HxW], [plan.channels, N * group])?.total([of_weight, of_bias], None)?;
+        inputs.planes([N, C, HxW], [plan.channels, N * group])?.total([of_weight, of_bias], None)?;
     }
     Ok(())
 }

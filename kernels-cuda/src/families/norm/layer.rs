@@ -2,7 +2,7 @@
 
 use aten::LayerNorm;
 
-use super::{Taken, forward};
+use super::{BackwardInputs, forward};
 use crate::prelude::*;
 
 #[op_impl(aten::native_layer_norm, CUDA)]
@@ -12,12 +12,12 @@ fn layer_norm(plan: &LayerNorm, out: [&mut Tensor; 3], _: ...) -> Result<()> {
 
 #[op_impl(aten::native_layer_norm_backward, CUDA)]
 fn layer_norm_backward(plan: &LayerNorm, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
-    let (taken, length) = (Taken::of(grad_out, input, [mean, rstd])?, plan.columns);
+    let (inputs, length) = (BackwardInputs::of(grad_out, input, [mean, rstd])?, plan.columns);
     if output_mask[0] {
-        taken.input_gradient(weight, of_input, [1, length, 1])?;
+        inputs.input_gradient(weight, of_input, [1, length, 1])?;
     }
     if (output_mask[1] || output_mask[2]) && length > 0 {
-        taken.columns(mean.geometry().count(), length, false)?.total([of_weight, of_bias], None)?;
+        inputs.columns(mean.geometry().count(), length, false)?.total([of_weight, of_bias], None)?;
     }
     Ok(())
 }

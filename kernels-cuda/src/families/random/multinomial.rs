@@ -4,7 +4,7 @@
 use aten::Draws;
 
 use crate::engine::random_stream::filled;
-use crate::engine::sort_select::Ranks;
+use crate::engine::sort_select::SortInput;
 use crate::prelude::*;
 
 kernel! {
@@ -74,7 +74,7 @@ fn without_replacement(weights: &Tensor, samples: i64, generator: Option<&Genera
             (to, stream, weights, Rows::of(weights, launch)),
         )?)
     })?;
-    let (first, positions) = Ranks::along(&times, times.sizes().len().saturating_sub(1), false)?.first(samples)?;
+    let (first, positions) = SortInput::along(&times, times.sizes().len().saturating_sub(1), false)?.first(samples)?;
     let launch = Launch::on(&first)?;
     let rows = Rows::of(weights, launch);
     launch.cover(&MULTINOMIAL, "weighed", &[], rows.count, (&first, samples, rows))?;

@@ -45,6 +45,6 @@ fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option
 
 elementwise!(unsafe {
     // SAFETY: each line computes a value from its arguments alone.
-    _standard_gamma_grad => |shape, x| "return C(gamma_follows(double(shape), double(x)));";
-    _dirichlet_grad => |x, weight, total| "return C(beta_follows(double(x), double(weight), double(total)));";
+    _standard_gamma_grad => |shape, x| "return C(gamma_implicit_gradient(double(shape), double(x)));";
+    _dirichlet_grad => |x, weight, total| "return C(beta_implicit_gradient(double(x), double(weight), double(total)));";
 });

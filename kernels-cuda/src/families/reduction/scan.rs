@@ -53,7 +53,7 @@ macro_rules! scan {
             },
             dtypes: $dtypes,
         };
-        $crate::known!($name.kernel);
+        $crate::register_kernel!($name.kernel);
     )*};
 }
 

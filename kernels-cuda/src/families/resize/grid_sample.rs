@@ -18,7 +18,7 @@ kernel! {
 
 parameters! {
     /// `struct Sampling` of the kernels.
-    struct Looking {
+    struct GridSampling {
         grid_steps: [i64; 5],
         between: u32,
         beside: u32,
@@ -27,7 +27,7 @@ parameters! {
     }
 }
 
-impl Looking {
+impl GridSampling {
     fn new(sampling: &Sampling, grid: &Tensor) -> Self {
         let rank = grid.sizes().len() - 2;
         let mut grid_steps = [0; 5];
@@ -65,7 +65,7 @@ fn sampled(rank: usize, sampling: &Sampling, out: &Tensor, input: &Tensor, grid:
     let launch = Launch::on(out)?;
     let (places, blocks) = threads(launch, out.sizes());
     let images = (Images::of(out, rank), Images::of(input, rank));
-    let arguments = (places, out, input, grid, images.0, images.1, Looking::new(sampling, grid));
+    let arguments = (places, out, input, grid, images.0, images.1, GridSampling::new(sampling, grid));
     Ok(launch.run(&GRID_SAMPLE, "sampled", &[input.dtype()], blocks, arguments)?)
 }
 
@@ -80,11 +80,11 @@ fn gradients(
 ) -> Result<()> {
     let dtype = input.dtype();
     let launch = Launch::on(input)?;
-    let looking = Looking::new(sampling, grid);
+    let sampling_values = GridSampling::new(sampling, grid);
     let (places, blocks) = threads(launch, grad_output.sizes());
     let seen = Images::of(grad_output, rank);
     if output_mask[1] {
-        let arguments = (places, of_grid, grad_output, input, grid, seen, Images::of(input, rank), looking);
+        let arguments = (places, of_grid, grad_output, input, grid, seen, Images::of(input, rank), sampling_values);
         launch.cover(&GRID_SAMPLE, "to_grid", &[dtype], places, arguments)?;
     }
     if output_mask[0] {
@@ -92,7 +92,7 @@ fn gradients(
         let narrow = dtype != DType::F64 && dtype != DType::F32;
         let mut sums = if narrow { of_input.fresh_like(DType::F32)? } else { of_input.clone() };
         write(&mut sums, &Tensor::number(0.into()))?;
-        let arguments = (places, &sums, grad_output, grid, seen, Images::of(&sums, rank), looking);
+        let arguments = (places, &sums, grad_output, grid, seen, Images::of(&sums, rank), sampling_values);
         launch.run(&GRID_SAMPLE, "to_images", &[dtype], blocks, arguments)?;
         if narrow {
             write(of_input, &sums)?;

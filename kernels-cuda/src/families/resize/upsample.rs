@@ -5,7 +5,7 @@
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::images::Images;
-use crate::engine::number::moved;
+use crate::engine::number::word_dtype;
 use crate::prelude::*;
 
 kernel! {
@@ -135,7 +135,7 @@ fn resize(
     let rows = u32::try_from((enough / lanes + 1).min(turns).clamp(1, 1 << 15)).unwrap_or(1);
     let lane_grid = Grid::cover(lanes);
     let grid = Grid { blocks: [lane_grid.blocks[0], rows, 1], ..lane_grid };
-    let dtype = if way.number <= EXACT.number { moved(this.dtype()) } else { this.dtype() };
+    let dtype = if way.number <= EXACT.number { word_dtype(this.dtype()) } else { this.dtype() };
     let scales = Scales::new(way, align_corners, this.sizes(), out.sizes(), scales, this.dtype());
     let arguments = (planes, lanes, out, this, to, Images::of(this, rank), scales);
     Ok(launch.run(&UPSAMPLE, way.forward, &[dtype], grid, arguments)?)

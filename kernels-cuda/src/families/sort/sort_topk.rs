@@ -1,10 +1,10 @@
 //! Sorting, and what needs a part of an order.
 
-use crate::engine::sort_select::{Found, Nth, Ranks, placed};
+use crate::engine::sort_select::{Found, Nth, SortInput, placed};
 use crate::prelude::*;
 
 /// Writes the first elements of each line into the results, by way of others if lines do not lie side by side there.
-fn first([values, indices]: [&mut Tensor; 2], lines: &Ranks, dim: usize) -> Result<()> {
+fn first([values, indices]: [&mut Tensor; 2], lines: &SortInput, dim: usize) -> Result<()> {
     let is_direct = |out: &Tensor| dim + 1 >= out.sizes().len() && out.geometry().is_contiguous();
     let most = values.sizes().get(dim).copied().unwrap_or(1);
     if is_direct(values) && is_direct(indices) {
@@ -18,12 +18,12 @@ fn first([values, indices]: [&mut Tensor; 2], lines: &Ranks, dim: usize) -> Resu
 #[op_impl(aten::sort, CUDA)]
 #[op_impl(aten::sort_stable, CUDA)]
 fn sort(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, descending: bool) -> Result<()> {
-    first(out, &Ranks::along(this, *plan, descending)?, *plan)
+    first(out, &SortInput::along(this, *plan, descending)?, *plan)
 }
 
 #[op_impl(aten::topk, CUDA)]
 fn topk(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, largest: bool) -> Result<()> {
-    first(out, &Ranks::along(this, *plan, largest)?, *plan)
+    first(out, &SortInput::along(this, *plan, largest)?, *plan)
 }
 
 /// Results of one element for each line, which lie side by side.
@@ -33,22 +33,22 @@ fn found([values, indices]: [&mut Tensor; 2]) -> Found {
 
 #[op_impl(aten::kthvalue, CUDA)]
 fn kthvalue(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, k: i64) -> Result<()> {
-    Ranks::along(this, *plan, false)?.nth(Nth::Is(k), &found(out))
+    SortInput::along(this, *plan, false)?.nth(Nth::Is(k), &found(out))
 }
 
 #[op_impl(aten::median_dim, CUDA)]
 fn median_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    Ranks::along(this, *plan, false)?.nth(Nth::Median { of_numbers: false }, &found(out))
+    SortInput::along(this, *plan, false)?.nth(Nth::Median { of_numbers: false }, &found(out))
 }
 
 #[op_impl(aten::nanmedian_dim, CUDA)]
 fn nanmedian_dim(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    Ranks::along(this, *plan, false)?.nth(Nth::Median { of_numbers: true }, &found(out))
+    SortInput::along(this, *plan, false)?.nth(Nth::Median { of_numbers: true }, &found(out))
 }
 
 #[op_impl(aten::mode, CUDA)]
 fn mode(plan: &usize, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
-    Ranks::along(this, *plan, false)?.most_frequent(&found(out))
+    SortInput::along(this, *plan, false)?.most_frequent(&found(out))
 }
 
 /// The median of all elements; of none, what is not a number.
@@ -59,7 +59,7 @@ fn median_of_all(out: &mut Tensor, this: &Tensor, of_numbers: bool) -> Result<()
     let row = contiguous(this, this.dtype())?;
     let row = row.restride(Geometry::contiguous(&[row.geometry().count()]).at(row.geometry().offset()))?;
     let mut place = out.fresh_like(DType::I64)?;
-    Ranks::along(&row, 0, false)?.nth(Nth::Median { of_numbers }, &found([out, &mut place]))
+    SortInput::along(&row, 0, false)?.nth(Nth::Median { of_numbers }, &found([out, &mut place]))
 }
 
 #[op_impl(aten::median, CUDA)]

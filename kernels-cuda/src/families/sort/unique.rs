@@ -3,8 +3,8 @@
 
 use aten::Slices;
 
-use crate::engine::prefix_sum::{known, prefixed};
-use crate::engine::sort_select::Ranks;
+use crate::engine::prefix_sum::{exclusive_sum, read_back};
+use crate::engine::sort_select::SortInput;
 use crate::prelude::*;
 
 kernel! {
@@ -36,7 +36,7 @@ fn order(rows: &Tensor) -> Result<Tensor> {
             Some(order) => aten::index_select(&column, 0, order)?,
             None => contiguous(&column, column.dtype())?,
         };
-        let (_, places) = Ranks::one(&column).sorted()?;
+        let (_, places) = SortInput::one(&column).sorted()?;
         let places = places.restride(Geometry::contiguous(&[places.geometry().count()]))?;
         order = Some(match &order {
             Some(order) => aten::index_select(order, 0, &places)?,
@@ -64,16 +64,16 @@ fn distinct(this: &Tensor, along: Along) -> Result<Three> {
     let order = along.sorted.then(|| order(&rows)).transpose()?;
     let flags = room(count)?;
     let key = if rows.dtype().size() == 8 { DType::I64 } else { DType::I32 };
-    let arguments = (count, width, Ranks::one(&rows).given(launch)?, order.as_ref(), &flags);
+    let arguments = (count, width, SortInput::one(&rows).given(launch)?, order.as_ref(), &flags);
     launch.cover(&UNIQUE, "differs", &[key], count, arguments)?;
-    let kinds = prefixed(launch, &flags)?;
+    let kinds = exclusive_sum(launch, &flags)?;
     let inverse_sizes = if along.dim.is_some() { &[count] } else { this.sizes() };
     let inverse = Spec::contiguous(DType::I64, if along.inverse { inverse_sizes } else { &[0] }).on(rows.device())?;
     let (firsts, starts) = (room(count)?, room(count)?);
     let wanted = along.inverse.then_some(&inverse);
     let arguments = (count, &flags, &kinds, order.as_ref(), wanted, &firsts, &starts);
     launch.cover(&UNIQUE, "kinds", &[], count, arguments)?;
-    let kinds = known(launch, &kinds)?;
+    let kinds = read_back(launch, &kinds)?;
     let firsts = aten::narrow(&firsts, 0, 0, kinds)?;
     // The slices lie one after the other, whichever dimension they are of.
     let values = aten::movedim_int(&aten::index_select(&slices, 0, &firsts)?, 0, dim)?;

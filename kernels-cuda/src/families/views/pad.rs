@@ -4,7 +4,7 @@
 use aten::Bordered;
 
 use crate::engine::images::Images;
-use crate::engine::number::moved;
+use crate::engine::number::word_dtype;
 use crate::prelude::*;
 
 kernel! {
@@ -52,7 +52,7 @@ macro_rules! borders {
     ($($name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
         fn $name(plan: &Bordered, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
-            filled("bordered", plan, out, this, moved(this.dtype()), padding)
+            filled("bordered", plan, out, this, word_dtype(this.dtype()), padding)
         }
 
         #[op_impl(aten::$backward, CUDA)]

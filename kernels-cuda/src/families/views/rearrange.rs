@@ -4,7 +4,7 @@
 use aten::Roll;
 
 use crate::engine::data_movement::{Side, joined, moved};
-use crate::engine::prefix_sum::{known, prefixed};
+use crate::engine::prefix_sum::{exclusive_sum, read_back};
 use crate::prelude::*;
 
 kernel! {
@@ -86,7 +86,7 @@ fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> 
     let site = site!("aten::repeat_interleave", "repeats");
     let arguments = (count, &repeats, &starts, site, launch.faults());
     launch.cover(&REPEAT_INTERLEAVE, "checked", &[dtype], count, arguments)?;
-    let total = known(launch, &prefixed(launch, &starts)?)?;
+    let total = read_back(launch, &exclusive_sum(launch, &starts)?)?;
     if let Some(wanted) = output_size.filter(|wanted| *wanted != total) {
         return Err(BadArgument::number("output_size", wanted, total).because("the sum of `repeats` is").into());
     }
