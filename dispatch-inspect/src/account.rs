@@ -3,7 +3,7 @@
 use dispatch_runtime::{Explanation, Operator};
 use serde::Serialize;
 
-use crate::{Cell, Failure, Guards, Kernel, Served, call_arguments, table};
+use crate::{Cell, Failure, Guards, Kernel, KernelKind, call_arguments, table};
 
 /// The account of one call, and the way down from where it first arrives.
 ///
@@ -139,8 +139,8 @@ fn way_down(operator: &'static Operator, explanation: &Explanation) -> Vec<Cell>
         let name = key.to_string();
         // Nothing at a layer is passed over; at the storage it is where the call ends.
         let is_stop = |cell: &&Cell| match cell.served {
-            Served::Fallthrough => false,
-            Served::Missing => key.is_storage() && !has_arrived,
+            KernelKind::Fallthrough => false,
+            KernelKind::Missing => key.is_storage() && !has_arrived,
             _ => true,
         };
         stops.extend(cells.iter().find(|cell| cell.key == name).filter(is_stop).cloned());

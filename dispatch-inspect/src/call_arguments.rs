@@ -14,7 +14,7 @@ pub(crate) struct Carried {
 }
 
 /// An argument that can add keys.
-pub(crate) struct Able {
+pub(crate) struct KeyArgument {
     pub(crate) name: String,
     pub(crate) is_tensor: bool,
     pub(crate) is_device: bool,
@@ -22,28 +22,28 @@ pub(crate) struct Able {
 }
 
 /// The arguments of an operator that can add keys.
-pub(crate) fn able(operator: &Operator) -> Result<Vec<Able>, Failure> {
+pub(crate) fn key_arguments(operator: &Operator) -> Result<Vec<KeyArgument>, Failure> {
     // Of a call without any, the account still lists who could have a say.
-    let able = operator.explain_keys(&[], None)?.arguments;
+    let arguments_with_keys = operator.explain_keys(&[], None)?.arguments;
     let arguments = &operator.schema().arguments;
     let of = |(name, _): (String, KeySet)| {
         let ty = arguments.iter().find(|argument| argument.name == name).map(|argument| &argument.ty);
-        Able {
+        KeyArgument {
             is_tensor: ty.is_some_and(Type::is_tensor_like),
             is_device: ty.is_some_and(|ty| ty.required().kind == TypeKind::Device),
             may_be_absent: ty.is_some_and(Type::accepts_none),
             name,
         }
     };
-    Ok(able.into_iter().map(of).collect())
+    Ok(arguments_with_keys.into_iter().map(of).collect())
 }
 
 /// What each argument that can add keys does add, given words for some of them: one that is left out is as the one before it, and
 /// the first one `cpu`. One that may be absent is.
 pub(crate) fn arguments(operator: &Operator, words: &[String]) -> Result<(Vec<KeySet>, Option<Marks>), Failure> {
-    let able = able(operator)?;
-    if words.len() > able.len() {
-        let names: Vec<&str> = able.iter().map(|argument| argument.name.as_str()).collect();
+    let arguments_with_keys = key_arguments(operator)?;
+    if words.len() > arguments_with_keys.len() {
+        let names: Vec<&str> = arguments_with_keys.iter().map(|argument| argument.name.as_str()).collect();
         let names = if names.is_empty() { "none has".to_owned() } else { format!("only {} have", names.join(", ")) };
         let found = words.len();
         return Err(Failure::Usage(format!(
@@ -52,7 +52,7 @@ pub(crate) fn arguments(operator: &Operator, words: &[String]) -> Result<(Vec<Ke
     }
     let mut last = parse("cpu", true)?;
     let (mut all, mut marks) = (Vec::new(), None);
-    for (at, argument) in able.iter().enumerate() {
+    for (at, argument) in arguments_with_keys.iter().enumerate() {
         let carried = match words.get(at) {
             Some(word) => {
                 let carried = parse(word, argument.is_tensor)?;

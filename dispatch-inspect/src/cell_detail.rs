@@ -4,9 +4,9 @@ use dispatch_runtime::keys::{Autograd, Meta};
 use dispatch_runtime::{Operator, TableCell};
 
 use crate::sheet::derivative;
-use crate::{Derivative, Served};
+use crate::{Derivative, KernelKind};
 
-/// The words that there are beside those of [`Served`], and what they mean.
+/// The words that there are beside those of [`KernelKind`], and what they mean.
 pub(crate) const FINER: [(&str, &str); 6] = [
     ("formula", "a derivative, of its own or of the operator that it is a form of"),
     ("none", "no gradients, and somebody said so"),
@@ -18,19 +18,19 @@ pub(crate) const FINER: [(&str, &str); 6] = [
 
 /// The word for a cell: a finer one where more is known than what kind of kernel is there.
 pub(crate) fn word(operator: &'static Operator, cell: &TableCell) -> &'static str {
-    let served = Served::of(cell);
+    let served = KernelKind::of(cell);
     let is = |name: &str| cell.kernels.iter().all(|kernel| kernel.starts_with(&format!("`{name}`")));
     match served {
-        Served::Any if is("form") => "form",
-        Served::Kernel if cell.registered_for == Some(Meta) && is("meta") => meta(operator),
-        Served::Kernel if cell.registered_for == Some(Meta) && is("meta_planned") => {
+        KernelKind::Any if is("form") => "form",
+        KernelKind::Kernel if cell.registered_for == Some(Meta) && is("meta") => meta(operator),
+        KernelKind::Kernel if cell.registered_for == Some(Meta) && is("meta_planned") => {
             if operator.shape().is_some() {
                 "shape"
             } else {
                 "plan"
             }
         }
-        Served::Kernel | Served::Fallback if Autograd.covers(cell.key) => match derivative(operator) {
+        KernelKind::Kernel | KernelKind::Fallback if Autograd.covers(cell.key) => match derivative(operator) {
             Derivative::Kernel(_) | Derivative::Rule(_) => "formula",
             Derivative::None => "none",
             Derivative::Composite | Derivative::Unknown => served.name(),
@@ -49,6 +49,6 @@ fn meta(operator: &'static Operator) -> &'static str {
     } else if operator.functional().is_some() {
         "form"
     } else {
-        Served::Kernel.name()
+        KernelKind::Kernel.name()
     }
 }

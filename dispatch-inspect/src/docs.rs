@@ -7,7 +7,7 @@ use dispatch_runtime::Operator;
 
 use crate::cell_detail::FINER;
 use crate::doc_comment::{self, Line};
-use crate::{Coverage, Served, Sheet};
+use crate::{Coverage, KernelKind, Sheet};
 
 /// A page for each namespace, by the name of its file, the pages `by-name.md` (every operator by name) and `by-key.md` (operators by keys),
 /// and README.md, which leads to them.
@@ -61,7 +61,7 @@ fn index(operators: &[&'static Operator]) -> String {
 /// Operators down, keys across, and what the words mean.
 fn matrix(coverage: &Coverage) -> String {
     let mut page = "# What serves the keys\n\n| word | what it means |\n|---|---|\n".to_owned();
-    let words = Served::ALL.map(|served| (served.name(), served.meaning()));
+    let words = KernelKind::ALL.map(|served| (served.name(), served.meaning()));
     for (word, meaning) in words.into_iter().chain(FINER) {
         _ = writeln!(page, "| {word} | {meaning} |");
     }

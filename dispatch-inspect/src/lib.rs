@@ -48,7 +48,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 pub use account::Account;
-pub use cell::{Cell, Kernel, Place, Served, table};
+pub use cell::{Cell, Kernel, KernelKind, Place, table};
 pub use command::{Found, run};
 pub use coverage::{Coverage, Row};
 pub use docs::pages;

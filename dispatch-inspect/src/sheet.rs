@@ -5,7 +5,7 @@ use dispatch_runtime::schema::SchemaKind;
 use dispatch_runtime::{Operator, Promotion, Provenance, Shape, TableCell};
 use serde::Serialize;
 
-use crate::{Coverage, Kernel, Place, Served};
+use crate::{Coverage, Kernel, KernelKind, Place};
 
 /// What the definition and the registrations of an operator say.
 ///
@@ -44,7 +44,7 @@ pub struct Sheet {
     /// What layers know about it: the type of each rule, and where it is.
     pub rules: Vec<(&'static str, Place)>,
     /// What serves the keys of the linked backends and layers.
-    pub coverage: Vec<(String, Served)>,
+    pub coverage: Vec<(String, KernelKind)>,
 }
 
 /// How gradients go through an operator.

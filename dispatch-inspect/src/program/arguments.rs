@@ -13,7 +13,7 @@ const PLAIN: &str = "f32[2,3]";
 
 /// Every argument of an operator: those with words in their order or as `name=word`; others by their defaults, or for a tensor as the one
 /// before it. Tensors are on `device` if the words do not name another.
-pub(crate) fn arguments(operator: &Operator, words: &[&String], device: Device) -> Result<Vec<Value>, Failure> {
+pub(crate) fn from_words(operator: &Operator, words: &[&String], device: Device) -> Result<Vec<Value>, Failure> {
     let schema = operator.schema();
     let is_named = |word: &&&String| schema.arguments.iter().any(|argument| named(word, argument).is_some());
     let mut in_order = words.iter().filter(|word| !is_named(word));
