@@ -188,7 +188,7 @@ impl fmt::Display for Place {
 /// let lab = Registrar::new("kernels");
 /// let operator = lab.define("id(Tensor self) -> Tensor")?.operator().unwrap();
 /// lab.kernel("id", CPU, |_, _, _| Ok(()))?;
-/// assert_eq!(dispatch_inspect::Sheet::of(operator).kernels[0].key, "CPU");
+/// assert_eq!(dispatch_inspect::OperatorInfo::of(operator).kernels[0].key, "CPU");
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]

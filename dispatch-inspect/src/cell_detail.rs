@@ -3,7 +3,7 @@
 use dispatch_runtime::keys::{Autograd, Meta};
 use dispatch_runtime::{Operator, TableCell};
 
-use crate::sheet::derivative;
+use crate::operator_info::derivative;
 use crate::{Derivative, KernelKind};
 
 /// The words that there are beside those of [`KernelKind`], and what they mean.

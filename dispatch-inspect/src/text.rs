@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use dispatch_runtime::Operator;
 
-use crate::{Account, Cell, Change, Coverage, KernelKind, Sheet, WhatIf, doc_comment};
+use crate::{CallExplanation, Cell, Change, Coverage, KernelKind, OperatorInfo, WhatIf, doc_comment};
 
 /// Whether text is coloured.
 ///
@@ -88,12 +88,12 @@ pub fn list(operators: &[&'static Operator]) -> String {
     })
 }
 
-impl Sheet {
-    /// The sheet as text.
+impl OperatorInfo {
+    /// The information as text.
     ///
     /// ```
     /// # let operator = dispatch_runtime::Registrar::new("sheet_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
-    /// let text = dispatch_inspect::Sheet::of(operator).text(dispatch_inspect::Style::Plain);
+    /// let text = dispatch_inspect::OperatorInfo::of(operator).text(dispatch_inspect::Style::Plain);
     /// assert!(text.starts_with("sheet_text::id(Tensor x) -> Tensor\n"));
     /// ```
     #[must_use]
@@ -207,18 +207,18 @@ impl WhatIf {
     }
 }
 
-impl Account {
-    /// The account as text.
+impl CallExplanation {
+    /// The explanation as text.
     ///
     /// ```
     /// # let operator = dispatch_runtime::Registrar::new("account_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
-    /// let text = dispatch_inspect::Account::of(operator, &[]).unwrap().text(dispatch_inspect::Style::Plain);
+    /// let text = dispatch_inspect::CallExplanation::of(operator, &[]).unwrap().text(dispatch_inspect::Style::Plain);
     /// assert!(text.contains("runs nothing"));
     /// ```
     #[must_use]
     pub fn text(&self, style: Style) -> String {
         let mut text = String::new();
-        for line in self.account.lines() {
+        for line in self.plain_text.lines() {
             let line = match line.trim_start() {
                 found if found.starts_with("runs ") => style.bold(line),
                 found if found.starts_with("not ") => style.dim(line),

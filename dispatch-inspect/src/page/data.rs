@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::intern::Interned;
 use crate::guards::NAMED;
-use crate::{Coverage, Kernel, KernelKind, Place, Sheet, call_arguments, doc_comment};
+use crate::{Coverage, Kernel, KernelKind, OperatorInfo, Place, call_arguments, doc_comment};
 
 /// Aliases in the order in which a cell asks for them.
 const ALIASES: [Key; 7] = [
@@ -166,21 +166,21 @@ impl Data {
     }
 
     fn entry(&mut self, operator: &'static Operator, table: &[TableCell]) -> Entry {
-        let sheet = Sheet::of(operator);
+        let info = OperatorInfo::of(operator);
         let row: Vec<usize> = table.iter().map(|cell| self.cell(cell)).collect();
         let arguments_with_keys = call_arguments::key_arguments(operator).unwrap_or_default();
         Entry {
-            place: self.place(sheet.place),
-            kernels: sheet.kernels.iter().map(|kernel| self.kernel(kernel)).collect(),
-            rules: sheet.rules.iter().map(|&(of, place)| self.rule(of, place)).collect(),
+            place: self.place(info.place),
+            kernels: info.kernels.iter().map(|kernel| self.kernel(kernel)).collect(),
+            rules: info.rules.iter().map(|&(of, place)| self.rule(of, place)).collect(),
             arguments: arguments_with_keys.into_iter().map(|argument| self.argument(argument)).collect(),
             row: self.rows.place(row),
-            schema: sheet.schema,
-            docs: doc_comment::shown(sheet.docs),
-            remarks: sheet.remarks.iter().map(|(about, remark)| self.remark(about, remark)).collect(),
-            form_of: sheet.form_of,
-            shape: sheet.shape,
-            derivative: sheet.derivative.to_string(),
+            schema: info.schema,
+            docs: doc_comment::shown(info.docs),
+            remarks: info.remarks.iter().map(|(about, remark)| self.remark(about, remark)).collect(),
+            form_of: info.form_of,
+            shape: info.shape,
+            derivative: info.derivative.to_string(),
         }
     }
 

@@ -18,11 +18,11 @@ use crate::{Coverage, Kernel, KernelKind, Place};
 ///     Ok(tensors.len() as i64)
 /// }
 ///
-/// let sheet = dispatch_inspect::Sheet::of(tally::operator());
-/// assert_eq!((sheet.docs, sheet.kernels[0].key.as_str()), ("Counts.", "CompositeImplicitAutograd"));
+/// let info = dispatch_inspect::OperatorInfo::of(tally::operator());
+/// assert_eq!((info.docs, info.kernels[0].key.as_str()), ("Counts.", "CompositeImplicitAutograd"));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Sheet {
+pub struct OperatorInfo {
     /// Its name.
     pub operator: String,
     /// Its schema.
@@ -80,12 +80,12 @@ impl std::fmt::Display for Derivative {
     }
 }
 
-impl Sheet {
-    /// The sheet of an operator.
+impl OperatorInfo {
+    /// Collects what is known about an operator.
     ///
     /// ```
-    /// # let operator = dispatch_runtime::Registrar::new("sheet").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
-    /// assert_eq!(dispatch_inspect::Sheet::of(operator).schema, "sheet::id(Tensor x) -> Tensor");
+    /// # let operator = dispatch_runtime::Registrar::new("info").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
+    /// assert_eq!(dispatch_inspect::OperatorInfo::of(operator).schema, "info::id(Tensor x) -> Tensor");
     /// ```
     #[must_use]
     pub fn of(operator: &'static Operator) -> Self {

@@ -5,23 +5,23 @@ use serde::Serialize;
 
 use crate::{Cell, Failure, Guards, Kernel, KernelKind, call_arguments, table};
 
-/// The account of one call, and the way down from where it first arrives.
+/// Why a call reaches its kernel: the keys of the call, and the way down from the key at which it arrives.
 ///
 /// ```
 /// use dispatch_runtime::{Registrar, keys::*};
 ///
-/// let lab = Registrar::new("account");
+/// let lab = Registrar::new("explained");
 /// let operator = lab.define("id(Tensor self) -> Tensor")?.operator().unwrap();
 /// lab.kernel("id", CUDA, |_, _, _| Ok(()))?;
-/// let account = dispatch_inspect::Account::of(operator, &["cuda,f16".to_owned()]).unwrap();
-/// assert_eq!(account.key.as_deref(), Some("CUDA"));
+/// let explanation = dispatch_inspect::CallExplanation::of(operator, &["cuda,f16".to_owned()]).unwrap();
+/// assert_eq!(explanation.key.as_deref(), Some("CUDA"));
 ///
-/// let error = dispatch_inspect::Account::of(operator, &["cuda,require_grad".to_owned()]).unwrap_err();
+/// let error = dispatch_inspect::CallExplanation::of(operator, &["cuda,require_grad".to_owned()]).unwrap_err();
 /// assert_eq!(error.to_string(), "`require_grad` says nothing about an argument; did you mean `requires_grad`?");
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 #[derive(Debug, Serialize)]
-pub struct Account {
+pub struct CallExplanation {
     /// The operator.
     pub operator: String,
     /// What each argument adds.
@@ -50,11 +50,11 @@ pub struct Account {
     pub notes: Vec<&'static str>,
     /// The same as text.
     #[serde(skip)]
-    pub account: String,
+    pub plain_text: String,
 }
 
-impl Account {
-    /// The account of a call with arguments in words: a device, a dtype, `requires_grad`, `view`, `inference`, or dispatch keys, joined
+impl CallExplanation {
+    /// The explanation of a call with arguments in words: a device, a dtype, `requires_grad`, `view`, `inference`, or dispatch keys, joined
     /// by commas, and `none` for an argument that is absent. One word for each argument that can add keys; those that are left out
     /// are as the last one, and the first one is on the CPU.
     ///
@@ -65,8 +65,8 @@ impl Account {
     /// ```
     /// # let lab = dispatch_runtime::Registrar::new("account_of");
     /// let operator = lab.define("id(Tensor self) -> Tensor").unwrap().operator().unwrap();
-    /// let account = dispatch_inspect::Account::of(operator, &["SparseCPU".to_owned()]).unwrap();
-    /// assert!(account.winner.is_none());
+    /// let explanation = dispatch_inspect::CallExplanation::of(operator, &["SparseCPU".to_owned()]).unwrap();
+    /// assert!(explanation.winner.is_none());
     /// ```
     pub fn of(operator: &'static Operator, arguments: &[String]) -> Result<Self, Failure> {
         Self::under(&Guards::default(), operator, arguments)
@@ -79,11 +79,11 @@ impl Account {
     /// As [`of`](Self::of).
     ///
     /// ```
-    /// use dispatch_inspect::{Account, Guards};
+    /// use dispatch_inspect::{CallExplanation, Guards};
     /// # let lab = dispatch_runtime::Registrar::new("account_under");
     /// # let operator = lab.define("id(Tensor self) -> Tensor").unwrap().operator().unwrap();
-    /// let account = Account::under(&Guards::parse(&["inference".to_owned()])?, operator, &[])?;
-    /// assert_eq!(account.removed, ["AutogradCPU", "AutocastCPU"]);
+    /// let explanation = CallExplanation::under(&Guards::parse(&["inference".to_owned()])?, operator, &[])?;
+    /// assert_eq!(explanation.removed, ["AutogradCPU", "AutocastCPU"]);
     /// # Ok::<(), dispatch_inspect::Failure>(())
     /// ```
     pub fn under(guards: &Guards, operator: &'static Operator, arguments: &[String]) -> Result<Self, Failure> {
@@ -93,7 +93,7 @@ impl Account {
         drop(entered);
         // Nobody entered them but this.
         explanation.entered = None;
-        let account = explanation.to_string();
+        let plain_text = explanation.to_string();
         let below = way_down(operator, &explanation);
         let names = |keys: dispatch_runtime::KeySet| keys.iter().map(|key| key.to_string()).collect();
         let candidate = |(site, condition)| Kernel { condition, ..Kernel::at(&site, true) };
@@ -111,7 +111,7 @@ impl Account {
             losers: explanation.losers.into_iter().map(|(site, why)| (Kernel::at(&site, false), why)).collect(),
             below,
             notes: guards.notes.clone(),
-            account,
+            plain_text,
         })
     }
 
@@ -120,7 +120,7 @@ impl Account {
     /// ```
     /// # let lab = dispatch_runtime::Registrar::new("runs");
     /// let operator = lab.define("id(Tensor self) -> Tensor").unwrap().operator().unwrap();
-    /// assert!(!dispatch_inspect::Account::of(operator, &[]).unwrap().runs());
+    /// assert!(!dispatch_inspect::CallExplanation::of(operator, &[]).unwrap().runs());
     /// ```
     #[must_use]
     pub fn runs(&self) -> bool {
