@@ -7,7 +7,7 @@ use dispatch_runtime::{DType, Device, Operator};
 
 use crate::batches;
 use crate::case::Case;
-use crate::derive::{self, Twins};
+use crate::derive::{self, Forms};
 use crate::error::Result;
 use crate::gradients;
 use crate::large;
@@ -365,7 +365,7 @@ impl Suite {
     }
 
     fn run_operator(&self, operator: &'static Operator, calls: &[&Call], report: &mut Report) {
-        let twins = Twins::of(operator);
+        let forms = Forms::of(operator);
         for call in calls {
             let case = match Case::new(operator, call, self.device) {
                 Ok(case) => case,
@@ -379,7 +379,7 @@ impl Suite {
             }
             for check in Check::ALL {
                 if self.makes(check) {
-                    report.add_all(call.number, check, verdicts(check, &case, call.number, twins));
+                    report.add_all(call.number, check, verdicts(check, &case, call.number, forms));
                 }
             }
         }
@@ -413,18 +413,18 @@ fn of_found(name: &str, check: impl FnOnce(&'static Operator) -> Vec<Verdict>) -
     Operator::find(name).map_or_else(|error| vec![Verdict::NotImplemented(error.to_string())], check)
 }
 
-fn verdicts(check: Check, case: &Case, number: usize, twins: Twins) -> Vec<Verdict> {
+fn verdicts(check: Check, case: &Case, number: usize, forms: Forms) -> Vec<Verdict> {
     match check {
         Check::Values => vec![case.values()],
         Check::Meta => vec![meta::check(case)],
-        Check::InPlace => twins.in_place.map_or_else(Vec::new, |twin| derive::in_place(case, twin)),
-        Check::Out => twins.out.map_or_else(Vec::new, |twin| derive::out(case, twin)),
+        Check::InPlace => forms.in_place.map_or_else(Vec::new, |form| derive::in_place(case, form)),
+        Check::Out => forms.out.map_or_else(Vec::new, |form| derive::out(case, form)),
         Check::Gradients => gradients::recorded(case).into_iter().collect(),
-        Check::InPlaceGradients => twins.in_place.map_or_else(Vec::new, |twin| gradients::in_place(case, twin)),
+        Check::InPlaceGradients => forms.in_place.map_or_else(Vec::new, |form| gradients::in_place(case, form)),
         Check::Numeric => gradients::numeric(case),
         Check::Layouts => derive::layouts(case),
         Check::Mistakes => derive::mistakes(case),
-        Check::Vmap => batches::check(case, number, twins),
+        Check::Vmap => batches::check(case, number, forms),
         Check::BatchRules => batches::rules(case, number),
         Check::Trace => trace::check(case),
         // What has a recording needs no twin; the others are not about recorded calls.

@@ -3,9 +3,9 @@
 use dispatch_runtime::schema::{Argument, Schema, SchemaKind, TypeKind};
 use dispatch_runtime::{Name, Operator};
 
-/// The twins of a functional operator, as far as the program defines them.
+/// The forms of a functional operator, as far as the program defines them.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Twins {
+pub(crate) struct Forms {
     /// Writes its first argument: `add_.Tensor`.
     pub(crate) in_place: Option<&'static Operator>,
     /// Writes into arguments of its own: `add.out`.
@@ -15,7 +15,7 @@ pub(crate) struct Twins {
 /// What these say about the result, an `out` tensor says itself.
 const SAID_BY_OUT: [&str; 4] = ["dtype", "layout", "device", "pin_memory"];
 
-impl Twins {
+impl Forms {
     pub(crate) fn of(operator: &Operator) -> Self {
         let schema = operator.schema();
         if schema.kind() != SchemaKind::Functional {
@@ -23,33 +23,33 @@ impl Twins {
         }
         let all = Operator::all();
         let Name { namespace, base, overload } = operator.name();
-        let in_place = all.iter().copied().find(|twin| {
-            let name = twin.name();
+        let in_place = all.iter().copied().find(|form| {
+            let name = form.name();
             (name.namespace, name.overload) == (namespace, overload)
                 && name.base.strip_suffix('_') == Some(base)
-                && is_in_place(schema, twin.schema())
+                && is_in_place(schema, form.schema())
         });
-        let out = all.iter().copied().find(|twin| {
-            let name = twin.name();
-            (name.namespace, name.base) == (namespace, base) && is_out(schema, twin.schema())
+        let out = all.iter().copied().find(|form| {
+            let name = form.name();
+            (name.namespace, name.base) == (namespace, base) && is_out(schema, form.schema())
         });
         Self { in_place, out }
     }
 }
 
-fn is_in_place(functional: &Schema, twin: &Schema) -> bool {
-    twin.kind() == SchemaKind::InPlace
-        && twin.arguments.first().is_some_and(Argument::is_written)
-        && twin.arguments.len() == functional.arguments.len()
-        && twin.arguments.iter().zip(&functional.arguments).all(|(twin, argument)| is_same(twin, argument))
+fn is_in_place(functional: &Schema, form: &Schema) -> bool {
+    form.kind() == SchemaKind::InPlace
+        && form.arguments.first().is_some_and(Argument::is_written)
+        && form.arguments.len() == functional.arguments.len()
+        && form.arguments.iter().zip(&functional.arguments).all(|(own, argument)| is_same(own, argument))
 }
 
-fn is_out(functional: &Schema, twin: &Schema) -> bool {
-    let (outs, given): (Vec<&Argument>, Vec<&Argument>) = twin.arguments.iter().partition(|argument| argument.is_out());
+fn is_out(functional: &Schema, form: &Schema) -> bool {
+    let (outs, given): (Vec<&Argument>, Vec<&Argument>) = form.arguments.iter().partition(|argument| argument.is_out());
     let covered = functional
         .arguments
         .iter()
-        .filter(|argument| !(SAID_BY_OUT.contains(&argument.name.as_str()) && twin.argument(&argument.name).is_none()));
+        .filter(|argument| !(SAID_BY_OUT.contains(&argument.name.as_str()) && form.argument(&argument.name).is_none()));
     let covered: Vec<&Argument> = covered.collect();
     outs.len() == functional.returns.len()
         && !outs.is_empty()

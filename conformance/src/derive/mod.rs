@@ -8,7 +8,7 @@ mod out;
 mod overlap;
 mod refusal;
 
-pub(crate) use forms::Twins;
+pub(crate) use forms::Forms;
 pub(crate) use in_place::check as in_place;
 pub(crate) use layouts::{LAYOUT_SENSITIVE, check as layouts};
 pub(crate) use mistakes::check as mistakes;
