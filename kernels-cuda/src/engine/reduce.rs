@@ -59,7 +59,7 @@ parameters! {
 
 /// How elements lie, which says what goes through them.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum ElementLayout {
     Rows,
     Columns,
     Strided,
@@ -69,8 +69,8 @@ impl Fold {
     pub(crate) fn instances(&self, instances: &mut Instances) {
         for dtype in DTYPES {
             if let Some(class) = self.class(dtype) {
-                for way in ["rows", "columns", "strided"] {
-                    instances.one(way, &[class, dtype]);
+                for layout in ["rows", "columns", "strided"] {
+                    instances.one(layout, &[class, dtype]);
                 }
             }
         }
@@ -146,7 +146,7 @@ fn dims(this: &Tensor, gone: &[bool]) -> (Steps, Steps) {
 struct Passes {
     launch: Launch,
     from: Place,
-    way: Way,
+    layout: ElementLayout,
     kept: smallvec::SmallVec<[Part; 1]>,
     /// Lines that are reduced, or all that is.
     reduced: smallvec::SmallVec<[Part; 1]>,
@@ -166,18 +166,18 @@ impl Passes {
         let (inner, step) = reduced.first().map_or((1, i64::MAX), |(size, steps)| (*size, steps[0]));
         let is_step = |step: i64| step.unsigned_abs() == element;
         let threads = u64::from(launch.multiprocessors()) * 2048;
-        let way = if is_step(step) && inner > 0 && (reduced.len() == 1 || inner >= 32) {
-            Way::Rows
+        let layout = if is_step(step) && inner > 0 && (reduced.len() == 1 || inner >= 32) {
+            ElementLayout::Rows
         } else if count > 0 && from.is_aligned_to(WIDTH * element) && Self::has_columns(&kept, &reduced, element) {
-            Way::Columns
+            ElementLayout::Columns
         } else {
-            Way::Strided
+            ElementLayout::Strided
         };
         let (mut length, mut along, lanes) = (
             count,
             0,
-            match way {
-                Way::Rows => {
+            match layout {
+                ElementLayout::Rows => {
                     let packs = inner * element / 16 + 1;
                     let warps = results * (count / inner) * 32;
                     if packs >= 256 || packs >= 64 && warps < threads {
@@ -186,8 +186,8 @@ impl Passes {
                         packs.next_power_of_two().min(32) as u32
                     }
                 }
-                Way::Columns => 1,
-                Way::Strided => {
+                ElementLayout::Columns => 1,
+                ElementLayout::Strided => {
                     let across = kept.first().map_or(i64::MAX, |(_, steps)| steps[0]) < step;
                     match count {
                         _ if across && results >= 32 => 1,
@@ -197,13 +197,13 @@ impl Passes {
                 }
             },
         );
-        let (blocks, least) = match way {
-            Way::Rows => {
+        let (blocks, least) = match layout {
+            ElementLayout::Rows => {
                 reduced.remove(0);
                 length = inner;
                 (results * (count / inner) * u64::from(lanes) / u64::from(THREADS), u64::from(lanes) * 64 / element)
             }
-            Way::Columns => {
+            ElementLayout::Columns => {
                 let (size, steps) = &mut kept[0];
                 along = u32::try_from(steps[1]).unwrap_or(0);
                 *size /= WIDTH;
@@ -212,14 +212,14 @@ impl Passes {
                 }
                 (results / (32 * WIDTH), 64)
             }
-            Way::Strided => (results * u64::from(lanes) / u64::from(THREADS), u64::from(lanes) * 16),
+            ElementLayout::Strided => (results * u64::from(lanes) / u64::from(THREADS), u64::from(lanes) * 16),
         };
         let wanted = threads / 512 / blocks.max(1);
         let reduced = if count == 0 { Steps::new(&[], &[]) } else { Steps(reduced) };
         Self {
             launch,
             from,
-            way,
+            layout,
             kept: Steps(kept).parts(),
             reduced: reduced.parts(),
             length,
@@ -252,7 +252,7 @@ impl Passes {
     }
 
     fn run(&self, fold: &'static Fold, dtypes: [DType; 2], cut: Cut, target: Target, results: i64) -> Result<()> {
-        let by_line = self.way == Way::Rows;
+        let by_line = self.layout == ElementLayout::Rows;
         // Of a line, or of the elements that one launch reduces.
         let pieces =
             |count: u32| if by_line { self.chunks(self.length) } else { self.chunks(self.length.min(count.into())) };
@@ -286,17 +286,17 @@ impl Passes {
                     along: self.along,
                     ..cut
                 };
-                let blocks = if self.way == Way::Columns {
+                let blocks = if self.layout == ElementLayout::Columns {
                     results.div_ceil(32)
                 } else {
                     results.div_ceil(THREADS / self.lanes)
                 };
                 let grid = Grid::new(blocks * shares(*count), THREADS);
                 let from = self.from.offset(offsets[0] + skipped[0]);
-                let name = match self.way {
-                    Way::Rows => "rows",
-                    Way::Columns => "columns",
-                    Way::Strided => "strided",
+                let name = match self.layout {
+                    ElementLayout::Rows => "rows",
+                    ElementLayout::Columns => "columns",
+                    ElementLayout::Strided => "strided",
                 };
                 self.launch.run(&fold.kernel, name, &dtypes, grid, (from, target, *kept, *gone, cut))?;
             }

@@ -18,37 +18,41 @@ const COMPUTED: [DType; 5] = [DType::F32, DType::F64, DType::F16, DType::BF16, D
 const SINGLE: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
 
 kernel! {
-    // SAFETY: `moves` gives each side the sizes and steps of its tensor, the weight is packed, and `parts` has a plane for each portion.
+    // SAFETY: `geometry` gives each side the sizes and steps of its tensor, the weight is packed, and `parts` has a plane for each portion.
     static CONVOLUTION = unsafe { Kernel::new("convolution", include_str!("../../../kernels/conv/convolution.cu"), |instances| {
-        for way in [GATHER, SCATTER] {
-            instances.each(way.large_tiles, &SINGLE);
-            instances.each(way.small_tiles, &FLOATING);
-            instances.each(way.joined, &FLOATING);
-            instances.each(way.direct, &COMPUTED);
+        for templates in [GATHER, SCATTER] {
+            instances.each(templates.large_tiles, &SINGLE);
+            instances.each(templates.small_tiles, &FLOATING);
+            instances.each(templates.joined, &FLOATING);
+            instances.each(templates.direct, &COMPUTED);
         }
-        instances.each(CORRELATE.large_tiles, &SINGLE);
-        instances.all(&[CORRELATE.small_tiles, CORRELATE.direct, CORRELATE.joined], &FLOATING);
+        instances.each(WEIGHT_GRADIENT.large_tiles, &SINGLE);
+        instances.all(&[WEIGHT_GRADIENT.small_tiles, WEIGHT_GRADIENT.direct, WEIGHT_GRADIENT.joined], &FLOATING);
     }) };
 }
 
 /// The kernels of one of the three sums.
 #[derive(Clone, Copy)]
-struct Way {
+struct Templates {
     large_tiles: &'static str,
     small_tiles: &'static str,
     direct: &'static str,
     joined: &'static str,
 }
 
-const GATHER: Way =
-    Way { large_tiles: "gather_128", small_tiles: "gather_64", direct: "gather_direct", joined: "gather_joined" };
-const SCATTER: Way =
-    Way { large_tiles: "scatter_128", small_tiles: "scatter_64", direct: "scatter_direct", joined: "scatter_joined" };
-const CORRELATE: Way = Way {
-    large_tiles: "correlate_128",
-    small_tiles: "correlate_64",
-    direct: "correlate_direct",
-    joined: "correlate_joined",
+const GATHER: Templates =
+    Templates { large_tiles: "gather_128", small_tiles: "gather_64", direct: "gather_direct", joined: "gather_joined" };
+const SCATTER: Templates = Templates {
+    large_tiles: "scatter_128",
+    small_tiles: "scatter_64",
+    direct: "scatter_direct",
+    joined: "scatter_joined",
+};
+const WEIGHT_GRADIENT: Templates = Templates {
+    large_tiles: "weight_gradient_128",
+    small_tiles: "weight_gradient_64",
+    direct: "weight_gradient_direct",
+    joined: "weight_gradient_joined",
 };
 
 #[op_impl(aten::convolution, CUDA)]
@@ -83,8 +87,8 @@ fn convolution_backward(plan: &Window, [of_input, of_weight, of_bias]: [&mut Ten
 }
 
 parameters! {
-    /// `struct Moves` of the kernels.
-    struct Moves {
+    /// `struct ConvGeometry` of the kernels.
+    struct ConvGeometry {
         large: Images,
         small: Images,
         stride: [Divisor; 3],
@@ -126,9 +130,9 @@ fn elements(images: &Tensor) -> i64 {
 }
 
 impl Sides<'_> {
-    fn moves(&self, large: &Tensor, small_side: &Tensor, weight: &[i64]) -> Moves {
+    fn geometry(&self, large: &Tensor, small_side: &Tensor, weight: &[i64]) -> ConvGeometry {
         let rank = self.window.kernel.len();
-        let mut moves = Moves {
+        let mut geometry = ConvGeometry {
             large: Images::of(large, rank),
             small: Images::of(small_side, rank),
             stride: [Divisor::new(1); 3],
@@ -149,16 +153,16 @@ impl Sides<'_> {
         let mut taps = 1;
         for dim in (0..rank).rev() {
             let at = 3 - rank + dim;
-            moves.stride[at] = divisor(self.window.stride[dim]);
-            moves.padding[at] = small(self.window.padding[dim]);
-            moves.dilation[at] = if self.window.kernel[dim] == 1 { 1 } else { small(self.window.dilation[dim]) };
+            geometry.stride[at] = divisor(self.window.stride[dim]);
+            geometry.padding[at] = small(self.window.padding[dim]);
+            geometry.dilation[at] = if self.window.kernel[dim] == 1 { 1 } else { small(self.window.dilation[dim]) };
             taps *= self.window.kernel[dim];
-            moves.taps[at] = divisor(taps);
+            geometry.taps[at] = divisor(taps);
         }
         for at in (0..3 - rank).rev() {
-            moves.taps[at] = moves.taps[at + 1];
+            geometry.taps[at] = geometry.taps[at + 1];
         }
-        moves
+        geometry
     }
 
     /// One side from the other; the weight lies side by side.
@@ -168,16 +172,17 @@ impl Sides<'_> {
         }
         let (launch, bias) = (Launch::on(out)?, bias.map(|bias| contiguous(bias, bias.dtype())).transpose()?);
         let (large, small_side) = if scatter { (out, from) } else { (from, out) };
-        let mut moves = self.moves(large, small_side, weight.sizes());
-        (moves.weight, moves.out) = (launch.place(weight)?, launch.place(out)?);
-        moves.bias = launch.place_or_null(bias.as_ref())?;
+        let mut geometry = self.geometry(large, small_side, weight.sizes());
+        (geometry.weight, geometry.out) = (launch.place(weight)?, launch.place(out)?);
+        geometry.bias = launch.place_or_null(bias.as_ref())?;
         let (filters, channels) = (weight.sizes()[0] / self.groups, weight.sizes()[1]);
         let taps: i64 = self.window.kernel.iter().product();
-        let (rows, summed, way) = if scatter { (channels, filters, SCATTER) } else { (filters, channels, GATHER) };
+        let (rows, summed, templates) =
+            if scatter { (channels, filters, SCATTER) } else { (filters, channels, GATHER) };
         let task = Division::new(launch, out.dtype(), [rows, elements(out), summed * taps], self.groups);
         let from = launch.place(from)?;
-        self.run(launch, way, moves, &task, out.dtype(), |launch, template, grid, moves| {
-            launch.run(&CONVOLUTION, template, &[out.dtype()], grid, (moves, from))
+        self.run(launch, templates, geometry, &task, out.dtype(), |launch, template, grid, geometry| {
+            launch.run(&CONVOLUTION, template, &[out.dtype()], grid, (geometry, from))
         })
     }
 
@@ -187,41 +192,41 @@ impl Sides<'_> {
             return Ok(());
         }
         let (launch, sizes) = (Launch::on(out)?, out.sizes());
-        let mut moves = self.moves(large, small_side, sizes);
-        moves.out = launch.place(out)?;
+        let mut geometry = self.geometry(large, small_side, sizes);
+        geometry.out = launch.place(out)?;
         let taps: i64 = sizes[2..].iter().product();
         let problem = [sizes[0] / self.groups, sizes[1] * taps, elements(small_side)];
         let task = Division::new(launch, out.dtype(), problem, self.groups);
         let (large, small_side) = (launch.place(large)?, launch.place(small_side)?);
-        self.run(launch, CORRELATE, moves, &task, out.dtype(), |launch, template, grid, moves| {
-            launch.run(&CONVOLUTION, template, &[out.dtype()], grid, (moves, large, small_side))
+        self.run(launch, WEIGHT_GRADIENT, geometry, &task, out.dtype(), |launch, template, grid, geometry| {
+            launch.run(&CONVOLUTION, template, &[out.dtype()], grid, (geometry, large, small_side))
         })
     }
 
     fn run(
         &self,
         launch: Launch,
-        way: Way,
-        mut moves: Moves,
+        templates: Templates,
+        mut geometry: ConvGeometry,
         division: &Division,
         dtype: DType,
-        start: impl Fn(Launch, &'static str, Grid, Moves) -> Result<(), crate::CudaError>,
+        start: impl Fn(Launch, &'static str, Grid, ConvGeometry) -> Result<(), crate::CudaError>,
     ) -> Result<()> {
         let Division { tiles, count, portions, .. } = *division;
         let Some((large, tiles)) = tiles else {
-            let grid = if way.direct == CORRELATE.direct { blocks(count) } else { Grid::cover(count) };
-            return Ok(start(launch, way.direct, grid, moves)?);
+            let grid = if templates.direct == WEIGHT_GRADIENT.direct { blocks(count) } else { Grid::cover(count) };
+            return Ok(start(launch, templates.direct, grid, geometry)?);
         };
         let class = if dtype == DType::F64 { dtype } else { DType::F32 };
         let parts = Spec::contiguous(class, &[portions, count]);
         let parts = if portions > 1 { Some(parts.on(launch.device())?) } else { None };
-        moves.parts = launch.place_or_null(parts.as_ref())?;
-        moves.portions = u32::try_from(portions).unwrap_or(1);
+        geometry.parts = launch.place_or_null(parts.as_ref())?;
+        geometry.portions = u32::try_from(portions).unwrap_or(1);
         let deep = u32::try_from(self.groups.min(1 << 15)).unwrap_or(1);
-        let grid = Grid { blocks: [blocks(tiles).blocks[0], moves.portions, deep], threads: [256, 1, 1], shared: 0 };
-        start(launch, if large { way.large_tiles } else { way.small_tiles }, grid, moves)?;
+        let grid = Grid { blocks: [blocks(tiles).blocks[0], geometry.portions, deep], threads: [256, 1, 1], shared: 0 };
+        start(launch, if large { templates.large_tiles } else { templates.small_tiles }, grid, geometry)?;
         if parts.is_some() {
-            start(launch, way.joined, Grid::cover(count), moves)?;
+            start(launch, templates.joined, Grid::cover(count), geometry)?;
         }
         Ok(())
     }

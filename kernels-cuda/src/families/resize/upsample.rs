@@ -18,18 +18,18 @@ kernel! {
 
 /// How elements between those of an image come about: the kernels' names for it, and their number.
 #[derive(Clone, Copy)]
-struct Way {
+struct Mode {
     forward: &'static str,
     backward: &'static str,
     number: u32,
 }
 
-const NEAREST: Way = Way { forward: "nearest", backward: "from_nearest", number: 0 };
-const EXACT: Way = Way { number: 1, ..NEAREST };
-const LINEAR: Way = Way { forward: "linear", backward: "from_linear", number: 2 };
-const CUBIC: Way = Way { forward: "cubic", backward: "from_cubic", number: 3 };
-const SMOOTH_LINEAR: Way = Way { forward: "smooth", backward: "from_smooth", number: 4 };
-const SMOOTH_CUBIC: Way = Way { number: 5, ..SMOOTH_LINEAR };
+const NEAREST: Mode = Mode { forward: "nearest", backward: "from_nearest", number: 0 };
+const EXACT: Mode = Mode { number: 1, ..NEAREST };
+const LINEAR: Mode = Mode { forward: "linear", backward: "from_linear", number: 2 };
+const CUBIC: Mode = Mode { forward: "cubic", backward: "from_cubic", number: 3 };
+const SMOOTH_LINEAR: Mode = Mode { forward: "smooth", backward: "from_smooth", number: 4 };
+const SMOOTH_CUBIC: Mode = Mode { number: 5, ..SMOOTH_LINEAR };
 
 parameters! {
     /// `struct Scale` of the kernels.
@@ -43,15 +43,15 @@ parameters! {
     /// `struct Scales` of the kernels.
     struct Scales {
         of: [Scale; 3],
-        way: u32,
+        mode: u32,
     }
 }
 
 impl Scales {
     /// Of images of the sizes `from`, which become those of `to`; both begin with batch and channels.
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "positions in images")]
-    fn new(way: Way, align_corners: bool, from: &[i64], to: &[i64], scales: &[Option<f64>], dtype: DType) -> Self {
-        let single = dtype != DType::F64 || way.number <= EXACT.number;
+    fn new(mode: Mode, align_corners: bool, from: &[i64], to: &[i64], scales: &[Option<f64>], dtype: DType) -> Self {
+        let single = dtype != DType::F64 || mode.number <= EXACT.number;
         let round = |x: f64| if single { f64::from(x as f32) } else { x };
         let mut of = [Scale { step: 1.0, from: 1, to: 1, align_corners: 0 }; 3];
         for (dim, scale) in scales.iter().enumerate() {
@@ -66,12 +66,12 @@ impl Scales {
             of[3 - scales.len() + dim] =
                 Scale { step: round(step), from: size(from), to: size(to), align_corners: align_corners.into() };
         }
-        Self { of, way: way.number }
+        Self { of, mode: mode.number }
     }
 }
 
 macro_rules! upsamples {
-    ($($rank:literal $way:ident [$($align:ident)?] [$($scale:ident)+] $types:ident $name:ident $backward:ident;)*) => {$(
+    ($($rank:literal $mode:ident [$($align:ident)?] [$($scale:ident)+] $types:ident $name:ident $backward:ident;)*) => {$(
         #[op_impl(aten::$name, CUDA)]
         fn $name(
             _plan: &(),
@@ -81,7 +81,7 @@ macro_rules! upsamples {
             $($scale: Option<f64>),+
         ) -> Result<()> {
             check_dtype(aten::$name::operator(), "self", this.dtype(), &$types)?;
-            resize($rank, this, out, $way, false $(|| $align)?, &[$($scale),+])
+            resize($rank, this, out, $mode, false $(|| $align)?, &[$($scale),+])
         }
 
         #[op_impl(aten::$backward, CUDA)]
@@ -93,7 +93,7 @@ macro_rules! upsamples {
             $($scale: Option<f64>),+
         ) -> Result<()> {
             check_dtype(aten::$backward::operator(), "grad_output", grad_output.dtype(), &FLOATING)?;
-            back($rank, grad_output, out, $way, false $(|| $align)?, &[$($scale),+])
+            back($rank, grad_output, out, $mode, false $(|| $align)?, &[$($scale),+])
         }
     )*};
 }
@@ -117,7 +117,7 @@ fn resize(
     rank: usize,
     this: &Tensor,
     out: &Tensor,
-    way: Way,
+    mode: Mode,
     align_corners: bool,
     scales: &[Option<f64>],
 ) -> Result<()> {
@@ -135,22 +135,22 @@ fn resize(
     let rows = u32::try_from((enough / lanes + 1).min(turns).clamp(1, 1 << 15)).unwrap_or(1);
     let lane_grid = Grid::cover(lanes);
     let grid = Grid { blocks: [lane_grid.blocks[0], rows, 1], ..lane_grid };
-    let dtype = if way.number <= EXACT.number { word_dtype(this.dtype()) } else { this.dtype() };
-    let scales = Scales::new(way, align_corners, this.sizes(), out.sizes(), scales, this.dtype());
+    let dtype = if mode.number <= EXACT.number { word_dtype(this.dtype()) } else { this.dtype() };
+    let scales = Scales::new(mode, align_corners, this.sizes(), out.sizes(), scales, this.dtype());
     let arguments = (planes, lanes, out, this, to, Images::of(this, rank), scales);
-    Ok(launch.run(&UPSAMPLE, way.forward, &[dtype], grid, arguments)?)
+    Ok(launch.run(&UPSAMPLE, mode.forward, &[dtype], grid, arguments)?)
 }
 
 fn back(
     rank: usize,
     grad_output: &Tensor,
     out: &Tensor,
-    way: Way,
+    mode: Mode,
     align_corners: bool,
     scales: &[Option<f64>],
 ) -> Result<()> {
     let (count, images) = (out.geometry().count(), (Images::of(out, rank), Images::of(grad_output, rank)));
-    let scales = Scales::new(way, align_corners, out.sizes(), grad_output.sizes(), scales, out.dtype());
+    let scales = Scales::new(mode, align_corners, out.sizes(), grad_output.sizes(), scales, out.dtype());
     let arguments = (count, out, grad_output, images.0, images.1, scales);
-    Launch::on(out)?.cover(&UPSAMPLE, way.backward, &[out.dtype()], count, arguments)
+    Launch::on(out)?.cover(&UPSAMPLE, mode.backward, &[out.dtype()], count, arguments)
 }
