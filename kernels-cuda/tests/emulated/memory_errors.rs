@@ -58,7 +58,7 @@ fn what_a_device_does_not_survive_ends_the_program_with_the_kernel_and_the_line(
     }
     for (template, problem) in ENDS {
         let mut program = Command::new(std::env::current_exe().unwrap());
-        program.args(["--exact", "strict::it_ends", "--ignored", "--nocapture"]).env(TEMPLATE, template);
+        program.args(["--exact", "memory_errors::it_ends", "--ignored", "--nocapture"]).env(TEMPLATE, template);
         let output = program.output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success(), "{template} goes on");
