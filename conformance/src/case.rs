@@ -13,7 +13,7 @@ use crate::datum::{Datum, to_values};
 use crate::decode;
 use crate::error::Result;
 use crate::recording::Call;
-use crate::start;
+use crate::storage_offset;
 use crate::tensors::complex;
 use crate::ties;
 use crate::verdict::{Failure, Stop, Verdict, invoke};
@@ -76,7 +76,7 @@ impl Case {
         let schema = operator.schema();
         let (mut arguments, expected) = (decode::arguments(call, schema)?, decode::results(call, schema)?);
         if operator.name().base == "as_strided" {
-            start::infer(&mut arguments, &expected);
+            storage_offset::infer(&mut arguments, &expected);
         }
         Ok(Self {
             gradients: recorded_gradients(call, schema, &arguments)?,

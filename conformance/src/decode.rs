@@ -4,14 +4,14 @@
 //! integer is written. So the schema decides, and a tag only has to be convertible.
 
 use dispatch_runtime::schema::{Argument, Schema, Type, TypeKind};
-use dispatch_runtime::{Complex64, DType, Device, Layout, MemoryFormat, Scalar, Str, Value};
+use dispatch_runtime::{Complex64, DType, Layout, MemoryFormat, Scalar, Str, Value};
 use serde_json::{Map, Value as Json};
 
 use crate::array::Array;
 use crate::datum::Datum;
 use crate::error::{Error, Result};
 use crate::recording::Call;
-use crate::tensors::rounded;
+use crate::tensors::{HOST, rounded};
 
 /// The arguments of a call, all of them, in the schema's order. What was not recorded is the schema's default.
 ///
@@ -167,7 +167,7 @@ fn plain(kind: &TypeKind, tag: &str, content: &Json, json: &Json) -> Option<Valu
         TypeKind::Layout => named(text()?, Layout::from_number)?.into(),
         TypeKind::MemoryFormat => named(text()?, MemoryFormat::from_number)?.into(),
         // Which device is meant is only known when the call is made.
-        TypeKind::Device => Device::CPU.into(),
+        TypeKind::Device => HOST.into(),
         _ => return None,
     })
 }

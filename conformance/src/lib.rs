@@ -32,7 +32,7 @@ mod meta;
 mod numbers;
 mod recording;
 mod report;
-mod start;
+mod storage_offset;
 mod suite;
 mod tensors;
 mod ties;

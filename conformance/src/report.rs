@@ -209,7 +209,7 @@ impl Failed {
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, call {}, {}: {}", self.operator, self.call, self.check, self.failure)?;
-        write!(f, "\n  again: cargo run --release -p conformance -- {}", self.arguments())
+        write!(f, "\n  again: cargo run --release -p conformance-program -- {}", self.arguments())
     }
 }
 

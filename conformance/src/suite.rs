@@ -7,7 +7,7 @@ use dispatch_runtime::{DType, Device, Operator};
 
 use crate::batches;
 use crate::case::Case;
-use crate::derive::{self, Twins};
+use crate::derive::{self, Forms};
 use crate::error::Result;
 use crate::gradients;
 use crate::large;
@@ -18,9 +18,6 @@ use crate::report::{Check, Report};
 use crate::trace;
 use crate::unrecorded;
 use crate::verdict::Verdict;
-
-/// What PyTorch has for the CPU alone.
-const OF_THE_CPU: [(&str, DType); 2] = [("upsample_bilinear2d", DType::U8), ("upsample_bicubic2d", DType::U8)];
 
 /// Into how many parts each thread's operators are divided: one of them may take long.
 const PARTS: usize = 16;
@@ -43,13 +40,39 @@ pub struct Suite {
     part: (usize, usize),
     checks: Vec<Check>,
     without: Vec<DType>,
+    /// Operators by their base names, with dtypes that they do not have.
+    without_calls: Vec<(String, DType)>,
+    is_sampled: bool,
+    has_device_differences: bool,
+}
+
+/// The backend under test, for checks that make calls of their own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target<'a> {
+    pub(crate) device: Device,
+    /// The dtypes that it does not have.
+    pub(crate) without: &'a [DType],
+    /// Whether a part of the calls is enough, as the device is slow.
+    pub(crate) is_sampled: bool,
+    /// Whether it differs from PyTorch's CPU as PyTorch's own devices do.
+    pub(crate) has_device_differences: bool,
 }
 
 impl Suite {
     /// Everything, on this device.
     #[must_use]
     pub const fn new(device: Device) -> Self {
-        Self { device, only: Vec::new(), call: None, part: (0, 1), checks: Vec::new(), without: Vec::new() }
+        Self {
+            device,
+            only: Vec::new(),
+            call: None,
+            part: (0, 1),
+            checks: Vec::new(),
+            without: Vec::new(),
+            without_calls: Vec::new(),
+            is_sampled: false,
+            has_device_differences: false,
+        }
     }
 
     /// Only this operator, and others that are named the same way.
@@ -110,6 +133,44 @@ impl Suite {
     #[must_use]
     pub fn without(mut self, dtype: DType) -> Self {
         self.without.push(dtype);
+        self
+    }
+
+    /// No recorded call of an operator of this base name with tensors of this dtype: for a backend that does not claim to have it.
+    ///
+    /// ```
+    /// # use conformance::Suite;
+    /// # use dispatch_runtime::{DType, Device};
+    /// let suite = Suite::new(Device::CPU).without_call("upsample_bilinear2d", DType::U8);
+    /// ```
+    #[must_use]
+    pub fn without_call(mut self, base: impl Into<String>, dtype: DType) -> Self {
+        self.without_calls.push((base.into(), dtype));
+        self
+    }
+
+    /// Only a part of the calls that checks make of their own, for a device that is slow: every third number, and one dtype of each kind in
+    /// large calls.
+    ///
+    /// ```
+    /// # use conformance::{Check, Suite};
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).check(Check::Numbers).sampled();
+    /// ```
+    #[must_use]
+    pub const fn sampled(mut self) -> Self {
+        self.is_sampled = true;
+        self
+    }
+
+    /// Accepts results that PyTorch's own devices give for numbers, and its CPU does not: for a backend that computes as those do.
+    ///
+    /// ```
+    /// # use conformance::{Check, Suite};
+    /// let suite = Suite::new(dispatch_runtime::Device::CPU).check(Check::Numbers).device_differences();
+    /// ```
+    #[must_use]
+    pub const fn device_differences(mut self) -> Self {
+        self.has_device_differences = true;
         self
     }
 
@@ -193,7 +254,7 @@ impl Suite {
         if !self.wants_operator(&name) {
             return;
         }
-        let verdicts = large::check(operator, self.device, &self.without, calls);
+        let verdicts = large::check(operator, self.target(), calls);
         if !verdicts.is_empty() {
             report.open(&name);
         }
@@ -206,7 +267,7 @@ impl Suite {
             return;
         }
         report.open(name);
-        let check = |operator| numbers.check(operator, self.device, &self.without);
+        let check = |operator| numbers.check(operator, self.target());
         self.add_numbered(report, Check::Numbers, of_found(name, check));
     }
 
@@ -294,12 +355,17 @@ impl Suite {
     /// Whether a call is of dtypes that the device has there.
     fn covers(&self, case: &Case) -> bool {
         let base = case.operator.name().base;
-        let is_missing = |dtype| self.device != Device::CPU && OF_THE_CPU.contains(&(base, dtype));
+        let is_missing = |dtype| self.without_calls.iter().any(|(name, of)| name == base && *of == dtype);
         case.dtypes().all(|dtype| !self.without.contains(&dtype) && !is_missing(dtype))
     }
 
+    fn target(&self) -> Target<'_> {
+        let Self { device, ref without, is_sampled, has_device_differences, .. } = *self;
+        Target { device, without, is_sampled, has_device_differences }
+    }
+
     fn run_operator(&self, operator: &'static Operator, calls: &[&Call], report: &mut Report) {
-        let twins = Twins::of(operator);
+        let forms = Forms::of(operator);
         for call in calls {
             let case = match Case::new(operator, call, self.device) {
                 Ok(case) => case,
@@ -313,7 +379,7 @@ impl Suite {
             }
             for check in Check::ALL {
                 if self.makes(check) {
-                    report.add_all(call.number, check, verdicts(check, &case, call.number, twins));
+                    report.add_all(call.number, check, verdicts(check, &case, call.number, forms));
                 }
             }
         }
@@ -336,7 +402,7 @@ impl Recorded {
         let core = core_operators()?.unwrap_or_default().into_iter().map(|(name, _)| name);
         let names = core.chain(unrecorded::others().map(str::to_owned));
         let others = names.filter(|name| !calls.iter().any(|call| call.operator == *name)).collect();
-        let made = if suite.makes(Check::Numeric) { gradients::made::calls()? } else { Vec::new() };
+        let made = if suite.makes(Check::Numeric) { gradients::made_calls::calls()? } else { Vec::new() };
         let numbers = suite.makes(Check::Numbers).then(Numbers::recorded).transpose()?;
         Ok(Self { calls, others, made, numbers })
     }
@@ -347,18 +413,18 @@ fn of_found(name: &str, check: impl FnOnce(&'static Operator) -> Vec<Verdict>) -
     Operator::find(name).map_or_else(|error| vec![Verdict::NotImplemented(error.to_string())], check)
 }
 
-fn verdicts(check: Check, case: &Case, number: usize, twins: Twins) -> Vec<Verdict> {
+fn verdicts(check: Check, case: &Case, number: usize, forms: Forms) -> Vec<Verdict> {
     match check {
         Check::Values => vec![case.values()],
         Check::Meta => vec![meta::check(case)],
-        Check::InPlace => twins.in_place.map_or_else(Vec::new, |twin| derive::in_place(case, twin)),
-        Check::Out => twins.out.map_or_else(Vec::new, |twin| derive::out(case, twin)),
+        Check::InPlace => forms.in_place.map_or_else(Vec::new, |form| derive::in_place(case, form)),
+        Check::Out => forms.out.map_or_else(Vec::new, |form| derive::out(case, form)),
         Check::Gradients => gradients::recorded(case).into_iter().collect(),
-        Check::InPlaceGradients => twins.in_place.map_or_else(Vec::new, |twin| gradients::in_place(case, twin)),
+        Check::InPlaceGradients => forms.in_place.map_or_else(Vec::new, |form| gradients::in_place(case, form)),
         Check::Numeric => gradients::numeric(case),
         Check::Layouts => derive::layouts(case),
         Check::Mistakes => derive::mistakes(case),
-        Check::Vmap => batches::check(case, number, twins),
+        Check::Vmap => batches::check(case, number, forms),
         Check::BatchRules => batches::rules(case, number),
         Check::Trace => trace::check(case),
         // What has a recording needs no twin; the others are not about recorded calls.

@@ -7,6 +7,9 @@ use dispatch_runtime::{
 use crate::array::{Array, places};
 use crate::error::{Error, Result};
 
+/// The device whose memory the suite reads and writes itself. Results that are believed are computed there.
+pub(crate) const HOST: Device = Device::CPU;
+
 /// What lies between the elements of a strided tensor. No recording holds it, so a kernel that reads or writes there is found out.
 pub(crate) const GAP: Scalar = Scalar::Int(77);
 
@@ -44,9 +47,9 @@ pub(crate) fn window(tensor: &Tensor, sizes: &[i64], strides: &[i64], offset: i6
     Ok(Tensor::new(tensor.storage().clone(), tensor.dtype(), geometry)?)
 }
 
-/// Takes a tensor of the CPU to the device under test.
+/// Takes a tensor of the host to the device under test.
 fn to_device(host: Tensor, device: Device) -> Result<Tensor> {
-    if device.key() == Device::CPU.key() {
+    if device.key() == HOST.key() {
         return Ok(host);
     }
     let copy = || -> dispatch_runtime::Result<Storage> {
@@ -59,10 +62,10 @@ fn to_device(host: Tensor, device: Device) -> Result<Tensor> {
     Ok(Tensor::new(storage, host.dtype(), host.geometry().clone())?)
 }
 
-/// Brings a tensor of the device under test to the CPU.
+/// Brings a tensor of the device under test to the host.
 fn from_device(tensor: &Tensor) -> Result<Tensor> {
     let device = tensor.device();
-    if device.key() == Device::CPU.key() {
+    if device.key() == HOST.key() {
         return Ok(tensor.clone());
     }
     let copy = || -> dispatch_runtime::Result<Storage> {
@@ -75,7 +78,7 @@ fn from_device(tensor: &Tensor) -> Result<Tensor> {
     Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
 }
 
-/// Memory of the CPU as it is.
+/// Memory of the host as it is.
 fn bytes(storage: &Storage) -> dispatch_runtime::Result<Tensor> {
     let size = i64::try_from(storage.size()).unwrap_or(i64::MAX);
     Ok(Tensor::new(storage.clone(), DType::U8, Geometry::contiguous(&[size]))?)

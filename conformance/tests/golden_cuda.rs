@@ -1,7 +1,6 @@
 //! The CUDA backend, held to the recordings: on a device where there is one, and otherwise on the CPU, which runs the kernels as they are.
 
 use conformance::{Check, State, Suite};
-use dispatch_runtime::DType;
 use kernels_cpu as _;
 
 mod devices;
@@ -9,7 +8,7 @@ mod devices;
 #[test]
 fn golden_the_operators_of_cuda_agree_with_their_recordings() {
     let Some(devices) = devices::found() else { return };
-    let suite = Suite::new(devices[0]).without(DType::C64).without(DType::C128);
+    let suite = devices::suite(devices[0]);
     // What becomes of a batch is for a layer to say, and the CPU shows it. Large calls have a test of their own.
     let others = [Check::Vmap, Check::BatchRules, Check::Large];
     let of_backends = Check::ALL.into_iter().filter(|check| !others.contains(check));

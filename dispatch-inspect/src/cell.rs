@@ -10,11 +10,11 @@ use crate::coverage::backends;
 /// What kind of kernel serves a key.
 ///
 /// ```
-/// assert_eq!(dispatch_inspect::Served::Composite.to_string(), "composite");
+/// assert_eq!(dispatch_inspect::KernelKind::Composite.to_string(), "composite");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Served {
+pub enum KernelKind {
     /// One of the key's own, or of an alias made for such keys.
     Kernel,
     /// Other operators, each of which goes its own way.
@@ -31,11 +31,11 @@ pub enum Served {
     Missing,
 }
 
-impl Served {
+impl KernelKind {
     /// All of them, best first.
     ///
     /// ```
-    /// assert_eq!(dispatch_inspect::Served::ALL.len(), 7);
+    /// assert_eq!(dispatch_inspect::KernelKind::ALL.len(), 7);
     /// ```
     pub const ALL: [Self; 7] =
         [Self::Kernel, Self::Composite, Self::Any, Self::Fallback, Self::Fallthrough, Self::Ambiguous, Self::Missing];
@@ -43,7 +43,7 @@ impl Served {
     /// The word for it.
     ///
     /// ```
-    /// assert_eq!(dispatch_inspect::Served::Missing.name(), "-");
+    /// assert_eq!(dispatch_inspect::KernelKind::Missing.name(), "-");
     /// ```
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -61,7 +61,7 @@ impl Served {
     /// What the word means.
     ///
     /// ```
-    /// assert_eq!(dispatch_inspect::Served::Any.meaning(), "one kernel that works on every backend");
+    /// assert_eq!(dispatch_inspect::KernelKind::Any.meaning(), "one kernel that works on every backend");
     /// ```
     #[must_use]
     pub const fn meaning(self) -> &'static str {
@@ -93,7 +93,7 @@ impl Served {
     }
 }
 
-impl fmt::Display for Served {
+impl fmt::Display for KernelKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -103,13 +103,13 @@ impl fmt::Display for Served {
 ///
 /// ```
 /// use dispatch_runtime::{Registrar, keys::*};
-/// use dispatch_inspect::{Served, table};
+/// use dispatch_inspect::{KernelKind, table};
 ///
 /// let lab = Registrar::new("cell");
 /// let operator = lab.define("id(Tensor self) -> Tensor")?.operator().unwrap();
 /// lab.kernel("id", CompositeExplicitAutograd, |_, _, _| Ok(()))?;
 /// let cell = table(operator).into_iter().find(|cell| cell.key == "CUDA").unwrap();
-/// assert_eq!((cell.served, cell.registered_for.as_deref()), (Served::Any, Some("CompositeExplicitAutograd")));
+/// assert_eq!((cell.served, cell.registered_for.as_deref()), (KernelKind::Any, Some("CompositeExplicitAutograd")));
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -117,7 +117,7 @@ pub struct Cell {
     /// The key.
     pub key: String,
     /// What serves it.
-    pub served: Served,
+    pub served: KernelKind,
     /// The rule that put it there, in PyTorch's words.
     pub provenance: &'static str,
     /// The key that it was registered for; none for a fallback and for nothing.
@@ -135,7 +135,7 @@ impl Cell {
             is_elsewhere: cell.registered_for != Some(cell.key)
                 && device.is_some_and(|device| !backends.contains(&device.key())),
             key: cell.key.to_string(),
-            served: Served::of(cell),
+            served: KernelKind::of(cell),
             provenance: cell.provenance.name(),
             registered_for: cell.registered_for.map(|key| key.to_string()),
             kernels: cell.kernels.clone(),
@@ -188,7 +188,7 @@ impl fmt::Display for Place {
 /// let lab = Registrar::new("kernels");
 /// let operator = lab.define("id(Tensor self) -> Tensor")?.operator().unwrap();
 /// lab.kernel("id", CPU, |_, _, _| Ok(()))?;
-/// assert_eq!(dispatch_inspect::Sheet::of(operator).kernels[0].key, "CPU");
+/// assert_eq!(dispatch_inspect::OperatorInfo::of(operator).kernels[0].key, "CPU");
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]

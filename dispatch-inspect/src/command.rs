@@ -7,7 +7,8 @@ use dispatch_runtime::{Operator, schema};
 use serde::Serialize;
 
 use crate::{
-    Account, Coverage, Failure, Guards, Sheet, Style, WhatIf, find, list, matching, page, pages, table, table_text,
+    CallExplanation, Coverage, Failure, Guards, OperatorInfo, Style, WhatIf, find, list, matching, page, pages, table,
+    table_text,
 };
 
 pub(crate) const USAGE: &str = "\
@@ -93,17 +94,17 @@ pub fn run(words: impl IntoIterator<Item = String>, out: &mut dyn Write, style: 
         ["list"] => answer.list(&Operator::all()),
         ["list", pattern] => answer.list(&some(pattern)?),
         ["show", name] => {
-            let sheet = Sheet::of(find(name)?);
-            answer.give(&sheet, || sheet.text(style))
+            let info = OperatorInfo::of(find(name)?);
+            answer.give(&info, || info.text(style))
         }
         ["table", name] => {
             let cells = table(find(name)?);
             answer.give(&cells, || table_text(&cells, style))
         }
         ["explain", name, ref arguments @ ..] => {
-            let account = Account::under(&under, find(name)?, &owned(arguments))?;
-            answer.give(&account, || account.text(style))?;
-            Ok(if account.runs() { Found::Answer } else { Found::Finding })
+            let explanation = CallExplanation::under(&under, find(name)?, &owned(arguments))?;
+            answer.give(&explanation, || explanation.text(style))?;
+            Ok(if explanation.runs() { Found::Answer } else { Found::Finding })
         }
         ["what-if", name, ref keys @ ..] if !keys.is_empty() => {
             let what_if = WhatIf::of(find(name)?, &owned(keys))?;

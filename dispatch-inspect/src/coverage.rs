@@ -4,20 +4,20 @@ use dispatch_runtime::keys::{Autocast, Autograd};
 use dispatch_runtime::{Device, Key, KeySet, Operator, Provenance, TableCell};
 use serde::Serialize;
 
-use crate::{Served, detail};
+use crate::{KernelKind, cell_detail};
 
 /// Operators down, keys across.
 ///
 /// ```
 /// use dispatch_runtime::{Registrar, keys::CPU};
-/// use dispatch_inspect::{Coverage, Served};
+/// use dispatch_inspect::{Coverage, KernelKind};
 ///
 /// let lab = Registrar::new("coverage");
 /// let operator = lab.define("id(Tensor self) -> Tensor")?.operator().unwrap();
 /// lab.kernel("id", CPU, |_, _, _| Ok(()))?;
 /// let coverage = Coverage::of(&[operator]);
 /// let cpu = coverage.keys.iter().position(|key| key == "CPU").unwrap();
-/// assert_eq!(coverage.rows[0].cells[cpu], Served::Kernel);
+/// assert_eq!(coverage.rows[0].cells[cpu], KernelKind::Kernel);
 /// # Ok::<(), dispatch_runtime::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -39,7 +39,7 @@ pub struct Row {
     /// The operator.
     pub operator: String,
     /// By key.
-    pub cells: Vec<Served>,
+    pub cells: Vec<KernelKind>,
     /// The same in finer words: for a kernel of autograd `formula` or `none`, for what comes with a definition `shape`, `form` or `data`.
     pub words: Vec<&'static str>,
 }
@@ -71,8 +71,12 @@ impl Coverage {
         let wanted: Vec<usize> = (1..all.len()).filter(|&at| is_wanted(at, all[at])).collect();
         let row = |(&operator, table): (&&'static Operator, &Vec<TableCell>)| Row {
             operator: operator.to_string(),
-            cells: wanted.iter().filter_map(|&at| table.get(at)).map(Served::of).collect(),
-            words: wanted.iter().filter_map(|&at| table.get(at)).map(|cell| detail::word(operator, cell)).collect(),
+            cells: wanted.iter().filter_map(|&at| table.get(at)).map(KernelKind::of).collect(),
+            words: wanted
+                .iter()
+                .filter_map(|&at| table.get(at))
+                .map(|cell| cell_detail::word(operator, cell))
+                .collect(),
         };
         Self {
             keys: wanted.iter().map(|&at| all[at].to_string()).collect(),
@@ -89,7 +93,10 @@ impl Coverage {
     pub fn counts(&self) -> Vec<usize> {
         let serves = |at: usize| {
             let is_served = |row: &&Row| {
-                !matches!(row.cells.get(at), None | Some(Served::Missing | Served::Fallthrough | Served::Ambiguous))
+                !matches!(
+                    row.cells.get(at),
+                    None | Some(KernelKind::Missing | KernelKind::Fallthrough | KernelKind::Ambiguous)
+                )
             };
             self.rows.iter().filter(is_served).count()
         };

@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use dispatch_runtime::Operator;
 
-use crate::detail::FINER;
-use crate::prose::{self, Line};
-use crate::{Coverage, Served, Sheet};
+use crate::cell_detail::FINER;
+use crate::doc_comment::{self, Line};
+use crate::{Coverage, KernelKind, OperatorInfo};
 
 /// A page for each namespace, by the name of its file, the pages `by-name.md` (every operator by name) and `by-key.md` (operators by keys),
 /// and README.md, which leads to them.
@@ -61,7 +61,7 @@ fn index(operators: &[&'static Operator]) -> String {
 /// Operators down, keys across, and what the words mean.
 fn matrix(coverage: &Coverage) -> String {
     let mut page = "# What serves the keys\n\n| word | what it means |\n|---|---|\n".to_owned();
-    let words = Served::ALL.map(|served| (served.name(), served.meaning()));
+    let words = KernelKind::ALL.map(|served| (served.name(), served.meaning()));
     for (word, meaning) in words.into_iter().chain(FINER) {
         _ = writeln!(page, "| {word} | {meaning} |");
     }
@@ -84,16 +84,16 @@ fn link(operator: &str) -> String {
 fn page(namespace: &str, operators: &[&'static Operator]) -> String {
     let mut page = format!("# `{namespace}`\n");
     for operator in operators {
-        _ = write_section(&mut page, &Sheet::of(operator));
+        _ = write_section(&mut page, &OperatorInfo::of(operator));
     }
     page
 }
 
-fn write_section(page: &mut String, sheet: &Sheet) -> std::fmt::Result {
-    let name = sheet.operator.split_once("::").map_or(sheet.operator.as_str(), |(_, name)| name);
-    writeln!(page, "\n## `{name}`\n\n```\n{}\n```\n", sheet.schema)?;
-    if !sheet.docs.is_empty() {
-        for line in prose::lines(sheet.docs) {
+fn write_section(page: &mut String, info: &OperatorInfo) -> std::fmt::Result {
+    let name = info.operator.split_once("::").map_or(info.operator.as_str(), |(_, name)| name);
+    writeln!(page, "\n## `{name}`\n\n```\n{}\n```\n", info.schema)?;
+    if !info.docs.is_empty() {
+        for line in doc_comment::lines(info.docs) {
             match line {
                 // What follows a heading of the author's own would look like a section of the page.
                 Line::Heading(_, title) => writeln!(page, "**{}**", without_links(title))?,
@@ -103,21 +103,21 @@ fn write_section(page: &mut String, sheet: &Sheet) -> std::fmt::Result {
         }
         writeln!(page)?;
     }
-    writeln!(page, "* defined: {}", sheet.place)?;
-    if let Some(form_of) = &sheet.form_of {
+    writeln!(page, "* defined: {}", info.place)?;
+    if let Some(form_of) = &info.form_of {
         writeln!(page, "* form of: `{form_of}`")?;
     }
-    if let Some(shape) = &sheet.shape {
+    if let Some(shape) = &info.shape {
         writeln!(page, "* shape: `{shape}`")?;
     }
-    writeln!(page, "* derivative: {}", sheet.derivative)?;
-    for (about, remark) in &sheet.remarks {
+    writeln!(page, "* derivative: {}", info.derivative)?;
+    for (about, remark) in &info.remarks {
         writeln!(page, "* {about}: {remark}")?;
     }
-    if !sheet.kernels.is_empty() {
+    if !info.kernels.is_empty() {
         writeln!(page, "\n| kernel | for | where |\n|---|---|---|")?;
     }
-    for kernel in &sheet.kernels {
+    for kernel in &info.kernels {
         let when = kernel
             .condition
             .map_or_else(String::new, |condition| format!(", when `{}`", condition.replace('|', "\\|")));

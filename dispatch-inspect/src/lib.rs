@@ -11,7 +11,7 @@
 //! }
 //! ```
 //!
-//! Each answer is a value that can be serialised - a [`Sheet`], a table of [`Cell`]s, an [`Account`], a [`WhatIf`], a [`Coverage`] - and
+//! Each answer is a value that can be serialised - an [`OperatorInfo`], a table of [`Cell`]s, a [`CallExplanation`], a [`WhatIf`], a [`Coverage`] - and
 //! text is made of it afterwards. Nothing is computed twice: the runtime makes tables and explains calls, and it is asked.
 //!
 //! ```
@@ -23,40 +23,40 @@
 //! #[op_impl(halve, CPU)]
 //! fn halve_cpu(this: &Tensor) -> Tensor { this.clone() }
 //!
-//! let account = dispatch_inspect::Account::of(halve::operator(), &["cpu,f32".to_owned()]).unwrap();
-//! assert_eq!(account.winner.unwrap().name, "halve_cpu");
+//! let explanation = dispatch_inspect::CallExplanation::of(halve::operator(), &["cpu,f32".to_owned()]).unwrap();
+//! assert_eq!(explanation.winner.unwrap().name, "halve_cpu");
 //! ```
 #![forbid(unsafe_code)]
 
-mod account;
+mod call_arguments;
+mod call_explanation;
 mod cell;
+mod cell_detail;
 mod command;
 mod coverage;
-mod detail;
+mod doc_comment;
 mod docs;
 mod failure;
-mod find;
+mod find_operator;
 mod guards;
+mod operator_info;
 mod page;
-mod prose;
-mod sheet;
 mod text;
 mod what_if;
-mod words;
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
-pub use account::Account;
-pub use cell::{Cell, Kernel, Place, Served, table};
+pub use call_explanation::CallExplanation;
+pub use cell::{Cell, Kernel, KernelKind, Place, table};
 pub use command::{Found, run};
 pub use coverage::{Coverage, Row};
 pub use docs::pages;
 pub use failure::Failure;
-pub use find::{find, matching};
+pub use find_operator::{find, matching};
 pub use guards::Guards;
+pub use operator_info::{Derivative, OperatorInfo};
 pub use page::page;
-pub use sheet::{Derivative, Sheet};
 pub use text::{Style, list, table_text};
 pub use what_if::{Change, WhatIf};
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use dispatch_runtime::Operator;
 
-use crate::{Account, Cell, Change, Coverage, Served, Sheet, WhatIf, prose};
+use crate::{CallExplanation, Cell, Change, Coverage, KernelKind, OperatorInfo, WhatIf, doc_comment};
 
 /// Whether text is coloured.
 ///
@@ -36,15 +36,15 @@ impl Style {
         self.paint("2", text)
     }
 
-    fn served(self, served: Served, text: &str) -> String {
+    fn served(self, served: KernelKind, text: &str) -> String {
         self.paint(
             match served {
-                Served::Kernel => "32",
-                Served::Composite => "36",
-                Served::Any => "34",
-                Served::Fallback => "33",
-                Served::Fallthrough | Served::Missing => "2",
-                Served::Ambiguous => "31",
+                KernelKind::Kernel => "32",
+                KernelKind::Composite => "36",
+                KernelKind::Any => "34",
+                KernelKind::Fallback => "33",
+                KernelKind::Fallthrough | KernelKind::Missing => "2",
+                KernelKind::Ambiguous => "31",
             },
             text,
         )
@@ -56,7 +56,7 @@ impl Style {
 }
 
 /// Columns as wide as what is in them. The last one is as it is.
-struct Grid<const N: usize>(Vec<[(String, Option<Served>); N]>);
+struct Grid<const N: usize>(Vec<[(String, Option<KernelKind>); N]>);
 
 impl<const N: usize> Grid<N> {
     fn write(&self, text: &mut String, style: Style) {
@@ -88,18 +88,18 @@ pub fn list(operators: &[&'static Operator]) -> String {
     })
 }
 
-impl Sheet {
-    /// The sheet as text.
+impl OperatorInfo {
+    /// The information as text.
     ///
     /// ```
     /// # let operator = dispatch_runtime::Registrar::new("sheet_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
-    /// let text = dispatch_inspect::Sheet::of(operator).text(dispatch_inspect::Style::Plain);
+    /// let text = dispatch_inspect::OperatorInfo::of(operator).text(dispatch_inspect::Style::Plain);
     /// assert!(text.starts_with("sheet_text::id(Tensor x) -> Tensor\n"));
     /// ```
     #[must_use]
     pub fn text(&self, style: Style) -> String {
         let mut text = format!("{}\n", style.bold(&self.schema));
-        for line in prose::lines(self.docs) {
+        for line in doc_comment::lines(self.docs) {
             _ = writeln!(text, "{}", format!("  {}", line.text()).trim_end());
         }
         _ = writeln!(text, "\n  defined     {}", self.place);
@@ -146,7 +146,7 @@ impl Sheet {
 #[must_use]
 pub fn table_text(cells: &[Cell], style: Style) -> String {
     let mut text = String::new();
-    let filled: Vec<&Cell> = cells.iter().filter(|cell| cell.served != Served::Missing).collect();
+    let filled: Vec<&Cell> = cells.iter().filter(|cell| cell.served != KernelKind::Missing).collect();
     if filled.is_empty() {
         return "  nothing is registered\n".to_owned();
     }
@@ -162,10 +162,10 @@ fn write_elsewhere(text: &mut String, count: usize) {
     }
 }
 
-fn cell_row(cell: &Cell) -> [(String, Option<Served>); 4] {
+fn cell_row(cell: &Cell) -> [(String, Option<KernelKind>); 4] {
     let by = cell.registered_for.as_deref().filter(|by| *by != cell.key).unwrap_or_default();
     let kernels = match cell.served {
-        Served::Missing => "nothing: a call ends here in an error".to_owned(),
+        KernelKind::Missing => "nothing: a call ends here in an error".to_owned(),
         _ => cell.kernels.join(" or "),
     };
     [plain(&cell.key), (cell.served.to_string(), Some(cell.served)), plain(by), plain(&kernels)]
@@ -207,18 +207,18 @@ impl WhatIf {
     }
 }
 
-impl Account {
-    /// The account as text.
+impl CallExplanation {
+    /// The explanation as text.
     ///
     /// ```
     /// # let operator = dispatch_runtime::Registrar::new("account_text").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
-    /// let text = dispatch_inspect::Account::of(operator, &[]).unwrap().text(dispatch_inspect::Style::Plain);
+    /// let text = dispatch_inspect::CallExplanation::of(operator, &[]).unwrap().text(dispatch_inspect::Style::Plain);
     /// assert!(text.contains("runs nothing"));
     /// ```
     #[must_use]
     pub fn text(&self, style: Style) -> String {
         let mut text = String::new();
-        for line in self.account.lines() {
+        for line in self.plain_text.lines() {
             let line = match line.trim_start() {
                 found if found.starts_with("runs ") => style.bold(line),
                 found if found.starts_with("not ") => style.dim(line),
@@ -268,6 +268,6 @@ impl Coverage {
     }
 }
 
-fn plain(text: &str) -> (String, Option<Served>) {
+fn plain(text: &str) -> (String, Option<KernelKind>) {
     (text.to_owned(), None)
 }

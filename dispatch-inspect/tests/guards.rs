@@ -1,6 +1,6 @@
 //! Words for guards and arguments mean what real guards and tensors do.
 
-use dispatch_inspect::{Account, Guards, find};
+use dispatch_inspect::{CallExplanation, Guards, find};
 use opdispatch::modes::{self, Flops};
 use opdispatch::prelude::*;
 use opdispatch::{autocast, guard};
@@ -40,7 +40,7 @@ fn hold(guards: &[&str], tensors: &[(&str, Tensor)]) {
             let arguments: Vec<Value> =
                 operator.schema().arguments.iter().map(|argument| value(argument.ty.to_string())).collect();
             let real = operator.explain(&arguments);
-            let told = Account::under(&named, operator, &[(*words).to_owned()]).unwrap();
+            let told = CallExplanation::under(&named, operator, &[(*words).to_owned()]).unwrap();
             let winner = real.winner.map(|site| site.kernel);
             let keys: Vec<String> = real.keys.iter().map(|key| key.to_string()).collect();
             assert_eq!(

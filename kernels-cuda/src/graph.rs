@@ -9,15 +9,15 @@ use std::sync::{Arc, Mutex};
 
 use dispatch_runtime::{DType, Device, Error, Generator, Result, Spec, Storage, Tensor};
 
-use crate::chance;
+use crate::device::gpu::Gpu;
+use crate::device::machine::{Queue, Recording};
+use crate::device::memory::{CudaBuffer, RecordedBlock};
+use crate::device::stream::Stream;
+use crate::device::stream_uses::Access;
+use crate::engine::random_stream;
 use crate::error::CudaError;
-use crate::gpu::Gpu;
 use crate::launch::Launch;
 use crate::lock::locked;
-use crate::machine::{Queue, Recording};
-use crate::memory::{CudaBuffer, Made};
-use crate::stream::Stream;
-use crate::users::Access;
 
 /// The device's work of a closure, and what the closure returned.
 ///
@@ -45,7 +45,7 @@ pub struct Graph<T> {
     stream: Stream,
     used: Vec<Used>,
     draws: Vec<Draws>,
-    made: Mutex<Vec<Arc<Made>>>,
+    made: Mutex<Vec<Arc<RecordedBlock>>>,
     was_replayed: AtomicBool,
     result: T,
 }
@@ -76,7 +76,7 @@ struct Notes {
     origins: Vec<Tensor>,
     /// The streams that its memory was used in before.
     before: Vec<Queue>,
-    made: Vec<Arc<Made>>,
+    made: Vec<Arc<RecordedBlock>>,
     left_its_stream: bool,
 }
 
@@ -85,7 +85,7 @@ thread_local! {
 }
 
 /// Keeps memory that work in `queue` uses, if that is being recorded, and says whether it is.
-pub(crate) fn takes_note(storage: &Storage, before: &[Queue], queue: Queue) -> bool {
+pub(crate) fn record_use(storage: &Storage, before: &[Queue], queue: Queue) -> bool {
     NOTES.with_borrow_mut(|notes| match notes {
         Some(notes) if notes.queue == queue => {
             if !notes.used.iter().any(|used| used.storage.same(storage)) {
@@ -99,7 +99,7 @@ pub(crate) fn takes_note(storage: &Storage, before: &[Queue], queue: Queue) -> b
 }
 
 /// Notes a block that the recording makes.
-pub(crate) fn makes(made: Made) -> Arc<Made> {
+pub(crate) fn record_allocation(made: RecordedBlock) -> Arc<RecordedBlock> {
     let made = Arc::new(made);
     NOTES.with_borrow_mut(|notes| notes.iter_mut().for_each(|notes| notes.made.push(made.clone())));
     made
@@ -234,7 +234,7 @@ impl<T> Graph<T> {
         self.enter(&made, queue)?;
         self.used.iter().filter(|used| used.is_written).for_each(|used| used.storage.bump_version());
         for Draws { generator, blocks, origin } in &self.draws {
-            chance::begin(Launch { gpu: self.gpu, queue }, generator, *blocks, origin)?;
+            random_stream::begin(Launch { gpu: self.gpu, queue }, generator, *blocks, origin)?;
         }
         self.gpu.machine.replay(self.recording, queue)?;
         // Who entered meanwhile did not see the replay.
@@ -244,7 +244,7 @@ impl<T> Graph<T> {
     }
 
     /// Lets a replay come after whoever uses the same memory.
-    fn enter(&self, made: &[Arc<Made>], queue: Queue) -> Result<(), CudaError> {
+    fn enter(&self, made: &[Arc<RecordedBlock>], queue: Queue) -> Result<(), CudaError> {
         for Used { storage, is_written, .. } in &self.used {
             if let Some(buffer) = storage.buffer::<CudaBuffer>() {
                 buffer.enter(storage, queue, if *is_written { Access::Write } else { Access::Read })?;

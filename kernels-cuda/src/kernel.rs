@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use dispatch_runtime::{DType, Result};
 
+use crate::compile::source::{Instances, Source, instance};
+use crate::device::gpu::Gpu;
+use crate::device::machine::{Entry, Module};
 use crate::error::CudaError;
-use crate::gpu::Gpu;
 use crate::lock::locked;
-use crate::machine::{Entry, Module};
-use crate::source::{Instances, Source, instance};
 
 /// A text of CUDA C++ with templates, and which instances of them there can be. The macro [`kernel!`](crate::kernel!) declares one.
 ///
@@ -211,21 +211,21 @@ impl std::fmt::Debug for Kernel {
 /// A kernel of the program, wherever it is defined. Nothing but this module gets at it: whoever has a kernel can launch it.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Known(&'static Kernel);
+pub struct RegisteredKernel(&'static Kernel);
 
-impl Known {
+impl RegisteredKernel {
     #[must_use]
     pub const fn new(kernel: &'static Kernel) -> Self {
         Self(kernel)
     }
 }
 
-inventory::collect!(Known);
+inventory::collect!(RegisteredKernel);
 
-/// Makes kernels known to those who compile all of them ahead: `known!(DOUBLED)`. [`kernel!`](crate::kernel!) does so for what it declares.
+/// Makes kernels known to those who compile all of them ahead: `register_kernel!(DOUBLED)`. [`kernel!`](crate::kernel!) does so for what it declares.
 #[macro_export]
-macro_rules! known {
-    ($($kernel:expr),+ $(,)?) => { $($crate::__private::submit! { $crate::__private::Known::new(&$kernel) })+ };
+macro_rules! register_kernel {
+    ($($kernel:expr),+ $(,)?) => { $($crate::__private::submit! { $crate::__private::RegisteredKernel::new(&$kernel) })+ };
 }
 
 /// Declares a [`Kernel`] and makes it known.
@@ -262,7 +262,7 @@ macro_rules! kernel {
     // The caller's own block, so that lints about `unsafe` see it.
     ($vis:vis static $name:ident = $kernel:expr;) => {
         $vis static $name: $crate::Kernel = $kernel;
-        $crate::known!($name);
+        $crate::register_kernel!($name);
     };
 }
 
@@ -272,11 +272,11 @@ macro_rules! kernel {
 /// assert!(kernels_cuda::kernels().any(|kernel| kernel.name() == "add"));
 /// ```
 pub fn kernels() -> impl Iterator<Item = &'static Source> {
-    known().map(Kernel::source)
+    registered().map(Kernel::source)
 }
 
-pub(crate) fn known() -> impl Iterator<Item = &'static Kernel> {
-    inventory::iter::<Known>().map(|known| known.0)
+pub(crate) fn registered() -> impl Iterator<Item = &'static Kernel> {
+    inventory::iter::<RegisteredKernel>().map(|kernel| kernel.0)
 }
 
 #[cfg(test)]

@@ -5,14 +5,14 @@ use std::ffi::c_void;
 
 use dispatch_runtime::{DType, Result, Storage, Tensor};
 
+use crate::device::gpu::Gpu;
+use crate::device::machine::{Address, Grid, Queue};
+use crate::device::memory::CudaBuffer;
+use crate::device::recent_launches;
+use crate::device::stream;
+use crate::device::stream_uses::Access;
 use crate::error::CudaError;
-use crate::gpu::Gpu;
 use crate::kernel::Kernel;
-use crate::machine::{Address, Grid, Queue};
-use crate::memory::CudaBuffer;
-use crate::recent;
-use crate::stream;
-use crate::users::Access;
 
 /// Where a kernel is launched: a device and a stream.
 #[derive(Clone, Copy)]
@@ -58,7 +58,7 @@ impl Launch {
     pub fn on(tensor: &Tensor) -> Result<Self, CudaError> {
         match tensor.storage().buffer::<CudaBuffer>() {
             Some(buffer) => Ok(Self { gpu: buffer.gpu, queue: stream::current(buffer.gpu) }),
-            None => Err(CudaError::Elsewhere { found: tensor.device(), expected: crate::gpu::cuda(0) }),
+            None => Err(CudaError::Elsewhere { found: tensor.device(), expected: crate::device::gpu::cuda(0) }),
         }
     }
 
@@ -75,7 +75,7 @@ impl Launch {
     }
 
     /// The place of a tensor, or [`Place::NULL`] if there is none.
-    pub(crate) fn place_of_any(&self, tensor: Option<&Tensor>) -> Result<Place, CudaError> {
+    pub(crate) fn place_or_null(&self, tensor: Option<&Tensor>) -> Result<Place, CudaError> {
         tensor.map_or(Ok(Place::NULL), |tensor| self.place(tensor))
     }
 
@@ -187,7 +187,7 @@ impl Launch {
                     given: sizes.to_vec(),
                 });
             }
-            recent::note(kernel);
+            recent_launches::record(kernel);
             // SAFETY: the places are of values of these sizes, and that the kernel takes values of such sizes was just seen. What it does
             // with them was promised for every launch when the kernel was made, by `Kernel::new`.
             unsafe { self.gpu.machine.launch(entry, grid, places, self.queue) }
@@ -293,7 +293,7 @@ impl Argument for Option<&Tensor> {
 
     #[inline]
     fn value(self, launch: &Launch) -> Result<Place, CudaError> {
-        launch.place_of_any(self)
+        launch.place_or_null(self)
     }
 }
 

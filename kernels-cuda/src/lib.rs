@@ -18,117 +18,49 @@
 #[macro_use]
 mod kernel;
 #[macro_use]
-mod elementwise;
+mod engine;
 
-mod activation;
-mod ahead;
-mod arithmetic;
-mod attention;
-mod bags;
-mod bounds;
-mod cache;
-mod chance;
-mod choice;
-mod columns;
-mod comparison;
-mod compiler;
-mod convolution;
-mod copying;
-mod counting;
-mod ctc;
-mod cublaslt;
-mod distance;
-mod distinct;
-mod division;
-#[cfg(feature = "emulator")]
-mod emulator;
+mod compile;
+mod device;
 mod error;
-mod event;
-mod factory;
-mod fault;
-mod fingerprint;
-mod flash;
-mod gemm;
-mod gpu;
-mod gradients;
+mod families;
 mod graph;
-mod grid;
-mod images;
-mod index;
-mod join;
 mod launch;
-mod line;
 mod lock;
-mod logic;
-mod loss;
-mod machine;
-mod mask;
-mod meet;
-mod memory;
-mod moves;
-mod normalization;
-mod number;
-mod nvidia;
-mod order;
-mod pads;
-mod picks;
-mod pinned;
-mod pooling;
-mod prefix;
-mod product;
-mod recent;
-mod reduce;
-mod reduction;
-mod rounding;
-mod scan;
-mod scatter;
-mod search;
-mod segments;
-mod sequence;
-mod shelf;
-mod softmax;
-mod sort;
-mod source;
-mod special;
-mod stream;
-mod unary;
-mod upsample;
-mod users;
-mod walk;
 
 #[cfg(feature = "emulator")]
-pub use emulator::{emulate, emulate_backwards, emulate_memory};
+pub use device::emulator::{emulate, emulate_backwards, emulate_memory};
 
-pub use ahead::prepare;
-pub use cache::cache_folder;
-pub use compiler::{Code, Compiled, compiled, compiler_version};
-pub use cublaslt::allow_tf32;
+pub use compile::ahead_of_time::prepare;
+pub use compile::disk_cache::cache_folder;
+pub use compile::nvrtc::{Code, Compiled, compiled, compiler_version};
+pub use compile::source::{Instances, Source, element};
+pub use device::caching_allocator::empty_cache;
+pub use device::event::Event;
+pub use device::fault::Site;
+pub use device::gpu::{count, is_available, properties};
+pub use device::machine::{Grid, Properties};
+pub use device::memory::{Memory, memory};
+pub use device::stream::{Entered, Stream};
+pub use engine::cublaslt::allow_tf32;
 pub use error::{CudaError, Missing};
-pub use event::Event;
-pub use fault::Site;
-pub use gpu::{count, is_available, properties};
 pub use graph::Graph;
 pub use kernel::{Kernel, kernels};
 pub use launch::{Arguments, Launch, Parameter, Place, Writing};
-pub use machine::{Grid, Properties};
-pub use memory::{Memory, memory};
-pub use shelf::empty_cache;
-pub use source::{Instances, Source, element};
-pub use stream::{Entered, Stream};
 
 /// The names that modules with kernels use.
 mod prelude {
     pub(crate) use dispatch_runtime::prelude::*;
     pub(crate) use dispatch_runtime::{BadArgument, DTypes, Dims, Geometry, MemoryFormat, Problem, Spec};
 
-    pub(crate) use crate::copying::{brought, computed_contiguous, packed, write};
-    pub(crate) use crate::fault::Site;
+    pub(crate) use crate::device::fault::Site;
+    pub(crate) use crate::device::machine::Grid;
+    pub(crate) use crate::engine::gather::site;
+    pub(crate) use crate::engine::number::{FLOATING, NUMBERS, check_dtype};
+    pub(crate) use crate::engine::transfer::{computed_contiguous, contiguous, to_device, write};
+    pub(crate) use crate::engine::walk::element_size;
     pub(crate) use crate::kernel::Kernel;
     pub(crate) use crate::launch::{Launch, Parameter, Place, parameters};
-    pub(crate) use crate::machine::Grid;
-    pub(crate) use crate::number::{FLOATING, NUMBERS, check_dtype};
-    pub(crate) use crate::picks::site;
-    pub(crate) use crate::walk::element_size;
 }
 
 /// What macros of this crate expand to. Not public API.
@@ -136,5 +68,5 @@ mod prelude {
 pub mod __private {
     pub use inventory::submit;
 
-    pub use crate::kernel::Known;
+    pub use crate::kernel::RegisteredKernel;
 }

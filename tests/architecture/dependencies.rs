@@ -17,6 +17,7 @@ enum Part {
     /// The stack of levels that layers share.
     Transform,
     Layer,
+    /// The suite that backends are held to. It knows none of them.
     Conformance,
     Facade,
     /// A program over all of it, or its tests.
@@ -38,7 +39,7 @@ impl Part {
             ("layers", "transform") => Self::Transform,
             ("layers", _) => Self::Layer,
             ("conformance", "") => Self::Conformance,
-            ("dispatch-inspect", _) => Self::Program,
+            ("dispatch-inspect", _) | ("conformance", "program") => Self::Program,
             ("examples" | "ui-tests", _) => Self::Outside,
             ("tests", _) => Self::TestTools,
             (backend, part) if backend.starts_with("kernels-") => match part {
@@ -63,7 +64,7 @@ impl Part {
             Aten | Transform | Engine => &[Schema, Macros, Runtime],
             Backend | Family => &[Schema, Macros, Runtime, Aten, Family, Engine],
             Layer => &[Schema, Macros, Runtime, Aten, Transform],
-            Conformance => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer],
+            Conformance => &[Schema, Macros, Runtime, Aten, Transform, Layer],
             Facade => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Conformance],
             Program => &[Schema, Macros, Runtime, Aten, Backend, Transform, Layer, Conformance, Facade, Program],
             Outside => &[Runtime, Aten, Backend, Transform, Layer, Facade, Outside],
@@ -139,6 +140,7 @@ fn made_up(lines: &[(&str, &str)]) -> Vec<String> {
         ("layers/vmap", "dispatch-vmap"),
         ("layers/trace", "dispatch-trace"),
         ("conformance", "conformance"),
+        ("conformance/program", "conformance-program"),
         ("examples/newcomer", "newcomer"),
         ("tests/tools", "test-tools"),
     ];
@@ -163,7 +165,8 @@ fn what_the_order_allows_is_allowed() {
             "[dependencies]\ndispatch-transform = '1'\n[dev-dependencies]\nkernels-cpu = '1'\ndispatch-trace = '1'",
         ),
         ("aten", "[dev-dependencies]\nkernels-cpu = '1'\ntest-tools = '1'\naten = '1'"),
-        ("conformance", "[dependencies]\nkernels-npu = '1'\ndispatch-vmap = '1'"),
+        ("conformance", "[dependencies]\ndispatch-vmap = '1'\n[dev-dependencies]\nkernels-npu = '1'"),
+        ("conformance-program", "[dependencies]\nkernels-npu = '1'\nconformance = '1'"),
         ("opdispatch", "[dependencies]\nkernels-npu = { version = '1', optional = true }"),
         ("newcomer", "[dependencies]\nopdispatch = '1'"),
     ];
@@ -191,6 +194,7 @@ fn every_wrong_direction_is_found_however_it_is_written() {
         ("dispatch-vmap", "[dependencies]\ndispatch-trace = '1'", "dispatch-trace"),
         ("dispatch-transform", "[dependencies]\ndispatch-vmap = '1'", "dispatch-vmap"),
         ("conformance", "[dependencies]\nopdispatch = '1'", "opdispatch"),
+        ("conformance", "[dependencies]\nkernels-npu = '1'", "kernels-npu"),
         ("opdispatch", "[dependencies]\nnewcomer = '1'", "newcomer"),
         ("opdispatch", "[dependencies]\ntest-tools = '1'", "test-tools"),
         ("newcomer", "[dependencies]\nconformance = '1'", "conformance"),

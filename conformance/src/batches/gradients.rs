@@ -8,7 +8,7 @@ use dispatch_runtime::{Result, Tensor, Value};
 use dispatch_vmap::Vmap;
 
 use super::batch::batch;
-use super::mapped::filled;
+use super::mapped_call::filled;
 use super::slices::other;
 use super::{ONCE, is_blind};
 use crate::array::Array;

@@ -5,7 +5,7 @@
 
 mod batch;
 mod gradients;
-mod mapped;
+mod mapped_call;
 mod random;
 mod slices;
 
@@ -19,13 +19,13 @@ use crate::aliasing::{self, versions_of};
 use crate::case::{Case, Outcome, is_unset};
 use crate::compare::Extent;
 use crate::datum::Datum;
-use crate::derive::{self, LAYOUT_SENSITIVE, Twins};
+use crate::derive::{self, Forms, LAYOUT_SENSITIVE};
 use crate::meta::depends_on_data;
 use crate::verdict::{Failure, Stop, Verdict};
 
 use batch::{Dims, batch, slice};
-use mapped::cause;
-pub(crate) use mapped::{filled, mapped};
+use mapped_call::cause;
+pub(crate) use mapped_call::{filled, mapped};
 pub(crate) use random::check as random;
 use slices::{Slices, count};
 
@@ -52,18 +52,18 @@ const LOOKED_AT: [(&str, &str); 13] = [
     ("tensor_split", "tensor_indices_or_sections"),
 ];
 
-/// Holds the call of batches, and those of its twins that write, to the loop.
-pub(crate) fn check(case: &Case, number: usize, twins: Twins) -> Vec<Verdict> {
+/// Holds the call of batches, and those of its forms that write, to the loop.
+pub(crate) fn check(case: &Case, number: usize, forms: Forms) -> Vec<Verdict> {
     let _slow = only(Slow::Allow);
     let mut verdicts = verdicts(case, case.operator, number);
     verdicts.extend(gradients::check(case).map(|verdict| verdict.of("gradients")));
-    let twins = if number.is_multiple_of(SAMPLED) { twins } else { Twins::default() };
-    if let Some(twin) = twins.in_place {
-        verdicts.extend(self::verdicts(case, twin, number).into_iter().map(|verdict| verdict.of("in place")));
+    let forms = if number.is_multiple_of(SAMPLED) { forms } else { Forms::default() };
+    if let Some(form) = forms.in_place {
+        verdicts.extend(self::verdicts(case, form, number).into_iter().map(|verdict| verdict.of("in place")));
     }
-    if let Some(twin) = twins.out.and_then(|twin| derive::call_of_out(case, twin)) {
+    if let Some(form) = forms.out.and_then(|form| derive::call_of_out(case, form)) {
         verdicts
-            .extend(self::verdicts(&twin, twin.operator, number).into_iter().map(|verdict| verdict.of("into `out`")));
+            .extend(self::verdicts(&form, form.operator, number).into_iter().map(|verdict| verdict.of("into `out`")));
     }
     verdicts
 }
@@ -114,7 +114,7 @@ fn verdicts(case: &Case, operator: &'static Operator, number: usize) -> Vec<Verd
     match slices.recorded() {
         Ok(_) if slices.is_random() => return random(operator, &case.arguments, case.device),
         Ok(_) => {}
-        // Its twin may take what it does not.
+        // Its form may take what it does not.
         Err(_) if !std::ptr::eq(operator, case.operator) => return Vec::new(),
         Err(stop) => return vec![stop.into()],
     }

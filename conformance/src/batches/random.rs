@@ -5,7 +5,7 @@ use dispatch_runtime::{Device, Error, Generator, Operator, Value};
 use dispatch_vmap::{Randomness, VmapError};
 
 use super::batch::{batch, slice};
-use super::mapped::{cause, mapped};
+use super::mapped_call::{cause, mapped};
 use super::{is_random, refused};
 use crate::array::Array;
 use crate::case::{Outcome, Read, call, read};

@@ -12,20 +12,20 @@ use crate::datum::{Datum, to_values};
 use crate::error::Result;
 use crate::verdict::Verdict;
 
-pub(crate) fn check(case: &Case, twin: &'static Operator) -> Vec<Verdict> {
+pub(crate) fn check(case: &Case, form: &'static Operator) -> Vec<Verdict> {
     let (Some(Datum::Array(this)), [Datum::Array(result)]) = (case.arguments.first(), &case.expected[..]) else {
         return vec![Verdict::LeftOut("it does not give one tensor for one tensor")];
     };
     if !case.operator.schema().views().is_empty() {
         return vec![Verdict::LeftOut("its twin changes the geometry")];
     }
-    verdicts(case, twin, this, result).unwrap_or_else(|error| vec![error.into()])
+    verdicts(case, form, this, result).unwrap_or_else(|error| vec![error.into()])
 }
 
-fn verdicts(case: &Case, twin: &'static Operator, this: &Array, result: &Array) -> Result<Vec<Verdict>> {
-    let culprit = twin.schema().arguments[0].name.as_str();
+fn verdicts(case: &Case, form: &'static Operator, this: &Array, result: &Array) -> Result<Vec<Verdict>> {
+    let culprit = form.schema().arguments[0].name.as_str();
     let mistake = |mistake: &str| -> Result<Vec<Verdict>> {
-        Ok(vec![refused(twin, to_values(&case.arguments, case.device)?, mistake, &[culprit])])
+        Ok(vec![refused(form, to_values(&case.arguments, case.device)?, mistake, &[culprit])])
     };
     if this.sizes != result.sizes {
         return mistake("an in-place result of another shape");
@@ -40,21 +40,21 @@ fn verdicts(case: &Case, twin: &'static Operator, this: &Array, result: &Array) 
         return Ok(vec![Verdict::LeftOut("its result is cast")]);
     }
     let expected = Datum::Array(Array { strides: this.strides.clone(), ..result.clone() });
-    let derived = case.derived(twin, case.arguments.clone(), vec![expected]);
+    let derived = case.derived(form, case.arguments.clone(), vec![expected]);
     let mut verdicts = vec![derived.verdict(Extent::All).of("in place")];
     for other in alike(case, this).into_iter().filter(|&i| i > 0) {
-        verdicts.extend(over_itself(case, twin, other)?);
+        verdicts.extend(over_itself(case, form, other)?);
         if let Some((written, read)) = partly_overlapping(case, this)? {
             let values = with_tensors(to_values(&case.arguments, case.device)?, &[(0, &written), (other, &read)]);
-            let other = twin.schema().arguments[other].name.as_str();
-            verdicts.push(refused(twin, values, "arguments that overlap in part", &[culprit, other]));
+            let other = form.schema().arguments[other].name.as_str();
+            verdicts.push(refused(form, values, "arguments that overlap in part", &[culprit, other]));
         }
     }
     Ok(verdicts)
 }
 
 /// The call in which another argument is the written one, all of it: as good as a copy.
-fn over_itself(case: &Case, twin: &'static Operator, other: usize) -> Result<Option<Verdict>> {
+fn over_itself(case: &Case, form: &'static Operator, other: usize) -> Result<Option<Verdict>> {
     let mut arguments = case.arguments.clone();
     arguments[other] = arguments[0].clone();
     let Ok(expected) = case.call(&arguments) else { return Ok(None) };
@@ -63,9 +63,9 @@ fn over_itself(case: &Case, twin: &'static Operator, other: usize) -> Result<Opt
     let values = to_values(&arguments, case.device)?;
     let Some(written) = values[0].as_tensor().cloned() else { return Ok(None) };
     let values = with_tensors(values, &[(other, &written)]);
-    let name = &twin.schema().arguments[other].name;
+    let name = &form.schema().arguments[other].name;
     let variant = format!("in place, with `{name}` the written tensor itself");
-    let compared = call(twin, values).and_then(|outcome| {
+    let compared = call(form, values).and_then(|outcome| {
         let actual = Datum::read(&outcome.results[0])?;
         Ok(compare_all(outcome.known(Extent::Values), [&actual], [&expected])?)
     });

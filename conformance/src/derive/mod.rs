@@ -1,15 +1,15 @@
 //! Calls that nobody recorded, whose outcome follows from one that was.
 
+mod forms;
 mod in_place;
 mod layouts;
 mod mistakes;
 mod out;
 mod overlap;
 mod refusal;
-mod twins;
 
+pub(crate) use forms::Forms;
 pub(crate) use in_place::check as in_place;
 pub(crate) use layouts::{LAYOUT_SENSITIVE, check as layouts};
 pub(crate) use mistakes::check as mistakes;
 pub(crate) use out::{call_of as call_of_out, check as out};
-pub(crate) use twins::Twins;

@@ -13,29 +13,29 @@ use crate::error::Result;
 use crate::tensors::GAP;
 use crate::verdict::{Failure, Stop, Verdict};
 
-/// The call of the twin, into tensors like the results.
-pub(crate) fn call_of(case: &Case, twin: &'static Operator) -> Option<Case> {
+/// The call of the form, into tensors like the results.
+pub(crate) fn call_of(case: &Case, form: &'static Operator) -> Option<Case> {
     let results = results(case).filter(|_| case.operator.schema().views().is_empty())?;
     let outs = results.iter().map(|result| result.contiguous()).collect::<Vec<_>>();
-    let arguments = (Out { case, twin, results }).arguments(outs.into_iter());
-    Some(case.derived(twin, arguments, case.expected.clone()))
+    let arguments = (Out { case, form, results }).arguments(outs.into_iter());
+    Some(case.derived(form, arguments, case.expected.clone()))
 }
 
 fn results(case: &Case) -> Option<Vec<&Array>> {
     case.expected.iter().map(Datum::as_array).collect()
 }
 
-pub(crate) fn check(case: &Case, twin: &'static Operator) -> Vec<Verdict> {
+pub(crate) fn check(case: &Case, form: &'static Operator) -> Vec<Verdict> {
     let Some(results) = results(case) else { return vec![Verdict::LeftOut("it does not give tensors alone")] };
     if results.is_empty() || !case.operator.schema().views().is_empty() {
         return vec![Verdict::LeftOut("its result is a view")];
     }
-    (Out { case, twin, results }).verdicts().unwrap_or_else(|error| vec![error.into()])
+    (Out { case, form, results }).verdicts().unwrap_or_else(|error| vec![error.into()])
 }
 
 struct Out<'a> {
     case: &'a Case,
-    twin: &'static Operator,
+    form: &'static Operator,
     results: Vec<&'a Array>,
 }
 
@@ -70,10 +70,10 @@ impl Out<'_> {
         Ok(verdicts)
     }
 
-    /// The twin's arguments, with these as its outs.
+    /// The form's arguments, with these as its outs.
     fn arguments(&self, mut outs: impl Iterator<Item = Array>) -> Vec<Datum> {
         let functional = self.case.operator.schema();
-        let arguments = self.twin.schema().arguments.iter().map(|argument| {
+        let arguments = self.form.schema().arguments.iter().map(|argument| {
             let given = functional.argument(&argument.name).filter(|_| !argument.is_out());
             match given {
                 Some((i, _)) => self.case.arguments[i].clone(),
@@ -85,11 +85,11 @@ impl Out<'_> {
 
     /// Whether the dtype of the result is what that of `out` is.
     fn says_dtype(&self) -> bool {
-        self.case.operator.schema().argument("dtype").is_some() && self.twin.schema().argument("dtype").is_none()
+        self.case.operator.schema().argument("dtype").is_some() && self.form.schema().argument("dtype").is_none()
     }
 
     fn outs(&self) -> Vec<(usize, &str)> {
-        let arguments = self.twin.schema().arguments.iter().enumerate();
+        let arguments = self.form.schema().arguments.iter().enumerate();
         arguments.filter(|(_, argument)| argument.is_out()).map(|(i, argument)| (i, argument.name.as_str())).collect()
     }
 
@@ -100,12 +100,12 @@ impl Out<'_> {
         let blank = outs.iter().map(|out| Array { elements: vec![GAP; out.elements.len()], ..out.clone() });
         let arguments = self.arguments(blank);
         let expected = outs.iter().cloned().map(Datum::Array).collect();
-        self.case.derived(self.twin, arguments, expected).verdict(Extent::All).of(variant)
+        self.case.derived(self.form, arguments, expected).verdict(Extent::All).of(variant)
     }
 
     fn resized(&self) -> Verdict {
         let arguments = self.arguments(self.results.iter().map(|result| Array::new(result.dtype, &[0], Vec::new())));
-        let derived = self.case.derived(self.twin, arguments, self.case.expected.clone());
+        let derived = self.case.derived(self.form, arguments, self.case.expected.clone());
         derived.verdict(Extent::Values).of("into an empty `out`")
     }
 
@@ -115,7 +115,7 @@ impl Out<'_> {
         let others = self.results.iter().skip(1).map(|result| result.contiguous());
         let values = to_values(&self.arguments(std::iter::once(wrong).chain(others)), self.case.device)?;
         let culprits: Vec<&str> = self.outs().into_iter().take(1).map(|(_, name)| name).collect();
-        Ok(Some(refused(self.twin, values, mistake, &culprits)))
+        Ok(Some(refused(self.form, values, mistake, &culprits)))
     }
 
     /// Calls in which `out` is one of the arguments, all of it or in part.
@@ -125,10 +125,10 @@ impl Out<'_> {
         let arguments = || to_values(&self.arguments(std::iter::once(result.contiguous())), self.case.device);
         for read in alike(self.case, result) {
             let read_name = self.case.operator.schema().arguments[read].name.as_str();
-            let Some((read, _)) = self.twin.schema().argument(read_name) else { continue };
+            let Some((read, _)) = self.form.schema().argument(read_name) else { continue };
             if let Some((written, shifted)) = partly_overlapping(self.case, result)? {
                 let values = with_tensors(arguments()?, &[(*out, &written), (read, &shifted)]);
-                verdicts.push(refused(self.twin, values, "an `out` that overlaps in part", &[name, read_name]));
+                verdicts.push(refused(self.form, values, "an `out` that overlaps in part", &[name, read_name]));
             }
             let values = arguments()?;
             let Some(tensor) = values[read].as_tensor().cloned() else { continue };
@@ -150,7 +150,7 @@ impl Out<'_> {
     fn over_argument(&self, values: Vec<Value>, out: &str, read: &str) -> Verdict {
         let variant = format!("with `{read}` itself as `{out}`");
         let again = values.clone();
-        match call(self.twin, values) {
+        match call(self.form, values) {
             Ok(outcome) => match Datum::read(&outcome.results[0]) {
                 Ok(actual) => {
                     // A result that is nearer to the truth than the recording is as right here as in the call without `out`.
@@ -163,7 +163,7 @@ impl Out<'_> {
                 }
                 Err(error) => Verdict::Failed(Failure::Suite(error)),
             },
-            Err(Stop::Failed(Failure::Refused(_))) => refused(self.twin, again, &variant, &[out, read]),
+            Err(Stop::Failed(Failure::Refused(_))) => refused(self.form, again, &variant, &[out, read]),
             Err(stop) => Verdict::from(stop).of(variant),
         }
     }

@@ -3,6 +3,7 @@
 use dispatch_runtime::{Complex64, DType, Device, Generator, Layout, MemoryFormat, Scalar, Str, Value};
 
 use super::random::Random;
+use crate::tensors::HOST;
 
 const INTEGERS: [i64; 26] = [
     0,
@@ -131,7 +132,7 @@ pub(super) fn memory_format(random: &mut Random) -> Value {
 }
 
 pub(super) fn device(random: &mut Random) -> Device {
-    let device = if random.percent(50) { Device::CPU } else { Device::META };
+    let device = if random.percent(50) { HOST } else { Device::META };
     if random.percent(90) { device } else { device.with_index(3).unwrap_or(device) }
 }
 
@@ -152,7 +153,7 @@ pub(super) fn any(random: &mut Random) -> Value {
         10 => (0..count).map(|_| word(random)).collect::<Vec<_>>().into(),
         11 => dtype(random).into(),
         12 => device(random).into(),
-        13 => Generator::new(Device::CPU, 0).into(),
+        13 => Generator::new(HOST, 0).into(),
         _ => Value::List(vec![Value::None, integer(random).into()].into()),
     }
 }

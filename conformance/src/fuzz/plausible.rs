@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use dispatch_runtime::schema::{Argument, Type, TypeKind};
-use dispatch_runtime::{DType, Device, Generator, Operator, Scalar, Value};
+use dispatch_runtime::{DType, Generator, Operator, Scalar, Value};
 
 use super::boundaries;
 use super::random::Random;
@@ -12,6 +12,7 @@ use crate::datum::Datum;
 use crate::decode;
 use crate::error::Result;
 use crate::recording::{self, recorded_lines};
+use crate::tensors::HOST;
 
 const SHAPES: [&[i64]; 18] = [
     &[],
@@ -178,8 +179,8 @@ impl Context {
             TypeKind::ScalarType => random.pick(&DTYPES).into(),
             TypeKind::Layout => boundaries::layout(random),
             TypeKind::MemoryFormat => boundaries::memory_format(random),
-            TypeKind::Device => Device::CPU.into(),
-            TypeKind::Generator => Generator::new(Device::CPU, 0).into(),
+            TypeKind::Device => HOST.into(),
+            TypeKind::Generator => Generator::new(HOST, 0).into(),
             _ => boundaries::any(random),
         }
     }

@@ -94,7 +94,7 @@ fn run(options: &Options) -> Result<ExitCode, Box<dyn std::error::Error>> {
     arguments.extend(only.iter().flat_map(|name| ["--only".to_owned(), name.clone()]));
     let repeat = |number: u64| {
         let only = only.as_ref().map(|name| format!(" --only {name}")).unwrap_or_default();
-        format!("cargo run -p conformance --bin fuzz -- --case {}:{number}{only}", options.seed)
+        format!("cargo run -p conformance-program --bin fuzz -- --case {}:{number}{only}", options.seed)
     };
     let tally = watch(&arguments, &repeat, Duration::from_secs(options.seconds))?;
     tally.print();

@@ -1,10 +1,10 @@
 //! One call of an operator, with arguments that no check has looked at yet.
 
-use dispatch_runtime::{DType, Device, Geometry, Scalar, Storage, Tensor, Value};
+use dispatch_runtime::{DType, Geometry, Scalar, Storage, Tensor, Value};
 
 use crate::array::Array;
 use crate::error::{Error, Result};
-use crate::tensors::to_tensor;
+use crate::tensors::{HOST, to_tensor};
 
 /// The most elements that a tensor of the CPU reaches here.
 pub(super) const LARGEST: i64 = 1 << 18;
@@ -146,7 +146,7 @@ fn storage(sample: &Sample, bytes: i64) -> Result<Storage> {
     let pattern = if sample.elements.is_empty() { &zero[..] } else { &sample.elements };
     let elements = pattern.iter().copied().cycle().take(count).collect();
     let array = Array::new(sample.dtype, &[i64::try_from(count).unwrap_or(0)], elements);
-    Ok(to_tensor(&array, Device::CPU)?.storage().clone())
+    Ok(to_tensor(&array, HOST)?.storage().clone())
 }
 
 impl Given {

@@ -9,7 +9,7 @@ use crate::case::Case;
 use crate::datum::Datum;
 use crate::verdict::{Stop, Verdict, attempt, invoke};
 
-pub(crate) fn check(case: &Case, twin: &'static Operator) -> Vec<Verdict> {
+pub(crate) fn check(case: &Case, form: &'static Operator) -> Vec<Verdict> {
     let (Some(Datum::Array(this)), [Datum::Array(result)]) = (case.arguments.first(), &case.expected[..]) else {
         return vec![Verdict::LeftOut("it does not give one tensor for one tensor")];
     };
@@ -30,7 +30,7 @@ pub(crate) fn check(case: &Case, twin: &'static Operator) -> Vec<Verdict> {
         Err(stop) => return vec![stop.into()],
     };
     let made = |check: fn(&Case, &'static Operator, &Expected) -> Result<(), Stop>, variant| {
-        Verdict::from(check(case, twin, &expected)).of(variant)
+        Verdict::from(check(case, form, &expected)).of(variant)
     };
     vec![made(through_a_base, "through a base"), made(through_a_view, "through a view")]
 }
@@ -51,18 +51,18 @@ fn functional(case: &Case) -> Result<Expected, Stop> {
     Ok(Expected { seed, gradients })
 }
 
-fn through_a_base(case: &Case, twin: &'static Operator, expected: &Expected) -> Result<(), Stop> {
+fn through_a_base(case: &Case, form: &'static Operator, expected: &Expected) -> Result<(), Stop> {
     let mut inputs = Inputs::of(case)?;
     let base = attempt(|| aten::clone(&inputs.leaves[0].tensor, None))?;
     inputs.values[0] = base.clone().into();
-    invoke(twin, inputs.values.clone())?;
+    invoke(form, inputs.values.clone())?;
     let gradients = inputs.gradients(&[base], std::slice::from_ref(&expected.seed))?;
     inputs.compare(&gradients, &expected.gradients)
 }
 
 /// What is written is the second half of a larger tensor, seen the other way round. The gradient comes half through the view and half
 /// through the whole, the first half of which goes straight back.
-fn through_a_view(case: &Case, twin: &'static Operator, expected: &Expected) -> Result<(), Stop> {
+fn through_a_view(case: &Case, form: &'static Operator, expected: &Expected) -> Result<(), Stop> {
     let mut inputs = Inputs::of(case)?;
     let half = Half::of(&expected.seed.sizes);
     let Some(this) = case.arguments[0].as_array().map(floats) else { return Ok(()) };
@@ -74,7 +74,7 @@ fn through_a_view(case: &Case, twin: &'static Operator, expected: &Expected) -> 
     })?;
     inputs.leaves[0].tensor = leaf;
     inputs.values[0] = view.clone().into();
-    invoke(twin, inputs.values.clone())?;
+    invoke(form, inputs.values.clone())?;
 
     let through_whole = floats(&cosines(&base));
     let through_view: Vec<f64> = floats(&expected.seed).iter().map(|x| x / 2.0).collect();

@@ -3,7 +3,7 @@
 mod differentiated;
 mod exceptions;
 mod in_place;
-pub(crate) mod made;
+pub(crate) mod made_calls;
 mod numeric;
 mod recorded;
 

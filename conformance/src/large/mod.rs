@@ -1,28 +1,28 @@
 //! Calls with more elements than any recording has. A counter that is too narrow, a sum that loses what is small, and parts that are put
 //! together wrongly do not show in a few elements.
 //!
-//! What must come out is put together from calls of the same operator on the CPU with at most `FEW` elements each, in double precision
+//! What must come out is put together from calls of the same operator on the host with at most `FEW` elements each, in double precision
 //! or in `i64`, which the recordings vouch for, by what is known of the operator: a sum is the sum of sums. Where that says nothing,
 //! results follow from how the input is made, or from one plain loop for an engine: a stable sort, reading and writing at positions, and
 //! the formula of normalisations.
 //!
 //! Numbers are small and whole, so every dtype holds them, and sums of them are exact.
 
-mod counts;
 mod coverage;
-mod extremes;
-mod folds;
+mod gather;
+mod histogram;
 mod input;
-mod moments;
-mod normalized;
-mod orders;
-mod places;
-mod scans;
-mod segments;
-mod softmaxes;
+mod min_max;
+mod norm;
+mod pooling;
+mod reduction;
+mod scan;
+mod scatter;
+mod segment_reduce;
+mod softmax;
+mod sort;
 mod trial;
-mod windows;
-mod writes;
+mod variance;
 
 use dispatch_runtime::{DType, Device, Operator, Value};
 
@@ -31,6 +31,7 @@ use self::trial::{Trial, is_about_dtype};
 use crate::datum::Datum;
 use crate::decode;
 use crate::recording::Call;
+use crate::suite::Target;
 use crate::verdict::{Failure, Stop, Verdict};
 
 pub use coverage::uncovered;
@@ -52,27 +53,28 @@ struct Family {
 
 /// Families whose inputs lie in lines.
 const OF_LINES: [Family; 8] = [
-    folds::FAMILY,
-    moments::FAMILY,
-    extremes::FAMILY,
-    scans::FAMILY,
-    softmaxes::FAMILY,
-    orders::FAMILY,
-    places::FAMILY,
-    writes::FAMILY,
+    reduction::FAMILY,
+    variance::FAMILY,
+    min_max::FAMILY,
+    scan::FAMILY,
+    softmax::FAMILY,
+    sort::FAMILY,
+    gather::FAMILY,
+    scatter::FAMILY,
 ];
 
 /// Families whose inputs have sizes of their own.
-const OTHERS: [Family; 4] = [counts::FAMILY, windows::FAMILY, segments::FAMILY, normalized::FAMILY];
+const OTHERS: [Family; 4] = [histogram::FAMILY, pooling::FAMILY, segment_reduce::FAMILY, norm::FAMILY];
 
 /// Whether there is a trial of this operator.
 fn is_covered(name: &str) -> bool {
     OF_LINES.iter().chain(&OTHERS).any(|family| family.names.contains(&name))
 }
 
-/// Makes the large calls of an operator, in every dtype that it has: those in other layouts in one dtype. On a device that is slow, in one
+/// Makes the large calls of an operator, in every dtype that it has: those in other layouts in one dtype. If the target is sampled, in one
 /// dtype of each kind. A dtype that is refused must be one that no recorded call has.
-pub(crate) fn check(operator: &'static Operator, device: Device, without: &[DType], calls: &[Call]) -> Vec<Verdict> {
+pub(crate) fn check(operator: &'static Operator, target: Target<'_>, calls: &[Call]) -> Vec<Verdict> {
+    let Target { device, without, is_sampled, .. } = target;
     let name = operator.name().to_string();
     if !is_covered(&name) {
         return Vec::new();
@@ -80,8 +82,8 @@ pub(crate) fn check(operator: &'static Operator, device: Device, without: &[DTyp
     let mut judge = Judge { recorded: recorded_dtypes(operator, calls), verdicts: Vec::new(), refused: None };
     for kind in Kind::ALL {
         let dtypes = kind.dtypes();
-        let mut plans = vec![(FEW_LINES, if device == Device::CPU { dtypes } else { &dtypes[..1] })];
-        if kind == Kind::Real && device == Device::CPU {
+        let mut plans = vec![(FEW_LINES, if is_sampled { &dtypes[..1] } else { dtypes })];
+        if kind == Kind::Real && !is_sampled {
             plans.push((OTHER_LINES, &dtypes[..1]));
         }
         for (layouts, dtypes) in plans {

@@ -10,7 +10,7 @@ use crate::array::Array;
 use crate::compare::{Extent, compare_to};
 use crate::datum::{Datum, to_values};
 use crate::decode;
-use crate::tensors::{rounded, whole};
+use crate::tensors::{HOST, rounded, whole};
 use crate::verdict::{Failure, Stop, invoke};
 
 /// An argument of a large call.
@@ -178,7 +178,7 @@ pub(super) fn small(operator: &'static Operator, given: &Named) -> Result<Vec<Ar
         let count = argument.largest();
         assert!(count <= FEW, "{name} of {operator} has {count} elements, which is not few");
     }
-    let results = read(&invoke(operator, arguments(operator, given, None, Device::CPU)?)?)?;
+    let results = read(&invoke(operator, arguments(operator, given, None, HOST)?)?)?;
     Ok(results.iter().filter_map(Datum::as_array).map(Array::contiguous).collect())
 }
 

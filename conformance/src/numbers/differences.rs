@@ -1,6 +1,6 @@
 //! Intended differences from PyTorch in what becomes of numbers; docs/differences.md tells users of them.
 
-use dispatch_runtime::{DType, Device, Scalar};
+use dispatch_runtime::{DType, Scalar};
 
 /// Calls of these operators in a dtype, with a number for an argument.
 struct Difference {
@@ -81,9 +81,8 @@ const DIFFERENCES: [Difference; 16] = [
 ];
 
 /// Whether what becomes of this number is meant to differ.
-pub(super) fn is_intended(operator: &str, argument: &str, dtype: DType, number: Scalar, device: Device) -> bool {
-    let base = operator.trim_start_matches("aten::").split('.').next().unwrap_or_default();
-    let base = base.trim_end_matches('_');
+pub(super) fn is_intended(operator: &str, argument: &str, dtype: DType, number: Scalar) -> bool {
+    let base = base_of(operator);
     // Recurrences overflow earlier or later.
     let is_polynomial = base.contains("_polynomial_") && real(number).abs() > 1e38;
     is_polynomial
@@ -94,20 +93,24 @@ pub(super) fn is_intended(operator: &str, argument: &str, dtype: DType, number: 
         })
         || matches!((base, argument, number), ("histc", "max", Scalar::Float(1e-300)))
         || operator == "aten::pow.Scalar_out" && dtype == DType::Bool
-        || device != Device::CPU && is_of_devices(operator, base, dtype, number)
         || base.starts_with("rrelu_with_noise") && matches!(number, Scalar::Complex(_))
 }
 
 /// What PyTorch's devices do otherwise than its CPU, or the host cannot know without waiting for the device.
-fn is_of_devices(operator: &str, base: &str, dtype: DType, number: Scalar) -> bool {
-    match base {
+pub(super) fn is_of_devices(operator: &str, dtype: DType, number: Scalar) -> bool {
+    match base_of(operator) {
         // A number beside halves is not rounded to one.
         "add" | "sub" | "subtract" | "rsub" => dtype == DType::F16 && !number.fits(dtype),
         // An order is taken in the precision of the elements.
         "norm" | "linalg_vector_norm" | "dist" | "renorm" => real(number).abs() < 1e-38,
         // A tensor on the device is cast.
-        _ => base == "masked_fill" && operator.contains("Tensor"),
+        base => base == "masked_fill" && operator.contains("Tensor"),
     }
+}
+
+/// The name of an operator without namespace, overload and the mark of a form that writes.
+fn base_of(operator: &str) -> &str {
+    operator.trim_start_matches("aten::").split('.').next().unwrap_or_default().trim_end_matches('_')
 }
 
 /// Whether an integer is another once it is cast to the dtype.

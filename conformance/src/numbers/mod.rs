@@ -14,9 +14,10 @@ use crate::datum::{Datum, to_values};
 use crate::decode::{self, element};
 use crate::error::{Error, Result};
 use crate::recording::{Call, read_lines};
+use crate::suite::Target;
 use crate::verdict::{Failure, Stop, Verdict};
 
-use differences::is_intended;
+use differences::{is_intended, is_of_devices};
 
 /// The recorded calls of all operators, by number.
 pub(crate) struct Numbers {
@@ -57,38 +58,39 @@ impl Numbers {
         names
     }
 
-    /// Makes the calls of an operator in the dtypes that the device has. On a device that is slow, each call takes every third number.
-    pub(crate) fn check(&self, operator: &'static Operator, device: Device, without: &[DType]) -> Vec<Verdict> {
+    /// Makes the calls of an operator in the dtypes that the device has. If the target is sampled, each call takes every third number.
+    pub(crate) fn check(&self, operator: &'static Operator, target: Target<'_>) -> Vec<Verdict> {
+        let Target { without, is_sampled, .. } = target;
         let name = operator.name().to_string();
         let is_missing = |line: &Line| without.iter().any(|dtype| line.mentions(*dtype));
         let lines = self.lines.iter().filter(|line| line.operator == name && !is_missing(line));
         let has_complex = !without.contains(&DType::C64);
         let due = |at: usize| {
-            let numbers = self
-                .numbers
-                .iter()
-                .enumerate()
-                .filter(move |(place, _)| device == Device::CPU || (place + at).is_multiple_of(3));
+            let numbers =
+                self.numbers.iter().enumerate().filter(move |(place, _)| !is_sampled || (place + at).is_multiple_of(3));
             numbers.filter(move |(_, number)| has_complex || number.get("complex").is_none())
         };
-        lines.enumerate().map(|(at, line)| verdict(line, operator, device, due(at))).collect()
+        lines.enumerate().map(|(at, line)| verdict(line, operator, target, due(at))).collect()
     }
 }
 
 fn verdict<'a>(
     line: &Line,
     operator: &'static Operator,
-    device: Device,
+    target: Target<'_>,
     numbers: impl Iterator<Item = (usize, &'a Json)>,
 ) -> Verdict {
     let mut wrong = Vec::new();
     let dtype = line.dtype.parse().unwrap_or(DType::F64);
     for (place, number) in numbers {
-        let is_intended = |number| is_intended(&line.operator, &line.at, dtype, number, device);
+        let is_intended = |number| {
+            is_intended(&line.operator, &line.at, dtype, number)
+                || target.has_device_differences && is_of_devices(&line.operator, dtype, number)
+        };
         let Some(cell) = line.cells.get(place).filter(|_| !decode::number(number).is_some_and(is_intended)) else {
             continue;
         };
-        match line.made(operator, device, place, number, cell) {
+        match line.made(operator, target.device, place, number, cell) {
             Ok(()) => {}
             Err(Stop::Failed(failure)) => wrong.push((number, failure)),
             Err(stop) => return stop.into(),

@@ -6,6 +6,7 @@ use dispatch_vmap::{Slow, vmap};
 
 use crate::batches;
 use crate::gradients::cosines;
+use crate::tensors::HOST;
 use crate::verdict::{Stop, attempt};
 
 /// A call or a graph, of the tensors in the arguments.
@@ -48,7 +49,7 @@ impl Under {
             }
             Self::Autocast => {
                 let results = attempt(|| {
-                    let device = given.first().map_or(dispatch_runtime::Device::CPU, Tensor::device);
+                    let device = given.first().map_or(HOST, Tensor::device);
                     let _cast = dispatch_autocast::enable(device, DType::BF16)?;
                     f(&given)
                 })?;

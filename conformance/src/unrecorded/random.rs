@@ -58,7 +58,7 @@ pub(crate) const OPERATORS: [&str; 40] = [
 ];
 
 /// How results are distributed.
-enum Law {
+enum Distribution {
     /// With this mean and variance, and none below the first bound, nor at or above the second.
     Moments { mean: f64, variance: f64, from: f64, to: f64 },
     /// With such shares of them below such bounds, where there is no mean.
@@ -75,7 +75,7 @@ enum Law {
 type Shares = &'static [(f64, f64)];
 
 /// What an operator is called with, and what must come out of it.
-fn trial(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Law)> {
+fn trial(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Distribution)> {
     let count = 10_000_i64;
     let all = |value: f64| Datum::Array(Array::new(dtype, &[count], vec![Scalar::Float(value); COUNT]));
     // Half of one and half of another, where a distribution has several ways to be drawn from.
@@ -84,95 +84,97 @@ fn trial(name: &str, dtype: DType) -> Option<(Vec<(&'static str, Datum)>, Law)> 
         Datum::Array(Array::new(dtype, &[count], elements.collect()))
     };
     let ascending = || Datum::Array(Array::new(dtype, &[4], (1..5).map(|i| Scalar::Float(f64::from(i))).collect()));
-    let law = |mean, variance, from, to| Law::Moments { mean, variance, from, to };
+    let moments = |mean, variance, from, to| Distribution::Moments { mean, variance, from, to };
     let (least, most) = (f64::NEG_INFINITY, f64::INFINITY);
     let size = || ("size", plain(vec![count]));
     let kind = || ("dtype", plain(dtype));
     Some(match name {
-        "aten::rand" | "aten::rand.generator" => (vec![size(), kind()], law(0.5, 1.0 / 12.0, 0.0, 1.0)),
-        "aten::rand_like" => (vec![("self", all(9.0))], law(0.5, 1.0 / 12.0, 0.0, 1.0)),
+        "aten::rand" | "aten::rand.generator" => (vec![size(), kind()], moments(0.5, 1.0 / 12.0, 0.0, 1.0)),
+        "aten::rand_like" => (vec![("self", all(9.0))], moments(0.5, 1.0 / 12.0, 0.0, 1.0)),
         "aten::uniform" | "aten::uniform_" => {
-            (vec![("self", all(9.0)), ("from", plain(-3.0)), ("to", plain(5.0))], law(1.0, 64.0 / 12.0, -3.0, 5.0))
+            (vec![("self", all(9.0)), ("from", plain(-3.0)), ("to", plain(5.0))], moments(1.0, 64.0 / 12.0, -3.0, 5.0))
         }
-        "aten::randn" | "aten::randn.generator" => (vec![size(), kind()], law(0.0, 1.0, least, most)),
-        "aten::randn_like" => (vec![("self", all(9.0))], law(0.0, 1.0, least, most)),
+        "aten::randn" | "aten::randn.generator" => (vec![size(), kind()], moments(0.0, 1.0, least, most)),
+        "aten::randn_like" => (vec![("self", all(9.0))], moments(0.0, 1.0, least, most)),
         "aten::normal_" | "aten::normal_functional" => {
-            (vec![("self", all(9.0)), ("mean", plain(2.0)), ("std", plain(3.0))], law(2.0, 9.0, least, most))
+            (vec![("self", all(9.0)), ("mean", plain(2.0)), ("std", plain(3.0))], moments(2.0, 9.0, least, most))
         }
-        "aten::normal.Tensor_float" => (vec![("mean", all(2.0)), ("std", plain(3.0))], law(2.0, 9.0, least, most)),
-        "aten::normal.float_Tensor" => (vec![("mean", plain(2.0)), ("std", all(3.0))], law(2.0, 9.0, least, most)),
-        "aten::normal.Tensor_Tensor" => (vec![("mean", all(2.0)), ("std", all(3.0))], law(2.0, 9.0, least, most)),
+        "aten::normal.Tensor_float" => (vec![("mean", all(2.0)), ("std", plain(3.0))], moments(2.0, 9.0, least, most)),
+        "aten::normal.float_Tensor" => (vec![("mean", plain(2.0)), ("std", all(3.0))], moments(2.0, 9.0, least, most)),
+        "aten::normal.Tensor_Tensor" => (vec![("mean", all(2.0)), ("std", all(3.0))], moments(2.0, 9.0, least, most)),
         "aten::normal.float_float" => {
-            (vec![("mean", plain(2.0)), ("std", plain(3.0)), size(), kind()], law(2.0, 9.0, least, most))
+            (vec![("mean", plain(2.0)), ("std", plain(3.0)), size(), kind()], moments(2.0, 9.0, least, most))
         }
         "aten::exponential" | "aten::exponential_" => {
-            (vec![("self", all(9.0)), ("lambd", plain(2.0))], law(0.5, 0.25, f64::MIN_POSITIVE, most))
+            (vec![("self", all(9.0)), ("lambd", plain(2.0))], moments(0.5, 0.25, f64::MIN_POSITIVE, most))
         }
         "aten::log_normal" | "aten::log_normal_" => {
             let (mean, variance) = ((1.0_f64 / 32.0).exp(), (1.0_f64 / 16.0).exp() * (1.0_f64 / 16.0).exp_m1());
-            (vec![("self", all(9.0)), ("mean", plain(0.0)), ("std", plain(0.25))], law(mean, variance, 0.0, most))
+            (vec![("self", all(9.0)), ("mean", plain(0.0)), ("std", plain(0.25))], moments(mean, variance, 0.0, most))
         }
         "aten::cauchy" | "aten::cauchy_" => {
             let quarters = &[(-1.0, 0.25), (1.0, 0.5), (3.0, 0.75)];
-            (vec![("self", all(9.0)), ("median", plain(1.0)), ("sigma", plain(2.0))], Law::Shares(quarters))
+            (vec![("self", all(9.0)), ("median", plain(1.0)), ("sigma", plain(2.0))], Distribution::Shares(quarters))
         }
         "aten::poisson" => {
             let shares =
                 &[(1.0, 0.04104), (2.0, 0.14364), (6.0, 0.47899), (32.0, 0.54276), (40.0, 0.73949), (52.0, 0.98063)];
-            (vec![("self", halves([2.5, 40.0]))], Law::Shaped { mean: 21.25, variance: 372.8125, shares })
+            (vec![("self", halves([2.5, 40.0]))], Distribution::Shaped { mean: 21.25, variance: 372.8125, shares })
         }
         "aten::binomial" => {
             let shares =
                 &[(1.0, 0.01584), (2.0, 0.07919), (6.0, 0.4728), (39.0, 0.5149), (45.0, 0.7156), (52.0, 0.98939)];
             let given = vec![("count", halves([12.0, 60.0])), ("prob", halves([0.25, 0.75]))];
-            (given, Law::Shaped { mean: 24.0, variance: 447.75, shares })
+            (given, Distribution::Shaped { mean: 24.0, variance: 447.75, shares })
         }
         "aten::_standard_gamma" => {
             let shares = &[(0.01, 0.05623), (0.1, 0.17264), (1.0, 0.43084), (4.0, 0.78093), (8.0, 0.97878)];
-            (vec![("self", halves([0.5, 4.0]))], Law::Shaped { mean: 2.25, variance: 5.3125, shares })
+            (vec![("self", halves([0.5, 4.0]))], Distribution::Shaped { mean: 2.25, variance: 5.3125, shares })
         }
         "aten::_sample_dirichlet" => {
             let concentration = [0.5, 1.0, 2.0, 4.5].iter().cycle().take(COUNT).map(|&x| Scalar::Float(x));
             let rows = Datum::Array(Array::new(dtype, &[count / 4, 4], concentration.collect()));
             let shares = &[(0.001, 0.02572), (0.01, 0.09185), (0.2, 0.53875), (0.5, 0.82067), (0.8, 0.98132)];
-            (vec![("self", rows)], Law::Shaped { mean: 0.25, variance: 0.053_819, shares })
+            (vec![("self", rows)], Distribution::Shaped { mean: 0.25, variance: 0.053_819, shares })
         }
         "aten::geometric" | "aten::geometric_" => {
-            (vec![("self", all(9.0)), ("p", plain(0.25))], law(4.0, 12.0, 1.0, most))
+            (vec![("self", all(9.0)), ("p", plain(0.25))], moments(4.0, 12.0, 1.0, most))
         }
-        "aten::bernoulli" => (vec![("self", all(0.25))], law(0.25, 0.1875, 0.0, 1.5)),
+        "aten::bernoulli" => (vec![("self", all(0.25))], moments(0.25, 0.1875, 0.0, 1.5)),
         "aten::bernoulli.Tensor" | "aten::bernoulli_.Tensor" => {
-            (vec![("self", all(9.0)), ("p", all(0.25))], law(0.25, 0.1875, 0.0, 1.5))
+            (vec![("self", all(9.0)), ("p", all(0.25))], moments(0.25, 0.1875, 0.0, 1.5))
         }
         "aten::bernoulli.p" | "aten::bernoulli_.float" => {
-            (vec![("self", all(9.0)), ("p", plain(0.25))], law(0.25, 0.1875, 0.0, 1.5))
+            (vec![("self", all(9.0)), ("p", plain(0.25))], moments(0.25, 0.1875, 0.0, 1.5))
         }
         "aten::random" => {
             let end = if dtype == DType::F64 { 53 } else { 24 };
             let end = 2.0_f64.powi(end);
-            (vec![("self", all(9.0))], law(end / 2.0, end * end / 12.0, 0.0, end + 1.0))
+            (vec![("self", all(9.0))], moments(end / 2.0, end * end / 12.0, 0.0, end + 1.0))
         }
         "aten::random.from" | "aten::random_.from" => {
-            (vec![("self", all(9.0)), ("from", plain(-5_i64)), ("to", plain(5_i64))], law(-0.5, 8.25, -5.0, 5.0))
+            (vec![("self", all(9.0)), ("from", plain(-5_i64)), ("to", plain(5_i64))], moments(-0.5, 8.25, -5.0, 5.0))
         }
         "aten::random.to" | "aten::random_.to" => {
-            (vec![("self", all(9.0)), ("to", plain(10_i64))], law(4.5, 8.25, 0.0, 10.0))
+            (vec![("self", all(9.0)), ("to", plain(10_i64))], moments(4.5, 8.25, 0.0, 10.0))
         }
         "aten::randint" | "aten::randint.generator" => {
-            (vec![("high", plain(10_i64)), size(), kind()], law(4.5, 8.25, 0.0, 10.0))
+            (vec![("high", plain(10_i64)), size(), kind()], moments(4.5, 8.25, 0.0, 10.0))
         }
         "aten::randint.low_generator" => {
-            (vec![("low", plain(-5_i64)), ("high", plain(5_i64)), size(), kind()], law(-0.5, 8.25, -5.0, 5.0))
+            (vec![("low", plain(-5_i64)), ("high", plain(5_i64)), size(), kind()], moments(-0.5, 8.25, -5.0, 5.0))
         }
         "aten::randint_like.low_dtype" => {
-            (vec![("self", all(9.0)), ("low", plain(-5_i64)), ("high", plain(5_i64))], law(-0.5, 8.25, -5.0, 5.0))
+            (vec![("self", all(9.0)), ("low", plain(-5_i64)), ("high", plain(5_i64))], moments(-0.5, 8.25, -5.0, 5.0))
         }
         "aten::multinomial" => {
             let given = vec![("self", ascending()), ("num_samples", plain(count)), ("replacement", plain(true))];
-            (given, law(2.0, 1.0, 0.0, 4.0))
+            (given, moments(2.0, 1.0, 0.0, 4.0))
         }
-        "aten::randperm" | "aten::randperm.generator" => (vec![("n", plain(count))], Law::Permutation),
-        "aten::native_dropout" => (vec![("input", all(1.0)), ("p", plain(0.25)), ("train", plain(true))], Law::Dropout),
+        "aten::randperm" | "aten::randperm.generator" => (vec![("n", plain(count))], Distribution::Permutation),
+        "aten::native_dropout" => {
+            (vec![("input", all(1.0)), ("p", plain(0.25)), ("train", plain(true))], Distribution::Dropout)
+        }
         _ => return None,
     })
 }
@@ -188,8 +190,8 @@ pub(super) fn check(operator: &'static Operator, device: Device) -> Option<Verdi
     let name = operator.name().to_string();
     trial(&name, DType::F32)?;
     let wrong = [DType::F32, DType::F64].into_iter().find_map(|dtype| {
-        let (given, law) = trial(&name, dtype)?;
-        match tried(operator, &given, &law, device) {
+        let (given, distribution) = trial(&name, dtype)?;
+        match tried(operator, &given, &distribution, device) {
             Ok(wrong) => wrong.map(Ok),
             Err(stop) => Some(Err(stop)),
         }
@@ -207,7 +209,7 @@ pub(super) fn check(operator: &'static Operator, device: Device) -> Option<Verdi
 fn tried(
     operator: &'static Operator,
     given: &[(&'static str, Datum)],
-    law: &Law,
+    distribution: &Distribution,
     device: Device,
 ) -> Result<Option<String>, Stop> {
     let seeded = |seed| Datum::Plain(Value::Generator(Generator::new(device, seed)));
@@ -220,17 +222,18 @@ fn tried(
             return Ok(Some("the same numbers from another seed".to_owned()));
         }
     }
-    Ok(match law {
-        Law::Moments { mean, variance, from, to } => unlike(&numbers, COUNT, *mean, *variance).or_else(|| {
-            let outside = numbers.iter().find(|x| !(from..to).contains(x));
-            outside.map(|x| format!("{x}, which is not in [{from}, {to})"))
-        }),
-        Law::Shares(shares) => unevenly(&numbers, shares),
-        Law::Shaped { mean, variance, shares } => unlike(&numbers, COUNT, *mean, *variance)
+    Ok(match distribution {
+        Distribution::Moments { mean, variance, from, to } => moments_differ(&numbers, COUNT, *mean, *variance)
+            .or_else(|| {
+                let outside = numbers.iter().find(|x| !(from..to).contains(x));
+                outside.map(|x| format!("{x}, which is not in [{from}, {to})"))
+            }),
+        Distribution::Shares(shares) => shares_differ(&numbers, shares),
+        Distribution::Shaped { mean, variance, shares } => moments_differ(&numbers, COUNT, *mean, *variance)
             .or_else(|| numbers.iter().find(|&&x| x < 0.0).map(|x| format!("{x}, which is below zero")))
-            .or_else(|| unevenly(&numbers, shares)),
-        Law::Permutation => permuted(&numbers),
-        Law::Dropout => dropped(&numbers),
+            .or_else(|| shares_differ(&numbers, shares)),
+        Distribution::Permutation => permuted(&numbers),
+        Distribution::Dropout => dropped(&numbers),
     })
 }
 
@@ -260,7 +263,7 @@ fn arguments(
 }
 
 /// Mean and variance, where they are further from what they should be than chance explains.
-fn unlike(numbers: &[f64], count: usize, mean: f64, variance: f64) -> Option<String> {
+fn moments_differ(numbers: &[f64], count: usize, mean: f64, variance: f64) -> Option<String> {
     if numbers.len() != count {
         return Some(format!("{} numbers", numbers.len()));
     }
@@ -274,7 +277,7 @@ fn unlike(numbers: &[f64], count: usize, mean: f64, variance: f64) -> Option<Str
 }
 
 /// The first share that is further from what it should be than chance explains.
-fn unevenly(numbers: &[f64], shares: Shares) -> Option<String> {
+fn shares_differ(numbers: &[f64], shares: Shares) -> Option<String> {
     #[expect(clippy::cast_precision_loss, reason = "there are few")]
     let (count, below) = (numbers.len() as f64, |bound| numbers.iter().filter(|&&x| x < bound).count() as f64);
     let wrong = shares.iter().find(|&&(bound, share)| {
@@ -290,8 +293,8 @@ fn unevenly(numbers: &[f64], shares: Shares) -> Option<String> {
 fn dropped(numbers: &[f64]) -> Option<String> {
     let (results, mask) = numbers.split_at(numbers.len() / 2);
     let scaled = results.iter().zip(mask).all(|(result, kept)| (result - kept / 0.75).abs() < 1e-6);
-    let unlike = unlike(mask, COUNT, 0.75, 0.75 * 0.25);
-    unlike.or_else(|| (!scaled).then(|| "results that are not the mask, scaled".to_owned()))
+    let wrong = moments_differ(mask, COUNT, 0.75, 0.75 * 0.25);
+    wrong.or_else(|| (!scaled).then(|| "results that are not the mask, scaled".to_owned()))
 }
 
 fn permuted(numbers: &[f64]) -> Option<String> {
@@ -311,11 +314,11 @@ mod tests {
 
     #[test]
     fn what_is_not_random_is_found() {
-        assert!(unlike(&vec![0.5; COUNT], COUNT, 0.5, 1.0 / 12.0).is_some());
-        assert!(unlike(&[], COUNT, 0.5, 1.0 / 12.0).is_some());
+        assert!(moments_differ(&vec![0.5; COUNT], COUNT, 0.5, 1.0 / 12.0).is_some());
+        assert!(moments_differ(&[], COUNT, 0.5, 1.0 / 12.0).is_some());
         #[expect(clippy::cast_precision_loss, reason = "there are few")]
         let ramp: Vec<f64> = (0..COUNT).map(|i| (i as f64 + 0.5) / COUNT as f64).collect();
-        assert!(unlike(&ramp, COUNT, 0.5, 1.0 / 12.0).is_none());
+        assert!(moments_differ(&ramp, COUNT, 0.5, 1.0 / 12.0).is_none());
         assert!(permuted(&ramp).is_some());
         #[expect(clippy::cast_precision_loss, reason = "there are few")]
         let mut order: Vec<f64> = (0..COUNT).map(|i| i as f64).collect();
@@ -323,8 +326,8 @@ mod tests {
         order.swap(0, 1);
         assert!(permuted(&order).is_none());
         assert!(dropped(&vec![1.0; 2 * COUNT]).is_some());
-        assert!(unevenly(&ramp, &[(0.25, 0.25), (0.5, 0.5), (0.99, 0.99)]).is_none());
-        assert!(unevenly(&ramp, &[(0.25, 0.25), (0.6, 0.5)]).is_some());
-        assert!(unevenly(&ramp, &[(0.98, 0.99)]).is_some());
+        assert!(shares_differ(&ramp, &[(0.25, 0.25), (0.5, 0.5), (0.99, 0.99)]).is_none());
+        assert!(shares_differ(&ramp, &[(0.25, 0.25), (0.6, 0.5)]).is_some());
+        assert!(shares_differ(&ramp, &[(0.98, 0.99)]).is_some());
     }
 }

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::intern::Interned;
 use crate::guards::NAMED;
-use crate::{Coverage, Kernel, Place, Served, Sheet, prose, words};
+use crate::{Coverage, Kernel, KernelKind, OperatorInfo, Place, call_arguments, doc_comment};
 
 /// Aliases in the order in which a cell asks for them.
 const ALIASES: [Key; 7] = [
@@ -28,7 +28,7 @@ pub(super) struct Data {
     keys: Vec<Column>,
     aliases: Vec<Alias>,
     /// The words for what serves a cell, best first, and what they mean.
-    served: [(&'static str, &'static str); Served::ALL.len()],
+    served: [(&'static str, &'static str); KernelKind::ALL.len()],
     devices: Vec<Words>,
     guards: Vec<State>,
     /// What a thread that holds no guard adds to every call and takes from it.
@@ -144,8 +144,9 @@ impl Data {
         let mut data = Self {
             keys: keys.iter().map(|&key| column(key, &used)).collect(),
             aliases: ALIASES.iter().map(|&alias| expansion(alias, &keys)).collect(),
-            served: Served::ALL
-                .map(|served| (if served == Served::Missing { "missing" } else { served.name() }, served.meaning())),
+            served: KernelKind::ALL.map(|served| {
+                (if served == KernelKind::Missing { "missing" } else { served.name() }, served.meaning())
+            }),
             devices: devices(&keys).into_iter().map(|it| device(it, &used)).collect(),
             guards: NAMED
                 .iter()
@@ -165,28 +166,28 @@ impl Data {
     }
 
     fn entry(&mut self, operator: &'static Operator, table: &[TableCell]) -> Entry {
-        let sheet = Sheet::of(operator);
+        let info = OperatorInfo::of(operator);
         let row: Vec<usize> = table.iter().map(|cell| self.cell(cell)).collect();
-        let able = words::able(operator).unwrap_or_default();
+        let arguments_with_keys = call_arguments::key_arguments(operator).unwrap_or_default();
         Entry {
-            place: self.place(sheet.place),
-            kernels: sheet.kernels.iter().map(|kernel| self.kernel(kernel)).collect(),
-            rules: sheet.rules.iter().map(|&(of, place)| self.rule(of, place)).collect(),
-            arguments: able.into_iter().map(|argument| self.argument(argument)).collect(),
+            place: self.place(info.place),
+            kernels: info.kernels.iter().map(|kernel| self.kernel(kernel)).collect(),
+            rules: info.rules.iter().map(|&(of, place)| self.rule(of, place)).collect(),
+            arguments: arguments_with_keys.into_iter().map(|argument| self.argument(argument)).collect(),
             row: self.rows.place(row),
-            schema: sheet.schema,
-            docs: prose::shown(sheet.docs),
-            remarks: sheet.remarks.iter().map(|(about, remark)| self.remark(about, remark)).collect(),
-            form_of: sheet.form_of,
-            shape: sheet.shape,
-            derivative: sheet.derivative.to_string(),
+            schema: info.schema,
+            docs: doc_comment::shown(info.docs),
+            remarks: info.remarks.iter().map(|(about, remark)| self.remark(about, remark)).collect(),
+            form_of: info.form_of,
+            shape: info.shape,
+            derivative: info.derivative.to_string(),
         }
     }
 
     fn cell(&mut self, cell: &TableCell) -> usize {
-        let served = Served::of(cell);
+        let served = KernelKind::of(cell);
         let cell = Cell {
-            served: Served::ALL.iter().position(|other| *other == served).unwrap_or_default(),
+            served: KernelKind::ALL.iter().position(|other| *other == served).unwrap_or_default(),
             why: cell.provenance.name(),
             by: cell.registered_for.map(|key| self.strings.place(key.to_string())),
             fallback: if cell.registered_for.is_none() { cell.kernels.clone() } else { Vec::new() },
@@ -211,8 +212,8 @@ impl Data {
         (self.strings.place(of), file, line)
     }
 
-    fn argument(&mut self, argument: words::Able) -> (usize, u8) {
-        let words::Able { name, is_tensor, is_device, may_be_absent } = argument;
+    fn argument(&mut self, argument: call_arguments::KeyArgument) -> (usize, u8) {
+        let call_arguments::KeyArgument { name, is_tensor, is_device, may_be_absent } = argument;
         (self.strings.place(name), u8::from(is_tensor) | u8::from(is_device) << 1 | u8::from(may_be_absent) << 2)
     }
 
@@ -256,10 +257,10 @@ fn device(device: Device, used: &[String]) -> Words {
     Words {
         word: device.to_string(),
         used: used.contains(&backend.to_string()),
-        tensor: (own | words::above(backend, false)).into(),
-        inference: (own | words::above(backend, true)).into(),
+        tensor: (own | call_arguments::above(backend, false)).into(),
+        inference: (own | call_arguments::above(backend, true)).into(),
         device: own.into(),
-        marks: words::mark_of(backend).map(marks).unwrap_or_default(),
+        marks: call_arguments::mark_of(backend).map(marks).unwrap_or_default(),
     }
 }
 

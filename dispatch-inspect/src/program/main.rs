@@ -3,9 +3,9 @@
 //! Seeing calls takes a layer, and the library adds none to the programs that it is to tell about; so `trace` is of this program alone, and `plan`, whose arguments
 //! are made in the same way, too.
 
+mod arguments;
 mod plan;
 mod trace;
-mod values;
 
 use std::process::ExitCode;
 

@@ -6,7 +6,7 @@ use dispatch_inspect::{Failure, Found, find};
 use opdispatch::{Device, Result, Stack, Tensor, Value};
 use serde::Serialize;
 
-use crate::values;
+use crate::arguments;
 
 /// A result.
 #[derive(Serialize)]
@@ -50,7 +50,7 @@ pub(crate) fn run(words: &[String], out: &mut dyn Write) -> std::result::Result<
         return Err(Failure::Usage("`plan` takes an operator, and words for its arguments".to_owned()));
     };
     let operator = find(name)?;
-    let arguments: Stack = values::arguments(operator, words, Device::META)?.into_iter().collect();
+    let arguments: Stack = arguments::from_words(operator, words, Device::META)?.into_iter().collect();
     let results: Result<Vec<Planned>> =
         operator.plan(&arguments).map(|results| results.values().iter().map(Planned::of).collect());
     if options.is_empty() {

@@ -9,7 +9,7 @@ use opdispatch::modes::{self, Call, Mode};
 use opdispatch::{Device, Explanation, Result, Tensor, Value, autocast, guard, keys};
 use serde::Serialize;
 
-use crate::values;
+use crate::arguments;
 
 /// A call that was made.
 #[derive(Serialize)]
@@ -96,7 +96,7 @@ pub(crate) fn run(words: &[String], out: &mut dyn Write, style: Style) -> Result
         return Err(Failure::Usage("`trace` takes an operator, and words for its arguments".to_owned()));
     };
     let operator = find(name)?;
-    let arguments = values::arguments(operator, words, Device::CPU)?;
+    let arguments = arguments::from_words(operator, words, Device::CPU)?;
     let devices = if is_autocast { devices(&arguments) } else { Vec::new() };
     let _autocast = devices.into_iter().map(|on| autocast::enable(on, None)).collect::<Result<Vec<_>>>()?;
     let notes = modes::enter(Notes::default());

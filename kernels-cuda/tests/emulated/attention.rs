@@ -2,7 +2,7 @@
 
 use dispatch_runtime::prelude::*;
 
-use crate::bound::{Nudged, assert_close, elements, farthest, unit};
+use crate::error_bound::{Nudged, assert_close, elements, farthest, unit};
 use crate::{Backwards, free_device, to};
 
 /// How a tensor of attention lies in memory.

@@ -2,19 +2,23 @@
 #![cfg(feature = "emulator")]
 
 mod attention;
-mod bound;
+mod concurrent_writes;
 mod contention;
-mod machine;
-mod many;
-mod offsets;
+mod error_bound;
+mod graphs;
+mod kernels;
+mod large_inputs;
+mod memory;
+mod memory_errors;
+mod misaligned;
+mod odd_sizes;
 mod pinned;
 mod pooling;
-mod races;
 mod random;
-mod sizes;
 mod special;
-mod strict;
+mod streams;
 mod tensor_cores;
+mod tensors;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -70,4 +74,8 @@ impl Drop for Backwards {
 
 fn to(tensor: &Tensor, device: Device) -> Tensor {
     aten::to_device(tensor, device, tensor.dtype(), false, false, None).unwrap()
+}
+
+fn numbers(tensor: &Tensor) -> Vec<f32> {
+    to(tensor, Device::CPU).to_vec().unwrap()
 }

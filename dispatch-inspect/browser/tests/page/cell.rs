@@ -1,6 +1,6 @@
 //! What a cell says when it is clicked, and where calls go: the same as the library says, word for word.
 
-use dispatch_inspect::{Account, Guards, Style, run};
+use dispatch_inspect::{CallExplanation, Guards, Style, run};
 use dispatch_runtime::Operator;
 use fantoccini::{Client, Locator};
 use serde_json::{Value as Json, json};
@@ -72,10 +72,10 @@ pub(super) async fn every_operator_is_explained_as_by_the_library(client: &Clien
     for operators in Operator::all().chunks(100) {
         let (mut asked, mut expected) = (Vec::new(), Vec::new());
         for operator in operators {
-            let able = Account::of(operator, &[])?.arguments.len();
+            let able = CallExplanation::of(operator, &[])?.arguments.len();
             for (words, guards) in CALLS {
                 let words = owned(&words[..words.len().min(able)]);
-                expected.push(Account::under(&Guards::parse(&owned(guards))?, operator, &words)?.text(Style::Plain));
+                expected.push(CallExplanation::under(&Guards::parse(&owned(guards))?, operator, &words)?.text(Style::Plain));
                 asked.push(json!([operator.to_string(), words, guards]));
             }
         }

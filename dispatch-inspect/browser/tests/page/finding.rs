@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use dispatch_inspect::{Served, table};
+use dispatch_inspect::{KernelKind, table};
 use dispatch_runtime::Operator;
 use fantoccini::{Client, Locator, key::Key};
 use serde_json::Value as Json;
@@ -39,7 +39,7 @@ pub(super) async fn filters_leave_what_they_say(client: &Client) -> Checked {
     click(client, ".chip[data-served='missing']").await?;
     let expected = Operator::all()
         .into_iter()
-        .filter(|operator| table(operator).iter().any(|cell| cell.key == "CUDA" && cell.served == Served::Missing));
+        .filter(|operator| table(operator).iter().any(|cell| cell.key == "CUDA" && cell.served == KernelKind::Missing));
     assert_eq!(shown(client).await?, expected.count());
     assert!(shown(client).await? >= MADE_UP);
 

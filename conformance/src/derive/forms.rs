@@ -1,0 +1,87 @@
+//! The operators that compute the same and put it elsewhere.
+
+use dispatch_runtime::schema::{Argument, Schema, SchemaKind, TypeKind};
+use dispatch_runtime::{Name, Operator};
+
+/// The forms of a functional operator, as far as the program defines them.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Forms {
+    /// Writes its first argument: `add_.Tensor`.
+    pub(crate) in_place: Option<&'static Operator>,
+    /// Writes into arguments of its own: `add.out`.
+    pub(crate) out: Option<&'static Operator>,
+}
+
+/// What these say about the result, an `out` tensor says itself.
+const SAID_BY_OUT: [&str; 4] = ["dtype", "layout", "device", "pin_memory"];
+
+impl Forms {
+    pub(crate) fn of(operator: &Operator) -> Self {
+        let schema = operator.schema();
+        if schema.kind() != SchemaKind::Functional {
+            return Self::default();
+        }
+        let all = Operator::all();
+        let Name { namespace, base, overload } = operator.name();
+        let in_place = all.iter().copied().find(|form| {
+            let name = form.name();
+            (name.namespace, name.overload) == (namespace, overload)
+                && name.base.strip_suffix('_') == Some(base)
+                && is_in_place(schema, form.schema())
+        });
+        let out = all.iter().copied().find(|form| {
+            let name = form.name();
+            (name.namespace, name.base) == (namespace, base) && is_out(schema, form.schema())
+        });
+        Self { in_place, out }
+    }
+}
+
+fn is_in_place(functional: &Schema, form: &Schema) -> bool {
+    form.kind() == SchemaKind::InPlace
+        && form.arguments.first().is_some_and(Argument::is_written)
+        && form.arguments.len() == functional.arguments.len()
+        && form.arguments.iter().zip(&functional.arguments).all(|(own, argument)| is_same(own, argument))
+}
+
+fn is_out(functional: &Schema, form: &Schema) -> bool {
+    let (outs, given): (Vec<&Argument>, Vec<&Argument>) = form.arguments.iter().partition(|argument| argument.is_out());
+    let covered = functional
+        .arguments
+        .iter()
+        .filter(|argument| !(SAID_BY_OUT.contains(&argument.name.as_str()) && form.argument(&argument.name).is_none()));
+    let covered: Vec<&Argument> = covered.collect();
+    outs.len() == functional.returns.len()
+        && !outs.is_empty()
+        && outs.iter().all(|out| out.ty.kind == TypeKind::Tensor)
+        && given.len() == covered.len()
+        && given.iter().zip(covered).all(|(given, covered)| is_same(given, covered))
+}
+
+fn is_same(a: &Argument, b: &Argument) -> bool {
+    a.name == b.name && a.ty.without_aliases() == b.ty.without_aliases()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema(text: &str) -> Schema {
+        Schema::parse(text).unwrap()
+    }
+
+    #[test]
+    fn twins_take_what_the_functional_form_takes() {
+        let add = schema("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor");
+        let text = "(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)";
+        assert!(is_out(&add, &schema(&format!("add.out{text}"))));
+        assert!(!is_out(&add, &schema("add.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")));
+        assert!(is_in_place(
+            &add,
+            &schema("add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
+        ));
+        assert!(!is_in_place(&add, &schema("add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")));
+        let eye = schema("eye(SymInt n, *, ScalarType? dtype=None, Device? device=None) -> Tensor");
+        assert!(is_out(&eye, &schema("eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)")));
+    }
+}

@@ -1,0 +1,236 @@
+//! Pooling: an image whose windows do not overlap is pooled tile by tile.
+
+use dispatch_runtime::{DType, Geometry, Operator, Scalar};
+
+use super::gather::{number, position, usized};
+use super::input::{Kind, varied};
+use super::reduction::merged_by;
+use super::trial::{Expected, Given, Named, Trial, fixed, positions, small};
+use super::{Family, Layouts};
+use crate::array::Array;
+use crate::tensors::{complex, whole as whole_number};
+use crate::verdict::Stop;
+
+pub(super) const FAMILY: Family = Family {
+    names: &[
+        "aten::avg_pool1d",
+        "aten::avg_pool2d",
+        "aten::avg_pool3d",
+        "aten::max_pool1d",
+        "aten::max_pool2d",
+        "aten::max_pool3d",
+        "aten::max_pool1d_with_indices",
+        "aten::max_pool2d_with_indices",
+        "aten::max_pool3d_with_indices",
+        "aten::adaptive_avg_pool1d",
+        "aten::adaptive_avg_pool2d",
+        "aten::adaptive_avg_pool3d",
+        "aten::_adaptive_avg_pool2d",
+        "aten::_adaptive_avg_pool3d",
+        "aten::adaptive_max_pool1d",
+        "aten::adaptive_max_pool2d",
+        "aten::adaptive_max_pool3d",
+        "aten::avg_pool2d_backward",
+        "aten::avg_pool3d_backward",
+        "aten::_adaptive_avg_pool2d_backward",
+        "aten::_adaptive_avg_pool3d_backward",
+        "aten::max_pool2d_with_indices_backward",
+        "aten::max_pool3d_with_indices_backward",
+        "aten::adaptive_max_pool2d_backward",
+        "aten::adaptive_max_pool3d_backward",
+        "aten::fractional_max_pool2d_backward",
+        "aten::fractional_max_pool3d_backward",
+        "aten::max_unpool2d",
+        "aten::max_unpool3d",
+    ],
+    kinds: Kind::ORDERED,
+    trials,
+};
+
+/// How an image is cut: sizes with the channels, of the whole, of a tile, and how large a window is.
+struct Tiling {
+    rank: usize,
+    image: &'static [i64],
+    tile: &'static [i64],
+    window: i64,
+}
+
+const TILINGS: [Tiling; 3] = [
+    Tiling { rank: 1, image: &[2, 36_036], tile: &[1, 99], window: 3 },
+    Tiling { rank: 2, image: &[2, 198, 198], tile: &[1, 9, 9], window: 3 },
+    Tiling { rank: 3, image: &[1, 44, 44, 44], tile: &[1, 4, 4, 4], window: 2 },
+];
+
+impl Tiling {
+    /// The sizes of what windows leave of these.
+    fn pooled(&self, sizes: &[i64]) -> Vec<i64> {
+        sizes[..1].iter().copied().chain(sizes[1..].iter().map(|size| size / self.window)).collect()
+    }
+
+    /// An image, a line for each channel.
+    fn channels(&self, image: &Array) -> Array {
+        image.sized(&[self.image[0], self.image[1..].iter().product()])
+    }
+
+    /// Where in an array of these sizes each tile of these sizes begins.
+    fn origins(sizes: &[i64], tile: &[i64]) -> Vec<Vec<usize>> {
+        let mut all = vec![Vec::new()];
+        for (&size, &tile) in sizes.iter().zip(tile) {
+            let starts: Vec<usize> = (0..size).step_by(usize::try_from(tile).unwrap_or(1)).map(usized).collect();
+            all = all.iter().flat_map(|at| starts.iter().map(move |&start| [&at[..], &[start]].concat())).collect();
+        }
+        all
+    }
+
+    /// The arguments beside tensors, for an image of these sizes.
+    fn told(&self, operator: &Operator, sizes: &[i64]) -> Named {
+        let window = || fixed(vec![self.window; self.rank]);
+        let pooled = self.pooled(sizes)[1..].to_vec();
+        let is_unpooling = operator.name().base.contains("unpool");
+        let given: [(&'static str, Given); 8] = [
+            ("kernel_size", window()),
+            ("stride", window()),
+            ("padding", fixed(vec![0_i64; self.rank])),
+            ("dilation", fixed(vec![1_i64; self.rank])),
+            ("ceil_mode", fixed(false)),
+            ("count_include_pad", fixed(true)),
+            ("output_size", fixed(if is_unpooling { sizes[1..].to_vec() } else { pooled })),
+            ("return_indices", fixed(true)),
+        ];
+        given.into_iter().filter(|(name, _)| operator.schema().argument(name).is_some()).collect()
+    }
+}
+
+fn trials(operator: &'static Operator, kind: Kind, _: Layouts) -> Result<Vec<Trial>, Stop> {
+    let name = operator.name();
+    let Some(tiling) = TILINGS.iter().find(|tiling| name.base.contains(&format!("{}d", tiling.rank))) else {
+        return Ok(Vec::new());
+    };
+    let image = kind.array(tiling.image, |i| varied(i) / 2 + i % 7);
+    let pooled = kind.array(&tiling.pooled(tiling.image), |i| varied(i + 3) / 2);
+    let needs_places = operator.schema().argument("indices").is_some();
+    let places = if needs_places { Some(places(tiling)) } else { None };
+    let is_backward = name.base.contains("backward");
+    let is_unpooling = name.base.contains("unpool");
+    let mut given = tiling.told(operator, tiling.image);
+    if is_unpooling {
+        given.push(("self", pooled.clone().into()));
+    } else {
+        given.push(("self", image.clone().into()));
+    }
+    if is_backward {
+        given.push(("grad_output", pooled.clone().into()));
+    }
+    if let Some(places) = &places {
+        given.push(("indices", positions(places.clone())));
+    }
+    let result_sizes = if is_backward || is_unpooling { tiling.image.to_vec() } else { tiling.pooled(tiling.image) };
+    let result_tile = if is_backward || is_unpooling { tiling.tile.to_vec() } else { tiling.pooled(tiling.tile) };
+    let count = usized(result_sizes.iter().product());
+    let mut results = Vec::<Array>::new();
+    let small_tile = tiling.pooled(tiling.tile);
+    for (origin, own) in
+        Tiling::origins(tiling.image, tiling.tile).iter().zip(Tiling::origins(&pooled.sizes, &small_tile))
+    {
+        let mut call = tiling.told(operator, tiling.tile);
+        let (part, slopes) = (taken(&image, origin, tiling.tile), taken(&pooled, &own, &small_tile));
+        if is_unpooling {
+            call.push(("self", slopes.into()));
+        } else {
+            call.push(("self", part.into()));
+            if is_backward {
+                call.push(("grad_output", slopes.into()));
+            }
+        }
+        if let Some(places) = &places {
+            call.push(("indices", positions(moved(tiling, &taken(places, &own, &small_tile), origin, false))));
+        }
+        let start = if is_backward || is_unpooling { origin } else { &own };
+        for (at, found) in small(operator, &call)?.into_iter().enumerate() {
+            if results.len() <= at {
+                results.push(Array::new(found.dtype, &result_sizes, vec![Scalar::Int(0); count]));
+            }
+            let found = if at == 1 { moved(tiling, &found, origin, true) } else { found };
+            put(&mut results[at], &found, start, &result_tile);
+        }
+    }
+    let mut expected = Vec::new();
+    for (at, result) in results.iter().enumerate() {
+        expected.push(if at == 1 {
+            // Of several that are the largest, any will do.
+            Expected::Positions { of: tiling.channels(&image), dim: Some(1), values: results[0].clone() }
+        } else {
+            Expected::Numbers(result.clone())
+        });
+    }
+    let mut trials = vec![Trial::new(format!("{:?}", tiling.image), given, expected)];
+    if name.base.contains("adaptive") && !is_backward {
+        trials.push(whole(operator, tiling, &image)?);
+    }
+    Ok(trials)
+}
+
+/// The whole image under one window.
+fn whole(operator: &'static Operator, tiling: &Tiling, image: &Array) -> Result<Trial, Stop> {
+    let flat = tiling.channels(image);
+    let is_average = operator.name().base.contains("avg");
+    let name = if is_average { "aten::sum.dim_IntList" } else { "aten::amax" };
+    let mut found = merged_by(name, &flat, 1)?;
+    if is_average {
+        #[expect(clippy::cast_precision_loss, reason = "an image has fewer elements")]
+        let area = flat.sizes[1] as f64;
+        found.elements.iter_mut().for_each(|x| *x = Scalar::Float(complex(*x).re / area));
+    }
+    let mut sizes = vec![1; tiling.rank + 1];
+    sizes[0] = tiling.image[0];
+    let values = found.sized(&sizes);
+    let mut expected = vec![Expected::Numbers(values.clone())];
+    if operator.schema().returns.len() == 2 {
+        expected.push(Expected::Positions { of: flat, dim: Some(1), values });
+    }
+    let given = vec![("self", Given::Data(image.clone())), ("output_size", fixed(vec![1_i64; tiling.rank]))];
+    Ok(Trial::new("under one window", given, expected))
+}
+
+/// For each window, the place in its channel of one of the elements that it has.
+fn places(tiling: &Tiling) -> Array {
+    let sizes = tiling.pooled(tiling.image);
+    let count: i64 = sizes.iter().product();
+    let whole = Geometry::contiguous(tiling.image);
+    let place = |number: i64| {
+        let at = position(number, &sizes).into_iter().zip(whole.strides()).zip(0..).skip(1);
+        Scalar::Int(at.map(|((at, stride), dim)| (at * tiling.window + (number + dim) % tiling.window) * stride).sum())
+    };
+    Array::new(DType::I64, &sizes, (0..count).map(place).collect())
+}
+
+/// Places in a channel of a tile as places in a channel of the image, or back.
+fn moved(tiling: &Tiling, places: &Array, origin: &[usize], outwards: bool) -> Array {
+    let (from, to) = if outwards { (tiling.tile, tiling.image) } else { (tiling.image, tiling.tile) };
+    let (whole, sign) = (Geometry::contiguous(&to[1..]), if outwards { 1 } else { -1 });
+    let shift = |place: i64| -> i64 {
+        let at = position(place, &from[1..]).into_iter().zip(&origin[1..]).zip(whole.strides());
+        at.map(|((at, &start), stride)| (at + sign * number(start)) * stride).sum()
+    };
+    let elements = places.elements.iter().map(|place| Scalar::Int(shift(whole_number(*place)))).collect();
+    Array::new(DType::I64, &places.sizes, elements)
+}
+
+/// The place in the whole of each element of a tile.
+fn tiled(whole: &[i64], origin: &[usize], tile: &[i64]) -> Vec<usize> {
+    let whole = Geometry::contiguous(whole);
+    let start = origin.iter().zip(whole.strides()).map(|(&at, stride)| number(at) * stride).sum();
+    crate::array::places(tile, whole.strides(), start)
+}
+
+/// A tile of the whole.
+fn taken(whole: &Array, origin: &[usize], tile: &[i64]) -> Array {
+    let places = tiled(&whole.sizes, origin, tile);
+    Array::new(whole.dtype, tile, places.iter().map(|&at| whole.elements[at]).collect())
+}
+
+/// Writes a tile into the whole.
+fn put(whole: &mut Array, tile: &Array, origin: &[usize], sizes: &[i64]) {
+    let places = tiled(&whole.sizes, origin, sizes);
+    places.iter().zip(&tile.elements).for_each(|(&at, &element)| whole.elements[at] = element);
+}

@@ -1,0 +1,136 @@
+//! The arguments of a call that nobody makes, in words.
+
+use dispatch_runtime::keys::{ADInplaceOrView, Autocast, Autograd, CPU};
+use dispatch_runtime::schema::{Type, TypeKind};
+use dispatch_runtime::{DType, Device, Key, KeySet, Marks, Operator};
+
+use crate::Failure;
+
+/// What an argument carries, as far as dispatch is concerned.
+#[derive(Clone, Copy)]
+pub(crate) struct Carried {
+    pub(crate) keys: KeySet,
+    pub(crate) marks: Option<Marks>,
+}
+
+/// An argument that can add keys.
+pub(crate) struct KeyArgument {
+    pub(crate) name: String,
+    pub(crate) is_tensor: bool,
+    pub(crate) is_device: bool,
+    pub(crate) may_be_absent: bool,
+}
+
+/// The arguments of an operator that can add keys.
+pub(crate) fn key_arguments(operator: &Operator) -> Result<Vec<KeyArgument>, Failure> {
+    // Of a call without any, the account still lists who could have a say.
+    let arguments_with_keys = operator.explain_keys(&[], None)?.arguments;
+    let arguments = &operator.schema().arguments;
+    let of = |(name, _): (String, KeySet)| {
+        let ty = arguments.iter().find(|argument| argument.name == name).map(|argument| &argument.ty);
+        KeyArgument {
+            is_tensor: ty.is_some_and(Type::is_tensor_like),
+            is_device: ty.is_some_and(|ty| ty.required().kind == TypeKind::Device),
+            may_be_absent: ty.is_some_and(Type::accepts_none),
+            name,
+        }
+    };
+    Ok(arguments_with_keys.into_iter().map(of).collect())
+}
+
+/// What each argument that can add keys does add, given words for some of them: one that is left out is as the one before it, and
+/// the first one `cpu`. One that may be absent is.
+pub(crate) fn arguments(operator: &Operator, words: &[String]) -> Result<(Vec<KeySet>, Option<Marks>), Failure> {
+    let arguments_with_keys = key_arguments(operator)?;
+    if words.len() > arguments_with_keys.len() {
+        let names: Vec<&str> = arguments_with_keys.iter().map(|argument| argument.name.as_str()).collect();
+        let names = if names.is_empty() { "none has".to_owned() } else { format!("only {} have", names.join(", ")) };
+        let found = words.len();
+        return Err(Failure::Usage(format!(
+            "{found} arguments were described, but of those of `{operator}` {names} keys"
+        )));
+    }
+    let mut last = parse("cpu", true)?;
+    let (mut all, mut marks) = (Vec::new(), None);
+    for (at, argument) in arguments_with_keys.iter().enumerate() {
+        let carried = match words.get(at) {
+            Some(word) => {
+                let carried = parse(word, argument.is_tensor)?;
+                last = if argument.is_tensor { carried } else { last };
+                carried
+            }
+            // Without one, a tensor is made on the CPU.
+            None if argument.is_device => Carried { keys: KeySet::from(CPU), marks: None },
+            None if argument.may_be_absent || !argument.is_tensor => Carried { keys: KeySet::EMPTY, marks: None },
+            None => last,
+        };
+        all.push(carried.keys);
+        marks = match (marks, carried.marks) {
+            (Some(a), Some(b)) => Some(a | b),
+            (a, b) => a.or(b),
+        };
+    }
+    Ok((all, marks))
+}
+
+/// One argument: a device, marks, and keys that it carries besides. A dtype is understood, and chooses no key.
+fn parse(text: &str, is_tensor: bool) -> Result<Carried, Failure> {
+    let mut carried = Carried { keys: KeySet::EMPTY, marks: None };
+    let mut is_inference = false;
+    let mut device = None;
+    for word in text.split(',').map(str::trim) {
+        let mark = match word {
+            "" | "none" | "_" => continue,
+            "requires_grad" => Marks::REQUIRES_GRAD,
+            "view" => Marks::VIEW,
+            "inference" => {
+                is_inference = true;
+                Marks::INFERENCE
+            }
+            _ if word.parse::<DType>().is_ok() => continue,
+            _ => {
+                if let Ok(found) = word.parse::<Device>() {
+                    device = Some(found);
+                } else {
+                    let key = word.parse::<Key>().map_err(|unknown| not_a_word(word, unknown.suggestion))?;
+                    carried.keys = carried.keys.with(key);
+                }
+                continue;
+            }
+        };
+        carried.marks = Some(carried.marks.map_or(mark, |marks| marks | mark));
+    }
+    // A tensor is somewhere: on the CPU, unless its keys say otherwise.
+    let is_there = carried.keys.is_empty() && !matches!(text.trim(), "" | "none" | "_");
+    if let Some(device) = device.or_else(|| is_there.then_some(Device::CPU)) {
+        let backend = device.key();
+        let above = if is_tensor { above(backend, is_inference) } else { KeySet::EMPTY };
+        carried.keys = carried.keys.with(backend) | above;
+        if let (true, Some(mark)) = (is_tensor, mark_of(backend)) {
+            carried.marks = Some(carried.marks.map_or(mark, |marks| marks | mark));
+        }
+    }
+    Ok(carried)
+}
+
+/// What tensors on a backend carry besides its own key.
+pub(crate) fn above(backend: Key, is_inference: bool) -> KeySet {
+    let autocast = KeySet::from(Autocast.on(backend));
+    if is_inference { autocast } else { autocast.with(Autograd.on(backend)).with(ADInplaceOrView) }
+}
+
+/// How memory on a backend is marked: only the CPU's own is looked after by the CPU.
+pub(crate) fn mark_of(backend: Key) -> Option<Marks> {
+    (backend != CPU).then_some(Marks::FOREIGN)
+}
+
+fn not_a_word(word: &str, suggestion: Option<String>) -> Failure {
+    let devices: Vec<String> = Device::linked().iter().map(ToString::to_string).collect();
+    let others = ["requires_grad", "view", "inference", "none"];
+    let near = dispatch_runtime::schema::suggest(word, others.into_iter().chain(devices.iter().map(String::as_str)));
+    let meant = match near.map(str::to_owned).or(suggestion) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("say a device ({}), a dtype, {}, or a dispatch key", devices.join(", "), others.join(", ")),
+    };
+    Failure::Usage(format!("`{word}` says nothing about an argument; {meant}"))
+}

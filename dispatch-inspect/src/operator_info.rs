@@ -1,0 +1,162 @@
+//! All that is known about an operator.
+
+use dispatch_runtime::keys::{Autograd, CPU};
+use dispatch_runtime::schema::SchemaKind;
+use dispatch_runtime::{Operator, Promotion, Provenance, Shape, TableCell};
+use serde::Serialize;
+
+use crate::{Coverage, Kernel, KernelKind, Place};
+
+/// What the definition and the registrations of an operator say.
+///
+/// ```
+/// use dispatch_runtime::prelude::*;
+///
+/// /// Counts.
+/// #[op_def("tally(Tensor[] tensors) -> int")]
+/// pub fn tally(tensors: &[Tensor]) -> Result<i64> {
+///     Ok(tensors.len() as i64)
+/// }
+///
+/// let info = dispatch_inspect::OperatorInfo::of(tally::operator());
+/// assert_eq!((info.docs, info.kernels[0].key.as_str()), ("Counts.", "CompositeImplicitAutograd"));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct OperatorInfo {
+    /// Its name.
+    pub operator: String,
+    /// Its schema.
+    pub schema: String,
+    /// What its author wrote about it.
+    pub docs: &'static str,
+    /// Where it is defined.
+    pub place: Place,
+    /// The operator that it is the in-place or the `out=` form of.
+    pub form_of: Option<String>,
+    /// What its results look like, where a shape word says so.
+    pub shape: Option<String>,
+    /// How gradients go through it.
+    pub derivative: Derivative,
+    /// What layers say about it, as how vmap makes its calls: a title, and a few words.
+    pub remarks: Vec<(&'static str, String)>,
+    /// Every kernel that was registered, by key.
+    pub kernels: Vec<Kernel>,
+    /// What layers know about it: the type of each rule, and where it is.
+    pub rules: Vec<(&'static str, Place)>,
+    /// What serves the keys of the linked backends and layers.
+    pub coverage: Vec<(String, KernelKind)>,
+}
+
+/// How gradients go through an operator.
+///
+/// ```
+/// use dispatch_inspect::Derivative;
+/// assert_eq!(Derivative::None.to_string(), "none, on purpose");
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Derivative {
+    /// By this kernel of the autograd layer.
+    Kernel(String),
+    /// By this rule, which is the operator's own or that of the operator that it is a form of.
+    Rule(Place),
+    /// Through the operators that it is composed of.
+    Composite,
+    /// Not, and somebody said so.
+    None,
+    /// Nobody said anything.
+    Unknown,
+}
+
+impl std::fmt::Display for Derivative {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Kernel(kernel) => f.write_str(kernel),
+            Self::Rule(place) => write!(f, "by a rule ({place})"),
+            Self::Composite => f.write_str("through its parts"),
+            Self::None => f.write_str("none, on purpose"),
+            Self::Unknown => f.write_str("nobody said anything"),
+        }
+    }
+}
+
+impl OperatorInfo {
+    /// Collects what is known about an operator.
+    ///
+    /// ```
+    /// # let operator = dispatch_runtime::Registrar::new("info").define("id(Tensor x) -> Tensor").unwrap().operator().unwrap();
+    /// assert_eq!(dispatch_inspect::OperatorInfo::of(operator).schema, "info::id(Tensor x) -> Tensor");
+    /// ```
+    #[must_use]
+    pub fn of(operator: &'static Operator) -> Self {
+        let coverage = Coverage::of(&[operator]);
+        let cells = coverage.rows.into_iter().flat_map(|row| row.cells);
+        Self {
+            operator: operator.to_string(),
+            schema: format!("{:#}", operator.schema()),
+            docs: operator.docs().trim(),
+            place: operator.location().into(),
+            form_of: operator.functional().map(ToString::to_string),
+            shape: operator.shape().map(|shape| word(operator, shape)),
+            derivative: derivative(operator),
+            remarks: operator.annotations(),
+            kernels: operator.registrations().into_iter().map(Kernel::from).collect(),
+            rules: operator.rule_sites().into_iter().map(|(of, place)| (of, place.into())).collect(),
+            coverage: coverage.keys.into_iter().zip(cells).collect(),
+        }
+    }
+}
+
+/// Autograd's kernels are the same for every backend, so one key stands for all.
+pub(crate) fn derivative(operator: &'static Operator) -> Derivative {
+    let key = Autograd.on(CPU);
+    let found = operator.table().into_iter().find(|cell| cell.key == key);
+    match found {
+        Some(TableCell { provenance: Provenance::MathKernel, .. }) => Derivative::Composite,
+        Some(TableCell { provenance: Provenance::AutogradKernel | Provenance::Kernel, kernels, .. }) => {
+            // This is what a statement that there is none is called.
+            if kernels.iter().all(|kernel| kernel.starts_with("`not_differentiable`")) {
+                Derivative::None
+            } else {
+                Derivative::Kernel(kernels.join(" or "))
+            }
+        }
+        // What writes is up to the layer's fallback, which looks for a rule.
+        _ if operator.schema().kind() == SchemaKind::Out => Derivative::None,
+        _ => match (rule(operator), operator.functional()) {
+            (Some(place), _) if has_tensors(operator) => Derivative::Rule(place),
+            // There is nothing to differentiate by: the rule is the statement that there is none.
+            (Some(_), _) => Derivative::None,
+            (None, Some(functional)) => derivative(functional),
+            (None, None) => Derivative::Unknown,
+        },
+    }
+}
+
+fn has_tensors(operator: &Operator) -> bool {
+    operator.schema().arguments.iter().any(|argument| argument.ty.is_tensor_like())
+}
+
+fn rule(operator: &Operator) -> Option<Place> {
+    let rules = operator.rule_sites();
+    rules.iter().find(|(of, _)| of.ends_with("::Derivative")).map(|(_, place)| (*place).into())
+}
+
+/// A shape word as it was written.
+fn word(operator: &Operator, shape: Shape) -> String {
+    let name =
+        |at: usize| operator.schema().arguments.get(at).map_or("?", |argument| argument.name.as_str()).to_owned();
+    let with = |word: String, dtype: Promotion| match format!("{dtype:?}").to_lowercase() {
+        common if common == "common" => word,
+        dtype => format!("{word}, dtype = {dtype}"),
+    };
+    match shape {
+        Shape::Pointwise { operands, dtype, .. } => {
+            let names: Vec<String> = operands.iter().map(|&at| name(at)).collect();
+            with(format!("pointwise({})", names.join(", ")), dtype)
+        }
+        Shape::Reduce { dims, dtype, .. } => with(format!("reduce({})", dims.map_or_else(String::new, name)), dtype),
+        Shape::Product { letters } => format!("{letters:?}"),
+        other => format!("{other:?}"),
+    }
+}

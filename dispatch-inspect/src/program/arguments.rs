@@ -1,0 +1,121 @@
+//! Arguments of a call that is made, from words.
+//!
+//! A tensor is said as its device, its dtype and sizes, and whether it requires gradients: `cpu,f32[2,3],requires_grad`; tensors of a list
+//! have `;` between them. All else is written as a schema writes defaults, and is read by what reads those.
+
+use dispatch_inspect::Failure;
+use opdispatch::prelude::*;
+use opdispatch::schema::{Argument, Schema, TypeKind};
+use opdispatch::{DType, Device, Operator, Spec, Str, Tensor, Value, aten, guard};
+
+/// The tensor of no words.
+const PLAIN: &str = "f32[2,3]";
+
+/// Every argument of an operator: those with words in their order or as `name=word`; others by their defaults, or for a tensor as the one
+/// before it. Tensors are on `device` if the words do not name another.
+pub(crate) fn from_words(operator: &Operator, words: &[&String], device: Device) -> Result<Vec<Value>, Failure> {
+    let schema = operator.schema();
+    let is_named = |word: &&&String| schema.arguments.iter().any(|argument| named(word, argument).is_some());
+    let mut in_order = words.iter().filter(|word| !is_named(word));
+    let mut last = PLAIN;
+    let mut values = Vec::new();
+    for argument in &schema.arguments {
+        let by_name = words.iter().find_map(|word| named(word, argument));
+        let word =
+            by_name.or_else(|| if argument.keyword_only { None } else { in_order.next().map(|word| word.as_str()) });
+        let value = match (word, &argument.default) {
+            (Some(word), _) => {
+                last = if argument.ty.is_tensor_like() && !is_none(word) { word } else { last };
+                parse(word, argument, device)?
+            }
+            (None, Some(_)) => Value::default_of(argument).ok_or_else(|| cannot(argument, "its default"))?,
+            (None, None) if argument.ty.is_tensor_like() => parse(last, argument, device)?,
+            (None, None) if argument.ty.accepts_none() => Value::None,
+            (None, None) => {
+                let (name, ty) = (&argument.name, &argument.ty);
+                return Err(Failure::Usage(format!(
+                    "`{operator}` wants to know `{name}`, which is {ty} and has no default"
+                )));
+            }
+        };
+        values.push(value);
+    }
+    match in_order.next() {
+        Some(word) => Err(Failure::Usage(format!("`{operator}` has no argument for `{word}`: {schema:#}"))),
+        None => Ok(values),
+    }
+}
+
+fn named<'a>(word: &'a str, argument: &Argument) -> Option<&'a str> {
+    word.split_once('=').filter(|(name, _)| *name == argument.name).map(|(_, word)| word)
+}
+
+fn is_none(word: &str) -> bool {
+    matches!(word, "none" | "None" | "_")
+}
+
+fn parse(word: &str, argument: &Argument, device: Device) -> Result<Value, Failure> {
+    let ty = &argument.ty;
+    let wrong = || cannot(argument, word);
+    if is_none(word) && ty.accepts_none() {
+        return Ok(Value::None);
+    }
+    match &ty.required().kind {
+        TypeKind::Tensor => Ok(Value::Tensor(tensor(word, argument, device)?)),
+        TypeKind::List(element, _) if element.required().kind == TypeKind::Tensor => {
+            let all = word.split(';').map(|word| tensor(word, argument, device)).collect::<Result<Vec<_>, _>>()?;
+            Ok(if element.accepts_none() {
+                Value::OptionalTensors(Box::new(all.into_iter().map(Some).collect()))
+            } else {
+                Value::Tensors(Box::new(all))
+            })
+        }
+        TypeKind::Device => Ok(Value::Device(word.parse().map_err(|_| wrong())?)),
+        TypeKind::Str => Ok(Value::Str(Box::new(Str::from(word)))),
+        TypeKind::ScalarType if word.parse::<DType>().is_ok() => word.parse().map(Value::DType).map_err(|_| wrong()),
+        _ => {
+            // Rust's words, in which results are printed, do as well as those of schemas.
+            let word = word.replace("true", "True").replace("false", "False");
+            let schema = Schema::parse(&format!("f({ty} x={word}) -> ()")).map_err(|_| wrong())?;
+            schema.arguments.first().and_then(Value::default_of).ok_or_else(wrong)
+        }
+    }
+}
+
+fn cannot(argument: &Argument, word: &str) -> Failure {
+    Failure::Usage(format!("`{}` is {}, which cannot be made of `{word}`", argument.name, argument.ty))
+}
+
+/// A tensor of ones, as a word says.
+fn tensor(word: &str, argument: &Argument, mut device: Device) -> Result<Tensor, Failure> {
+    let (mut dtype, mut sizes) = (DType::F32, vec![2, 3]);
+    let (mut requires_grad, mut is_inference) = (false, false);
+    for part in parts(word) {
+        let (name, dims) = part.split_once('[').map_or((part, None), |(name, dims)| (name, dims.strip_suffix(']')));
+        match name {
+            "requires_grad" => requires_grad = true,
+            "inference" => is_inference = true,
+            _ if name.parse::<DType>().is_ok() => dtype = name.parse().map_err(|_| cannot(argument, word))?,
+            _ => device = name.parse().map_err(|_| cannot(argument, word))?,
+        }
+        if let Some(dims) = dims {
+            let dims = dims.split(',').map(str::trim).filter(|size| !size.is_empty());
+            sizes = dims.map(str::parse).collect::<Result<_, _>>().map_err(|_| cannot(argument, word))?;
+        }
+    }
+    let _inference = is_inference.then(guard::inference_mode);
+    let mut made = Spec::contiguous(dtype, &sizes).on(device)?;
+    aten::fill__scalar(&mut made, 1.into())?;
+    Ok(if requires_grad { made.requires_grad_(true)? } else { made })
+}
+
+/// What stands between commas, but for those in brackets.
+fn parts(word: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0;
+    word.split(move |character| {
+        depth += i32::from(character == '[') - i32::from(character == ']');
+        character == ',' && depth == 0
+    })
+    .map(str::trim)
+    .filter(|part| !part.is_empty())
+}

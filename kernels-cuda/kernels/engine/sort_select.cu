@@ -1,0 +1,316 @@
+// Elements in order. Sort keys (sort_key.cuh) are sorted with the places that they are from, equals by their places.
+#include "prefix_sum.cuh"
+#include "sort_key.cuh"
+
+// Sorts pairs in shared memory, two for each thread, in groups of `width`, a power of two.
+template <class K> __device__ __forceinline__ void sort_groups(K *keys, u32 *places, u32 width) {
+    for (u32 run = 2; run <= width; run *= 2) {
+        for (u32 apart = run / 2; apart; apart /= 2) {
+            __syncthreads();
+            u32 low = 2 * threadIdx.x - (threadIdx.x & (apart - 1)), high = low + apart;
+            K a = keys[low], b = keys[high];
+            u32 from_a = places[low], from_b = places[high];
+            bool rising = (low & run & (width - 1)) == 0;
+            if ((a > b || (a == b && from_a > from_b)) == rising) {
+                keys[low] = b, keys[high] = a;
+                places[low] = from_b, places[high] = from_a;
+            }
+        }
+    }
+    __syncthreads();
+}
+
+static const u32 NOWHERE = ~0u;
+
+// Short lines, several to a block; of each, the first `most`.
+template <class T>
+__global__ void __launch_bounds__(1024) sort_short(SortInput lines, u32 width, u32 most, u8 *values, i64 *indices) {
+    typedef typename SortKey<T>::type K;
+    SHARED_BYTES(bytes);
+    u32 room = 2 * blockDim.x;
+    K *keys = (K *)bytes;
+    u32 *places = (u32 *)(keys + room);
+    u32 first = blockIdx.x * (room / width);
+    for (u32 i = threadIdx.x; i < room; i += blockDim.x) {
+        u32 line = first + i / width, at = i & (width - 1);
+        bool here = line < lines.count && at < lines.size;
+        keys[i] = here ? lines.key<K>(u64(line) * lines.size + at) : K(~K(0));
+        places[i] = here ? at : NOWHERE;
+    }
+    sort_groups(keys, places, width);
+    for (u32 i = threadIdx.x; i < room; i += blockDim.x) {
+        u32 line = first + i / width, at = i & (width - 1);
+        if (line >= lines.count || at >= most) continue;
+        u64 to = u64(line) * most + at;
+        indices[to] = places[i];
+        copy_element(values + to * lines.element, lines.at + (u64(line) * lines.size + places[i]) * lines.element, lines.element);
+    }
+}
+
+// What is looked for in a line: the key that `before` others of a kind are before, and how often it is there.
+template <class K> struct Found {
+    K key;
+    u32 nth, times;
+};
+
+// The `nth` smallest key of a line, counted from one, digit by digit. Keys have so many `bits`.
+template <class K>
+__device__ __forceinline__ Found<K> select(const SortInput &lines, u64 first, u32 nth, u32 bits, u32 *counts) {
+    __shared__ u32 chosen, before_chosen;
+    K known = 0, mask = 0;
+    u32 times = 0;
+    // Elements that change meanwhile may leave no digit to choose.
+    if (threadIdx.x == 0) chosen = 0, before_chosen = 0;
+    // Bits above the highest digit are the same in all keys.
+    if (bits < 8 * sizeof(K)) mask = K(~K(0)) << bits, known = lines.descending ? mask : K(0);
+    for (u32 shift = bits; shift > 0;) {
+        shift -= 8;
+        for (u32 i = threadIdx.x; i < 256; i += blockDim.x) counts[i] = 0;
+        __syncthreads();
+        for (u32 i = threadIdx.x; i < lines.size; i += blockDim.x) {
+            K key = lines.key<K>(first + i);
+            if ((key & mask) == known) atomicAdd(&counts[key >> shift & 255], 1u);
+        }
+        __syncthreads();
+        if (threadIdx.x < 32) {
+            u32 own = 0;
+            for (u32 i = 0; i < 8; i++) own += counts[threadIdx.x * 8 + i];
+            u32 before = own;
+#pragma unroll
+            for (u32 by = 1; by < 32; by *= 2) {
+                u32 other = __shfl_up_sync(~0u, before, by);
+                if (threadIdx.x >= by) before += other;
+            }
+            before -= own;
+            if (before < nth && nth <= before + own) {
+                u32 digit = threadIdx.x * 8;
+                while (before + counts[digit] < nth) before += counts[digit++];
+                chosen = digit, before_chosen = before;
+            }
+        }
+        __syncthreads();
+        known |= K(chosen) << shift;
+        mask |= K(255) << shift;
+        nth -= before_chosen;
+        times = counts[chosen];
+        __syncthreads();
+    }
+    return {known, nth, times};
+}
+
+// The `most` first of each line, a block for each, which has a thread for two at least.
+template <class T>
+__global__ void __launch_bounds__(512)
+    first_of_line(SortInput lines, u32 width, u32 most, u32 bits, u8 *values, i64 *indices) {
+    typedef typename SortKey<T>::type K;
+    SHARED_BYTES(bytes);
+    __shared__ u32 counts[256], scratch[32], taken;
+    u32 room = 2 * blockDim.x;
+    K *keys = (K *)bytes;
+    u32 *places = (u32 *)(keys + room);
+    u64 first = u64(blockIdx.x) * lines.size;
+    Found<K> found = select<K>(lines, first, most, bits, counts);
+    for (u32 i = threadIdx.x; i < room; i += blockDim.x) keys[i] = K(~K(0)), places[i] = NOWHERE;
+    if (threadIdx.x == 0) taken = 0;
+    __syncthreads();
+    bool all_equals = found.times == found.nth;
+    for (u32 i = threadIdx.x; i < lines.size; i += blockDim.x) {
+        K key = lines.key<K>(first + i);
+        if (key < found.key || (all_equals && key == found.key)) {
+            u32 to = atomicAdd(&taken, 1u);
+            if (to < room) keys[to] = key, places[to] = i;
+        }
+    }
+    __syncthreads();
+    // Of more equals than are wanted, those that come first.
+    u32 start = taken, seen = 0;
+    for (u32 base = 0; !all_equals && base < lines.size && seen < found.nth; base += blockDim.x) {
+        u32 i = base + threadIdx.x, all;
+        u32 equal = i < lines.size && lines.key<K>(first + i) == found.key, before = before_in_block(equal, scratch, all);
+        u32 to = start + seen + before;
+        if (equal && seen + before < found.nth && to < room) keys[to] = found.key, places[to] = i;
+        seen += all;
+    }
+    sort_groups(keys, places, width);
+    for (u32 i = threadIdx.x; i < most; i += blockDim.x) {
+        u64 to = u64(blockIdx.x) * most + i;
+        u32 place = places[i] == NOWHERE ? 0 : places[i];
+        indices[to] = place;
+        copy_element(values + to * lines.element, lines.at + (first + place) * lines.element, lines.element);
+    }
+}
+
+enum { NTH, MEDIAN, MEDIAN_OF_NUMBERS };
+
+// One element of each line: the `nth` smallest, counted from one, or the median.
+template <class T>
+__global__ void __launch_bounds__(512) nth_of(SortInput lines, u32 nth, i32 which, u32 bits, u8 *values, i64 *indices) {
+    typedef typename SortKey<T>::type K;
+    __shared__ u32 counts[256], scratch[32], spot;
+    u64 first = u64(blockIdx.x) * lines.size;
+    u32 none = 0;
+    if (threadIdx.x == 0) spot = 0;
+    if (which != NTH) {
+        if (is_fraction(lines.dtype))
+            for (u32 i = threadIdx.x; i < lines.size; i += blockDim.x) none += lines.key<K>(first + i) == (bits < 8 * sizeof(K) ? (K(1) << bits) - 1 : K(~K(0)));
+        none = joined_in_block(none, Plus(), scratch);
+        u32 numbers = lines.size - none;
+        // The first of those that are not numbers is behind all that are.
+        nth = which == MEDIAN && none ? numbers + 1 : numbers ? (numbers - 1) / 2 + 1 : 1;
+    }
+    Found<K> found = select<K>(lines, first, nth, bits, counts);
+    if (found.times == 1) {
+        for (u32 i = threadIdx.x; i < lines.size; i += blockDim.x)
+            if (lines.key<K>(first + i) == found.key) spot = i;
+    } else {
+        u32 seen = 0;
+        for (u32 base = 0; base < lines.size && seen < found.nth; base += blockDim.x) {
+            u32 i = base + threadIdx.x, all;
+            u32 equal = i < lines.size && lines.key<K>(first + i) == found.key, before = before_in_block(equal, scratch, all);
+            if (equal && seen + before + 1 == found.nth) spot = i;
+            seen += all;
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        indices[blockIdx.x] = spot;
+        copy_element(values + u64(blockIdx.x) * lines.element, lines.at + (first + spot) * lines.element, lines.element);
+    }
+}
+
+// Long lines are sorted by digits of eight bits, the lowest first. A block takes a tile of a line.
+template <class K> struct Tile {
+    static const u32 EACH = 64 / sizeof(K), SIZE = 256 * EACH;
+};
+
+template <class T> __global__ void __launch_bounds__(256) make_keys(SortInput lines, typename SortKey<T>::type *keys) {
+    u64 at = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at < u64(lines.count) * lines.size) keys[at] = lines.key<typename SortKey<T>::type>(at);
+}
+
+// How often each digit is in a tile, at `counts[line][digit][tile]`: sums of all that come before are where the tile's digits go.
+template <class T>
+__global__ void __launch_bounds__(256) digits(u32 size, u32 tiles, const typename SortKey<T>::type *keys, u32 shift, i32 *counts) {
+    typedef typename SortKey<T>::type K;
+    __shared__ i32 own[256];
+    u32 line = blockIdx.x / tiles, tile = blockIdx.x - line * tiles;
+    own[threadIdx.x] = 0;
+    __syncthreads();
+    for (u32 i = 0; i < Tile<K>::EACH; i++) {
+        u32 at = tile * Tile<K>::SIZE + i * 256 + threadIdx.x;
+        if (at < size) atomicAdd(&own[keys[u64(line) * size + at] >> shift & 255], 1);
+    }
+    __syncthreads();
+    counts[(u64(line) * 256 + threadIdx.x) * tiles + tile] = own[threadIdx.x];
+}
+
+// The lanes of the warp that have the same digit, of those that have one.
+__device__ __forceinline__ u32 alike(u32 digit, bool here) {
+    u32 lanes = __ballot_sync(~0u, here);
+#pragma unroll
+    for (u32 bit = 0; bit < 8; bit++) {
+        bool mine = digit >> bit & 1;
+        u32 those = __ballot_sync(~0u, mine);
+        lanes &= mine ? those : ~those;
+    }
+    return lanes;
+}
+
+// Takes a tile's keys and places to where their digits go, in their order. Without places they are where they are.
+template <class T>
+__global__ void __launch_bounds__(256)
+    by_digit(u32 size, u32 tiles, const typename SortKey<T>::type *keys, const u32 *places, u32 shift, const i32 *starts,
+             typename SortKey<T>::type *to_keys, u32 *to_places) {
+    typedef typename SortKey<T>::type K;
+    const u32 EACH = Tile<K>::EACH, SIZE = Tile<K>::SIZE;
+    __shared__ K tile_keys[SIZE];
+    __shared__ u32 tile_places[SIZE], warps[8][256], starts_here[256], scratch[32];
+    u32 line = blockIdx.x / tiles, begin = (blockIdx.x - line * tiles) * SIZE;
+    u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    u64 first = u64(line) * size;
+    K key[EACH];
+    u32 place[EACH], rank[EACH];
+#pragma unroll
+    for (u32 i = 0; i < EACH; i++) {
+        u32 at = begin + warp * 32 * EACH + i * 32 + lane;
+        bool here = at < size;
+        key[i] = here ? keys[first + at] : K(0);
+        place[i] = here ? places ? places[first + at] : at : NOWHERE;
+    }
+    for (u32 i = 0; i < 8; i++) warps[i][threadIdx.x] = 0;
+    __syncthreads();
+#pragma unroll
+    for (u32 i = 0; i < EACH; i++) {
+        u32 digit = u32(key[i] >> shift) & 255;
+        bool here = place[i] != NOWHERE;
+        u32 lanes = alike(digit, here), before = here ? warps[warp][digit] : 0;
+        __syncwarp();
+        if (here && lane + 1 == 32 - __clz(i32(lanes))) warps[warp][digit] = before + __popc(lanes);
+        __syncwarp();
+        rank[i] = before + __popc(lanes & ((1u << lane) - 1));
+    }
+    __syncthreads();
+    u32 own = 0, all;
+    for (u32 i = 0; i < 8; i++) own += warps[i][threadIdx.x];
+    u32 before = before_in_block(own, scratch, all);
+    starts_here[threadIdx.x] = u32(starts[(u64(line) * 256 + threadIdx.x) * tiles + begin / SIZE]) - before;
+    for (u32 i = 0; i < 8; i++) {
+        u32 count = warps[i][threadIdx.x];
+        warps[i][threadIdx.x] = before;
+        before += count;
+    }
+    __syncthreads();
+#pragma unroll
+    for (u32 i = 0; i < EACH; i++) {
+        if (place[i] == NOWHERE) continue;
+        u32 to = warps[warp][u32(key[i] >> shift) & 255] + rank[i];
+        tile_keys[to] = key[i];
+        tile_places[to] = place[i];
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < all; i += 256) {
+        K moved = tile_keys[i];
+        u32 to = starts_here[u32(moved >> shift) & 255] + i;
+        to_keys[to] = moved;
+        to_places[to] = tile_places[i];
+    }
+}
+
+// The elements at the first `most` places of each line, and the places.
+__global__ void __launch_bounds__(256) take_first(SortInput lines, u32 most, const u32 *places, u8 *values, i64 *indices) {
+    u64 to = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (to >= u64(lines.count) * most) return;
+    u64 line = to / most;
+    u32 place = places[line * lines.size + (to - line * most)];
+    indices[to] = place;
+    copy_element(values + to * lines.element, lines.at + (line * lines.size + place) * lines.element, lines.element);
+}
+
+// The most frequent element of each line that is sorted, the smallest of several, and the last place that it is from.
+template <class T>
+__global__ void __launch_bounds__(512) most_frequent(SortInput lines, const i64 *places, u8 *values, i64 *indices) {
+    typedef typename SortKey<T>::type K;
+    __shared__ u64 scratch[32];
+    u64 first = u64(blockIdx.x) * lines.size;
+    // How often in the upper half, and how far from the end in the lower.
+    u64 best = 0;
+    for (u32 i = threadIdx.x; i < lines.size; i += blockDim.x) {
+        K key = lines.key<K>(first + i);
+        if (i > 0 && lines.key<K>(first + i - 1) == key) continue;
+        u32 low = i + 1, left = lines.size - low;
+        while (left > 0) {
+            u32 half = left / 2;
+            bool same = lines.key<K>(first + low + half) == key;
+            low = same ? low + half + 1 : low;
+            left = same ? left - half - 1 : half;
+        }
+        u64 mine = u64(low - i) << 32 | (lines.size - i);
+        best = mine > best ? mine : best;
+    }
+    best = joined_in_block(best, [](u64 a, u64 b) { return a > b ? a : b; }, scratch);
+    if (threadIdx.x == 0) {
+        u64 last = first + (lines.size - u32(best)) + u32(best >> 32) - 1;
+        indices[blockIdx.x] = places[last];
+        copy_element(values + u64(blockIdx.x) * lines.element, lines.at + last * lines.element, lines.element);
+    }
+}

@@ -1,0 +1,51 @@
+// How a number of a distribution follows what shapes it, where the share of the distribution that is below the number stays what it is: in
+// double precision.
+#pragma once
+#include "gamma.cuh"
+
+// The slope of a function of a positive number, by differences of the fourth order.
+template <class F> __device__ __forceinline__ double slope_of(double at, F f) {
+    double step = 1e-3 * at, near = f(at + step) - f(at - step), far = f(at + 2 * step) - f(at - 2 * step);
+    return (8 * near - far) / (12 * step);
+}
+
+static __device__ __noinline__ double gamma_implicit_gradient(double shape, double x) {
+    // The smaller share has the more digits.
+    bool below = x < shape + 1;
+    double slope = slope_of(shape, [=](double shape) {
+        Shares shares = gamma_shares(shape, x);
+        return below ? shares.below : -shares.above;
+    });
+    return -slope * x / gamma_density(shape, x);
+}
+
+// `x^a (1 - x)^b / beta(a, b)`
+static __device__ __noinline__ double beta_density(double x, double a, double b) {
+    return exp(a * log(x) + b * log1p(-x) + lgamma(a + b) - lgamma(a) - lgamma(b));
+}
+
+// The share that is below `x`, at most about the mean: a continued fraction, by Lentz's method.
+static __device__ __noinline__ double beta_below(double x, double a, double b) {
+    double under = 1 / or_tiny(1 - (a + b) * x / (a + 1)), over = 1, product = under;
+    for (int n = 1; n < 10000; n++) {
+        double even = n * (b - n) * x / ((a + 2 * n - 1) * (a + 2 * n));
+        double odd = -(a + n) * (a + b + n) * x / ((a + 2 * n) * (a + 2 * n + 1)), before = product;
+        for (int k = 0; k < 2; k++) {
+            double factor = k ? odd : even;
+            under = 1 / or_tiny(1 + factor * under);
+            over = or_tiny(1 + factor / over);
+            product *= under * over;
+        }
+        if (fabs(product - before) <= 1e-16 * fabs(product) || product != product) break;
+    }
+    return beta_density(x, a, b) / a * product;
+}
+
+// The share of a Dirichlet distribution that has this weight, one of weights of this total, where the others' sum stays: its own
+// distribution is that of beta. Divided by `1 - x`, which is what the other shares lose.
+static __device__ __noinline__ double beta_implicit_gradient(double x, double weight, double total) {
+    double others = total - weight;
+    bool below = x < weight / total;
+    double slope = slope_of(weight, [=](double weight) { return below ? beta_below(x, weight, others) : -beta_below(1 - x, others, weight); });
+    return -slope * x / beta_density(x, weight, others);
+}

@@ -1,0 +1,117 @@
+// Rows that meet are added in their order. They come sorted by where they go: a tile of TILE is added up by one thread for each column, and what
+// goes on from tile to tile is joined afterwards.
+#include "block.cuh"
+
+static const u32 TILE = 32;
+
+// Where rows come from, and where they go.
+struct SortedRows {
+    // How many, and how wide they are.
+    i64 count;
+    u32 width;
+    // Sorted; those of `limit` or more go nowhere, and neither does `skipped`.
+    const i64 *keys;
+    i64 limit, skipped;
+    // Which row each is.
+    const i64 *places;
+    // If somewhere, what each row is in `from`, which has `rows`; others are nothing.
+    const i64 *of_places;
+    i64 rows;
+    const u8 *from;
+    i64 from_step;
+    i32 dtype;
+    u8 *to;
+    i64 to_step;
+    // If somewhere, what each row is multiplied by.
+    const u8 *shares;
+};
+
+template <class C> __device__ __forceinline__ C row_at(const SortedRows &m, i64 at, i32 offset) {
+    i64 place = m.places[at], row = m.of_places ? m.of_places[place] : place;
+    if (m.of_places && u64(row) >= u64(m.rows)) return C(0);
+    C x = load<C>(m.from + row * m.from_step + offset, m.dtype);
+    return m.shares ? x * ((const C *)m.shares)[place] : x;
+}
+
+// A result is of what it was and the sum.
+template <class C> __device__ __forceinline__ void add_to(const SortedRows &m, i64 key, i32 offset, C sum) {
+    if (u64(key) >= u64(m.limit) || key == m.skipped) return;
+    u8 *to = m.to + key * m.to_step + offset;
+    store(to, m.dtype, C(load<C>(to, m.dtype) + sum));
+}
+
+// `partial` has two sums for each tile and column: of what began before it, and of what goes on behind it.
+template <class C> __global__ void __launch_bounds__(256) tiles(SortedRows m, Walk walk, C *partial) {
+    u64 at = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+    i64 tile = i64(at / m.width), first = tile * TILE;
+    u32 col = u32(at - u64(tile) * m.width);
+    if (first >= m.count) return;
+    i64 end = first + TILE < m.count ? first + TILE : m.count;
+    i32 offsets[2];
+    walk.places(col, offsets);
+    bool began_before = first > 0 && m.keys[first - 1] == m.keys[first];
+    C *own = partial + tile * 2 * m.width + col, sum = 0;
+    i64 key = m.keys[first];
+    for (i64 base = first; base < end; base += 4) {
+        C values[4];
+#pragma unroll
+        for (u32 i = 0; i < 4; i++) values[i] = base + i < end ? row_at<C>(m, base + i, offsets[1]) : C(0);
+#pragma unroll
+        for (u32 i = 0; i < 4; i++) {
+            if (base + i >= end) break;
+            i64 next = m.keys[base + i];
+            if (next != key) {
+                if (began_before) {
+                    own[0] = sum;
+                } else {
+                    add_to(m, key, offsets[0], sum);
+                }
+                began_before = false, sum = 0, key = next;
+            }
+            sum += values[i];
+        }
+    }
+    bool goes_on = end < m.count && m.keys[end] == key;
+    if (began_before) {
+        own[0] = sum;
+    } else if (goes_on) {
+        own[m.width] = sum;
+    } else {
+        add_to(m, key, offsets[0], sum);
+    }
+}
+
+// What began in a tile and goes on.
+template <class C> __global__ void __launch_bounds__(256) across_tiles(SortedRows m, Walk walk, const C *partial) {
+    u64 at = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+    i64 tile = i64(at / m.width), first = tile * TILE, end = first + TILE;
+    if (end >= m.count) return;
+    i64 key = m.keys[end - 1];
+    bool whole = m.keys[first] == key;
+    if (m.keys[end] != key || (whole && first > 0 && m.keys[first - 1] == key)) return;
+    u32 col = u32(at - u64(tile) * m.width);
+    i32 offsets[2];
+    walk.places(col, offsets);
+    C sum = partial[(tile * 2 + 1) * m.width + col];
+    for (i64 next = tile + 1; next * TILE < m.count && m.keys[next * TILE] == key; next++) sum += partial[next * 2 * m.width + col];
+    add_to(m, key, offsets[0], sum);
+}
+
+// How often a sorted key is there, to the minus first, for the row of each.
+template <class C> __global__ void __launch_bounds__(256) inverse_counts(i64 count, const i64 *keys, const i64 *places, C *shares, bool more) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at >= count) return;
+    i64 key = keys[at], bounds[2];
+    for (i64 which = 0; which < 2; which++) {
+        i64 low = 0, left = count;
+        while (left > 0) {
+            i64 half = left / 2;
+            bool before = keys[low + half] < key + which;
+            low = before ? low + half + 1 : low;
+            left = before ? left - half - 1 : half;
+        }
+        bounds[which] = low;
+    }
+    C *share = shares + places[at];
+    *share = (more ? *share : C(1)) / C(bounds[1] - bounds[0]);
+}

@@ -1,0 +1,15 @@
+// Zeros and ones of a given probability.
+#include "philox.cuh"
+
+// A word is below `limit` with the chance that it stands for.
+template <class O> __global__ void __launch_bounds__(256) bernoulli(O *out, Stream stream, u64 limit) {
+    filled<4>(out, stream, [=](const Words &words, int row, u64) { return as<O>(i32(words.of[row] < limit)); });
+}
+
+template <class O> __global__ void __launch_bounds__(256) bernoulli_each(O *out, Stream stream, const double *chances, Fault *fault, u32 site) {
+    filled<4>(out, stream, [=](const Words &words, int row, u64 at) {
+        double chance = chances[at];
+        if (!(chance >= 0 && chance <= 1)) report_number(fault, site, chance, chance < 0 ? 0 : 1);
+        return as<O>(i32(words.of[row] < u64(rint(chance * 4294967296.0))));
+    });
+}

@@ -1,0 +1,82 @@
+// Positions drawn by their weights.
+#include "philox.cuh"
+
+// Rows of weights. Those of a row are added up in pieces, and then the pieces are, so that neither takes long.
+struct Rows {
+    u64 count, width, piece;
+    u32 site;
+    Fault *fault;
+    __device__ __forceinline__ u64 pieces() const { return (width - 1) / piece + 1; }
+    // Where in a row a piece ends.
+    __device__ __forceinline__ u64 end(u64 at) const { return at + 1 < pieces() ? (at + 1) * piece : width; }
+    __device__ __forceinline__ double checked(double weight) const {
+        if (!(weight >= 0 && weight < Bounds<double>::most())) report_number(fault, site, weight, 0);
+        return weight;
+    }
+};
+
+// The running sums of each piece: a piece to a thread.
+__global__ void __launch_bounds__(256) within_pieces(const double *__restrict__ weights, double *__restrict__ within, Rows rows) {
+    u64 at = u64(blockIdx.x) * blockDim.x + threadIdx.x, pieces = rows.pieces(), row = at / pieces, piece = at % pieces;
+    if (row >= rows.count) return;
+    u64 end = row * rows.width + rows.end(piece);
+    double sum = 0;
+#pragma unroll 8
+    for (u64 i = row * rows.width + piece * rows.piece; i < end; i++) within[i] = sum += rows.checked(weights[i]);
+}
+
+// What comes before each piece, and before the end: a row to a thread.
+__global__ void __launch_bounds__(256) before_pieces(const double *__restrict__ within, double *__restrict__ before, Rows rows) {
+    u64 row = u64(blockIdx.x) * blockDim.x + threadIdx.x, pieces = rows.pieces();
+    if (row >= rows.count) return;
+    within += row * rows.width;
+    before += row * (pieces + 1);
+    double sum = 0;
+#pragma unroll 8
+    for (u64 piece = 0; piece < pieces; piece++) {
+        before[piece] = sum;
+        sum += within[rows.end(piece) - 1];
+    }
+    before[pieces] = sum;
+    if (!(sum > 0 && sum < Bounds<double>::most())) report(rows.fault, rows.site, BAD_SUM, 0, 0);
+}
+
+// How many of the first `count` numbers there are of which `before` holds.
+template <class Before> __device__ __forceinline__ u64 leading(u64 count, Before before) {
+    u64 low = 0;
+    while (count > 0) {
+        u64 half = count / 2;
+        bool right = before(low + half);
+        low = right ? low + half + 1 : low;
+        count = right ? count - half - 1 : half;
+    }
+    return low;
+}
+
+// Where in the sum of a row's weights a number falls.
+__global__ void __launch_bounds__(256) with_replacement(i64 *out, Stream stream, const double *within, const double *before, u64 samples, Rows rows) {
+    filled<2>(out, stream, [=](const Words &words, int row, u64 at) {
+        u64 line = at / samples, pieces = rows.pieces();
+        const double *sums = within + line * rows.width, *starts = before + line * (pieces + 1);
+        double all = starts[pieces], point = Drawn<double>::unit(words, row, 52) * all;
+        // Rounding must not lead to the end.
+        if (!(point < all)) point = 0;
+        u64 piece = leading(pieces - 1, [=](u64 i) { return starts[i + 1] <= point; });
+        u64 first = piece * rows.piece;
+        return i64(first + leading(rows.end(piece) - 1 - first, [=](u64 i) { return starts[piece] + sums[first + i] <= point; }));
+    });
+}
+
+// How long each position waits, with its weight as the rate. Of those that weigh nothing, none comes before another.
+__global__ void __launch_bounds__(256) without_replacement(double *out, Stream stream, const double *weights, Rows rows) {
+    filled<2>(out, stream, [=](const Words &words, int row, u64 at) {
+        double weight = rows.checked(weights[at]), time = -log(Drawn<double>::open(words, row)) / weight;
+        return weight > 0 ? smaller(time, largest_finite<double>()) : Bounds<double>::most();
+    });
+}
+
+// Whether the first of each row weighs something: a row to a thread.
+__global__ void __launch_bounds__(256) weighed(const double *times, u64 samples, Rows rows) {
+    u64 row = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (row < rows.count && is_infinite(times[row * samples])) report(rows.fault, rows.site, BAD_SUM, 0, 0);
+}

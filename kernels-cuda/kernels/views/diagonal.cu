@@ -1,0 +1,16 @@
+// The lower or the upper triangle of matrices.
+#include "opdispatch.cuh"
+
+// Zero but where the column is at most (`lower`), or at least, `diagonal` further than the row, which are what operands 2 and 3 step through.
+template <class W>
+__global__ void __launch_bounds__(256)
+    triangle(u32 count, u8 *to, const u8 *from, Walk walk, i64 row, i64 col, i64 diagonal, bool lower) {
+    u32 at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= count) return;
+    i32 offsets[4];
+    walk.places(at, offsets);
+    i64 further = col + offsets[3] - (row + offsets[2]);
+    W word{};
+    if (lower ? further <= diagonal : further >= diagonal) word = *(const W *)(from + offsets[1]);
+    *(W *)(to + offsets[0]) = word;
+}

@@ -1,0 +1,25 @@
+// Positions, each repeated as often as it is told.
+#include "opdispatch.cuh"
+
+// Counts, none of which is negative.
+template <class T> __global__ void __launch_bounds__(256) checked(i64 count, const T *counts, i64 *to, u32 site, Fault *fault) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at >= count) return;
+    i64 times = counts[at];
+    if (times < 0) report(fault, site, BAD_VALUE, times, 0);
+    to[at] = times < 0 ? 0 : times;
+}
+
+// The number of the last of `starts` that is not behind each place.
+template <class T> __global__ void __launch_bounds__(256) repeated(i64 count, T *to, i64 size, const i64 *starts) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at >= count) return;
+    i64 low = 0, left = size;
+    while (left > 0) {
+        i64 half = left / 2;
+        bool behind = starts[low + half] <= at;
+        low = behind ? low + half + 1 : low;
+        left = behind ? left - half - 1 : half;
+    }
+    to[at] = T(low - 1);
+}

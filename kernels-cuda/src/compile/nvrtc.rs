@@ -1,0 +1,307 @@
+//! NVRTC: kernels to machine code of one architecture, kept on disk.
+//!
+//! Machine code runs on every driver of the same major version; the intermediate language of a newer compiler does not, so none is made.
+#![expect(unsafe_code, reason = "functions of NVRTC")]
+
+use std::ffi::{CStr, CString, c_char};
+use std::fmt;
+use std::io;
+use std::sync::{LazyLock, Mutex};
+use std::time::{Duration, Instant};
+
+use cudarc::nvrtc::sys::{self, nvrtcResult};
+
+use crate::compile::disk_cache;
+use crate::compile::source::{HEADERS, Source};
+use crate::error::{CudaError, Missing};
+use crate::lock::locked;
+
+/// Machine code of some instances of a kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Code {
+    /// A cubin.
+    pub bytes: Vec<u8>,
+    /// The instances, as C++ writes them.
+    pub expressions: Vec<String>,
+    /// What the cubin calls each of them.
+    pub names: Vec<String>,
+}
+
+static VERSION: LazyLock<Result<(i32, i32), CudaError>> = LazyLock::new(|| {
+    // SAFETY: it loads a library, whose initialisers run.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(Missing::Compiler.into());
+    }
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: both numbers are ours.
+    match unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) } {
+        nvrtcResult::NVRTC_SUCCESS => Ok((major, minor)),
+        _ => Err(Missing::Compiler.into()),
+    }
+});
+
+/// The run-time compiler's version.
+///
+/// ```
+/// match kernels_cuda::compiler_version() {
+///     Ok((major, minor)) => println!("NVRTC {major}.{minor}"),
+///     Err(missing) => assert!(missing.to_string().contains("libnvrtc")),
+/// }
+/// ```
+///
+/// # Errors
+///
+/// Where there is none.
+pub fn compiler_version() -> Result<(i32, i32), CudaError> {
+    VERSION.clone()
+}
+
+/// What this process has compiled so far.
+///
+/// ```
+/// let compiled = kernels_cuda::compiled();
+/// println!("{compiled}");
+/// assert!(compiled.instances > 0 || compiled.time.is_zero());
+/// ```
+#[must_use]
+pub fn compiled() -> Compiled {
+    *locked(&COMPILED)
+}
+
+/// How many instances of kernels a process has compiled, rather than found on disk, and how long it took.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct Compiled {
+    /// How many instances.
+    pub instances: usize,
+    /// The time, of all threads together.
+    pub time: Duration,
+}
+
+static COMPILED: Mutex<Compiled> = Mutex::new(Compiled { instances: 0, time: Duration::ZERO });
+
+impl fmt::Display for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} instances of kernels compiled in {:.1} s", self.instances, self.time.as_secs_f64())
+    }
+}
+
+/// Counts what is compiled meanwhile.
+pub(crate) fn counted<T>(instances: usize, compile: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let made = compile();
+    let mut compiled = locked(&COMPILED);
+    compiled.instances += instances;
+    compiled.time += start.elapsed();
+    made
+}
+
+/// Machine code that has some instances, from the disk as far as it was made before. The rest is compiled, together.
+pub(crate) fn codes(source: &Source, expressions: &[String], architecture: u32) -> Result<Vec<Code>, CudaError> {
+    let (mut codes, missing) = kept(source, expressions, architecture);
+    if !missing.is_empty() {
+        let code = compile(source, &missing, architecture, Effort::Full)?;
+        // Where it cannot be kept, the next process compiles it again.
+        _ = keep(source, &code, architecture);
+        codes.push(code);
+    }
+    Ok(codes)
+}
+
+/// What the disk has of some instances, and those that it has not.
+pub(crate) fn kept(source: &Source, expressions: &[String], architecture: u32) -> (Vec<Code>, Vec<String>) {
+    covering(disk_cache::read(&place(source, architecture), &maker()), expressions)
+}
+
+/// Puts machine code on disk.
+pub(crate) fn keep(source: &Source, code: &Code, architecture: u32) -> io::Result<()> {
+    disk_cache::write(&place(source, architecture), &maker(), code)
+}
+
+/// How names of files begin that this compiler made. Where there is none, whatever was carried there will do: any file's name begins so.
+fn maker() -> String {
+    compiler_version().map_or_else(|_| String::new(), |(major, minor)| format!("{major}.{minor}-"))
+}
+
+/// Where a kernel's code is on disk.
+///
+/// The compiler's version is the beginning of a file's name there: where there is no compiler, any version's code is looked for.
+fn place(source: &Source, architecture: u32) -> String {
+    source.key("nvrtc", &options(architecture, Effort::Full))
+}
+
+fn options(architecture: u32, effort: Effort) -> [String; 3] {
+    let level = if effort == Effort::Quick { "max" } else { "0" };
+    [format!("--gpu-architecture=sm_{architecture}"), "--std=c++17".to_owned(), format!("--Ofast-compile={level}")]
+}
+
+/// The codes that have some of these instances, and the instances that none has.
+fn covering(codes: impl Iterator<Item = Code>, expressions: &[String]) -> (Vec<Code>, Vec<String>) {
+    let (mut used, mut missing) = (Vec::new(), expressions.to_vec());
+    for code in codes {
+        let before = missing.len();
+        missing.retain(|expression| !code.expressions.contains(expression));
+        if missing.len() < before {
+            used.push(code);
+        }
+        if missing.is_empty() {
+            break;
+        }
+    }
+    (used, missing)
+}
+
+/// How well code is optimised.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effort {
+    Full,
+    Quick,
+}
+
+/// Machine code for an architecture, made anew.
+pub(crate) fn compile(
+    source: &Source,
+    expressions: &[String],
+    architecture: u32,
+    effort: Effort,
+) -> Result<Code, CudaError> {
+    compiler_version()?;
+    let text = |text: &str| CString::new(text).unwrap_or_default();
+    let failed = |log: String| CudaError::Compile { kernel: source.name, target: format!("sm_{architecture}"), log };
+    let contents: Vec<CString> = HEADERS.iter().map(|(_, content)| text(content)).collect();
+    let names: Vec<CString> = HEADERS.iter().map(|(name, _)| text(name)).collect();
+    let asked: Vec<CString> = expressions.iter().map(|expression| text(expression)).collect();
+    let options = options(architecture, effort).map(|option| text(&option));
+
+    let program = Program::new(source, &contents, &names).map_err(|result| failed(format!("{result:?}")))?;
+    for expression in &asked {
+        // SAFETY: the program is alive, and so is the text, until names are asked for.
+        check(unsafe { sys::nvrtcAddNameExpression(program.0, expression.as_ptr()) })
+            .map_err(|_| failed(program.log()))?;
+    }
+    let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
+    let count = i32::try_from(options.len()).unwrap_or(0);
+    counted(asked.len(), || {
+        // SAFETY: the program is alive, and the options are, for the call.
+        check(unsafe { sys::nvrtcCompileProgram(program.0, count, options.as_ptr()) })
+    })
+    .map_err(|_| failed(program.log()))?;
+    let bytes = program.cubin().map_err(|result| failed(format!("{result:?}")))?;
+    let names = asked.iter().map(|expression| program.name(expression)).collect::<Result<_, _>>();
+    Ok(Code { bytes, expressions: expressions.to_vec(), names: names.map_err(|result| failed(format!("{result:?}")))? })
+}
+
+fn check(result: nvrtcResult) -> Result<(), nvrtcResult> {
+    if result == nvrtcResult::NVRTC_SUCCESS { Ok(()) } else { Err(result) }
+}
+
+struct Program(sys::nvrtcProgram);
+
+impl Program {
+    fn new(source: &Source, contents: &[CString], names: &[CString]) -> Result<Self, nvrtcResult> {
+        let (text, name) =
+            (CString::new(source.text).unwrap_or_default(), CString::new(source.name).unwrap_or_default());
+        let contents: Vec<*const c_char> = contents.iter().map(|content| content.as_ptr()).collect();
+        let names: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
+        let mut program = std::ptr::null_mut();
+        let count = i32::try_from(names.len()).unwrap_or(0);
+        // SAFETY: the texts are alive for the call, which copies them; there are `count` headers.
+        check(unsafe {
+            sys::nvrtcCreateProgram(
+                &raw mut program,
+                text.as_ptr(),
+                name.as_ptr(),
+                count,
+                contents.as_ptr(),
+                names.as_ptr(),
+            )
+        })?;
+        Ok(Self(program))
+    }
+
+    fn log(&self) -> String {
+        let mut size = 0;
+        // SAFETY: the program is alive, and the number ours.
+        if check(unsafe { sys::nvrtcGetProgramLogSize(self.0, &raw mut size) }).is_err() {
+            return String::new();
+        }
+        let mut log = vec![0_u8; size.max(1)];
+        // SAFETY: the log has as many bytes as was said.
+        _ = check(unsafe { sys::nvrtcGetProgramLog(self.0, log.as_mut_ptr().cast()) });
+        String::from_utf8_lossy(&log).trim_end_matches(['\0', '\n']).to_owned()
+    }
+
+    fn cubin(&self) -> Result<Vec<u8>, nvrtcResult> {
+        let mut size = 0;
+        // SAFETY: the program is alive, and the number ours.
+        check(unsafe { sys::nvrtcGetCUBINSize(self.0, &raw mut size) })?;
+        let mut bytes = vec![0_u8; size];
+        // SAFETY: there are as many bytes as was said.
+        check(unsafe { sys::nvrtcGetCUBIN(self.0, bytes.as_mut_ptr().cast()) })?;
+        Ok(bytes)
+    }
+
+    fn name(&self, expression: &CStr) -> Result<String, nvrtcResult> {
+        let mut name = std::ptr::null();
+        // SAFETY: the program is alive, and was compiled with this expression.
+        check(unsafe { sys::nvrtcGetLoweredName(self.0, expression.as_ptr(), &raw mut name) })?;
+        // SAFETY: the compiler gave a text of the program's, which is alive.
+        Ok(unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: the program is alive, and nobody uses it afterwards.
+        _ = unsafe { sys::nvrtcDestroyProgram(&raw mut self.0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|&text| text.to_owned()).collect()
+    }
+
+    fn code(expressions: &[&str]) -> Code {
+        Code { bytes: Vec::new(), expressions: texts(expressions), names: texts(expressions) }
+    }
+
+    #[test]
+    fn what_was_compiled_together_serves_one_instance_and_the_other_way_round() {
+        let together = code(&["add<u8>", "add<i8>", "add<float>"]);
+        assert_eq!(covering([together.clone()].into_iter(), &texts(&["add<i8>"])), (vec![together.clone()], vec![]));
+
+        let (one, another, foreign) = (code(&["add<i8>"]), code(&["add<u8>"]), code(&["add<double>"]));
+        let there = [foreign, one.clone(), another.clone()];
+        let (used, missing) = covering(there.into_iter(), &together.expressions);
+        assert_eq!((used, missing), (vec![one, another], texts(&["add<float>"])));
+    }
+
+    #[test]
+    fn no_file_is_read_after_the_last_that_is_needed() {
+        let endless = std::iter::repeat_with(|| code(&["add<u8>"]));
+        assert_eq!(covering(endless, &texts(&["add<u8>"])).0.len(), 1);
+    }
+
+    #[test]
+    fn other_text_and_another_architecture_have_other_places() {
+        let source = Source { name: "add", text: "one", instances: |_| {} };
+        let others = [
+            place(&source, 80),
+            place(&Source { text: "two", ..source }, 90),
+            place(&Source { name: "mul", ..source }, 90),
+        ];
+        assert!(!others.contains(&place(&source, 90)), "{others:?}");
+        assert_eq!(place(&source, 90), place(&source, 90));
+    }
+
+    #[test]
+    fn code_of_less_effort_is_another_ones() {
+        let source = Source { name: "add", text: "one", instances: |_| {} };
+        let key = |effort| source.key("nvrtc", &options(90, effort));
+        assert_ne!(key(Effort::Full), key(Effort::Quick));
+    }
+}

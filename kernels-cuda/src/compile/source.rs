@@ -1,0 +1,193 @@
+//! Kernels as text: what a compiler is given.
+
+use std::fmt::Write;
+use std::sync::LazyLock;
+
+use dispatch_runtime::DType;
+
+use crate::compile::fingerprint::Fingerprint;
+
+/// The headers that any kernel can include.
+pub(crate) const HEADERS: &[(&str, &str)] = &[
+    ("attention.cuh", include_str!("../../kernels/attention/attention.cuh")),
+    ("bessel.cuh", include_str!("../../kernels/include/special/bessel.cuh")),
+    ("block.cuh", include_str!("../../kernels/include/block.cuh")),
+    ("cubic.cuh", include_str!("../../kernels/resize/cubic.cuh")),
+    ("elementwise.cuh", include_str!("../../kernels/include/elementwise.cuh")),
+    ("folds.cuh", include_str!("../../kernels/include/folds.cuh")),
+    ("functions.cuh", include_str!("../../kernels/include/functions.cuh")),
+    ("gamma.cuh", include_str!("../../kernels/include/special/gamma.cuh")),
+    ("images.cuh", include_str!("../../kernels/include/images.cuh")),
+    ("implicit_gradient.cuh", include_str!("../../kernels/include/special/implicit_gradient.cuh")),
+    ("lines.cuh", include_str!("../../kernels/norm/lines.cuh")),
+    ("opdispatch.cuh", include_str!("../../kernels/include/opdispatch.cuh")),
+    ("philox.cuh", include_str!("../../kernels/random/philox.cuh")),
+    ("polynomials.cuh", include_str!("../../kernels/include/special/polynomials.cuh")),
+    ("prefix_sum.cuh", include_str!("../../kernels/include/prefix_sum.cuh")),
+    ("reduce.cuh", include_str!("../../kernels/include/reduce.cuh")),
+    ("rounded.cuh", include_str!("../../kernels/resize/rounded.cuh")),
+    ("scan.cuh", include_str!("../../kernels/reduction/scan.cuh")),
+    ("sort_key.cuh", include_str!("../../kernels/include/sort_key.cuh")),
+    ("tensor_cores.cuh", include_str!("../../kernels/include/tensor_cores.cuh")),
+    ("tiles.cuh", include_str!("../../kernels/include/tiles.cuh")),
+];
+
+/// The fingerprint of all headers.
+pub(crate) static OF_HEADERS: LazyLock<Fingerprint> =
+    LazyLock::new(|| HEADERS.iter().fold(Fingerprint::new(), |hash, (name, content)| hash.part(name).part(content)));
+
+/// A kernel's text, and the instances of its templates. It can be compiled, and not launched: see [`Kernel`](crate::Kernel).
+#[derive(Clone, Copy)]
+pub struct Source {
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+    pub(crate) instances: fn(&mut Instances),
+}
+
+impl Source {
+    /// The kernel's name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The instances that the kernel can have, as C++ writes them.
+    #[must_use]
+    pub fn expressions(&self) -> Vec<String> {
+        let mut instances = Instances::default();
+        (self.instances)(&mut instances);
+        instances.expressions()
+    }
+
+    /// A name for a compiler's output, which differs if the text, a header, the compiler or an option does.
+    pub(crate) fn key<S: AsRef<str>>(&self, compiler: &str, options: &[S]) -> String {
+        format!("{}-{}", self.name, OF_HEADERS.part(self.text).part(compiler).parts(options))
+    }
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Source({})", self.name)
+    }
+}
+
+/// Collects the instances that a kernel can have.
+#[derive(Default, Debug)]
+pub struct Instances {
+    all: Vec<(&'static str, Vec<DType>)>,
+}
+
+impl Instances {
+    /// One instance, of these dtypes.
+    ///
+    /// ```
+    /// # use dispatch_runtime::DType;
+    /// let mut instances = kernels_cuda::Instances::default();
+    /// instances.one("cast", &[DType::F32, DType::I64]);
+    /// assert_eq!(instances.expressions(), ["cast<float, i64>"]);
+    /// ```
+    pub fn one(&mut self, template: &'static str, dtypes: &[DType]) {
+        self.all.push((template, dtypes.to_vec()));
+    }
+
+    /// An instance for each of these dtypes.
+    ///
+    /// ```
+    /// # use dispatch_runtime::DType;
+    /// let mut instances = kernels_cuda::Instances::default();
+    /// instances.each("twice", &[DType::F32, DType::F16]);
+    /// assert_eq!(instances.expressions(), ["twice<float>", "twice<f16>"]);
+    /// ```
+    pub fn each(&mut self, template: &'static str, dtypes: &[DType]) {
+        for dtype in dtypes {
+            self.one(template, &[*dtype]);
+        }
+    }
+
+    /// An instance of each of these templates, for each of these dtypes.
+    pub(crate) fn all(&mut self, templates: &[&'static str], dtypes: &[DType]) {
+        for template in templates {
+            self.each(template, dtypes);
+        }
+    }
+
+    /// As C++ writes them. An instance of a template whose name is no identifier of C++ is left out, as is one of a dtype that has no
+    /// elements there.
+    #[must_use]
+    pub fn expressions(&self) -> Vec<String> {
+        self.all.iter().filter_map(|(template, dtypes)| instance(template, dtypes)).collect()
+    }
+}
+
+/// What kernels call the elements of a dtype.
+///
+/// ```
+/// assert_eq!(kernels_cuda::element(dispatch_runtime::DType::F32), Some("float"));
+/// assert_eq!(kernels_cuda::element(dispatch_runtime::DType::C64), None);
+/// ```
+#[must_use]
+pub const fn element(dtype: DType) -> Option<&'static str> {
+    Some(match dtype {
+        DType::U8 => "u8",
+        DType::I8 => "i8",
+        DType::I16 => "i16",
+        DType::I32 => "i32",
+        DType::I64 => "i64",
+        DType::F16 => "f16",
+        DType::BF16 => "bf16",
+        DType::F32 => "float",
+        DType::F64 => "double",
+        DType::Bool => "boolean",
+        DType::C128 => "c128",
+        DType::C64 => return None,
+    })
+}
+
+/// `template<float, i64>`, as C++ names an instance. None if a dtype has no elements there, or if the template's name is no identifier: an
+/// instance becomes a part of the program that is compiled, and must not bring more text into it than a name.
+pub(crate) fn instance(template: &str, dtypes: &[DType]) -> Option<String> {
+    let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_';
+    if !template.starts_with(is_letter) || !template.chars().all(|c| is_letter(c) || c.is_ascii_digit()) {
+        return None;
+    }
+    let mut text = template.to_owned();
+    for (i, dtype) in dtypes.iter().enumerate() {
+        text.push_str(if i == 0 { "<" } else { ", " });
+        write!(text, "{}", element(*dtype)?).ok()?;
+    }
+    if !dtypes.is_empty() {
+        text.push('>');
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_is_a_name_and_brings_no_other_text() {
+        assert_eq!(instance("lines_2", &[DType::F32, DType::I64]).as_deref(), Some("lines_2<float, i64>"));
+        assert_eq!(instance("negate", &[]).as_deref(), Some("negate"));
+        for template in ["", "2lines", "a b", "a<int>", "a>>(\"\", *launched); } int b; //", "a\n", "é"] {
+            assert_eq!(instance(template, &[DType::F32]), None, "{template:?}");
+        }
+    }
+
+    #[test]
+    fn other_texts_compilers_and_options_have_other_keys() {
+        let source = Source { name: "add", text: "one", instances: |_| {} };
+        let keys = [
+            source.key("13.0", &["-O1", "-w"]),
+            source.key("13.1", &["-O1", "-w"]),
+            source.key("13.0", &["-O2", "-w"]),
+            source.key("13.0", &["-O1 -w"]),
+            Source { text: "two", ..source }.key("13.0", &["-O1", "-w"]),
+            Source { name: "mul", ..source }.key("13.0", &["-O1", "-w"]),
+        ];
+        for (at, key) in keys.iter().enumerate() {
+            assert!(!keys[at + 1..].contains(key), "{key}");
+        }
+        assert_eq!(keys[0], source.key("13.0", &["-O1", "-w"]));
+    }
+}

@@ -1,0 +1,120 @@
+//! Kernels, compiled for the CPU.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{LazyLock, Mutex};
+
+use crate::compile::disk_cache::cache_folder;
+use crate::compile::nvrtc::counted;
+use crate::compile::source::{HEADERS, OF_HEADERS, Source};
+use crate::error::CudaError;
+use crate::lock::locked;
+
+fn cpp() -> OsString {
+    std::env::var_os("CXX").unwrap_or_else(|| "c++".into())
+}
+
+/// What the C++ compiler says about itself, if there is one.
+pub(super) static COMPILER: LazyLock<Option<String>> = LazyLock::new(|| {
+    let output = Command::new(cpp()).arg("--version").output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+});
+
+pub(super) fn refused(source: &Source, log: String) -> CudaError {
+    CudaError::Compile { kernel: source.name, target: "the emulator".to_owned(), log }
+}
+
+const SHIM: &str = include_str!("../../../host/emulator.h");
+
+/// The library of a program, from the disk if it was compiled before.
+pub(super) fn compiled(source: &Source, expressions: &[String]) -> Result<PathBuf, CudaError> {
+    let program = program(source, expressions);
+    let key = source.key(COMPILER.as_deref().unwrap_or_default(), &[&OPTIONS[..], &[SHIM, &program]].concat());
+    let folder = cache_folder().ok_or_else(|| refused(source, "there is no folder for what is compiled".to_owned()))?;
+    let library = folder.join(format!("{key}.so"));
+    if library.exists() {
+        return Ok(library);
+    }
+    let failed = |error: std::io::Error| refused(source, error.to_string());
+    let headers = headers(&folder).map_err(failed)?;
+    let work = folder.join(format!("{key}.{}", std::process::id()));
+    std::fs::create_dir_all(&work).map_err(failed)?;
+    let made = counted(expressions.len(), || make(source, &program, &work, &headers));
+    if let Ok(made) = &made {
+        std::fs::rename(made, &library).map_err(failed)?;
+    }
+    std::fs::remove_dir_all(&work).map_err(failed)?;
+    made.map(|_| library)
+}
+
+/// How emulated kernels are compiled. What a template's blocks share is a library's own: another one's of the same name may be larger. The
+/// checks are for what a device does not survive, or does otherwise than the CPU; what they call is in the shim.
+const OPTIONS: [&str; 10] = [
+    "-std=c++17",
+    "-Og",
+    "-w",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-fno-gnu-unique",
+    "-ffp-contract=off",
+    "-fPIC",
+    "-fsanitize=alignment,bounds,shift-exponent",
+    "-fno-sanitize-recover=all",
+];
+
+/// A folder with all headers. The one that all programs begin with is compiled, for compilers that can use that (GCC): reading it takes a
+/// quarter of the time of a small program.
+fn headers(folder: &Path) -> std::io::Result<PathBuf> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _alone = locked(&ONE_AT_A_TIME);
+    let key = OF_HEADERS.part(COMPILER.as_deref().unwrap_or_default()).parts(&OPTIONS).part(SHIM);
+    let made = folder.join(format!("headers-{key}"));
+    if made.exists() {
+        return Ok(made);
+    }
+    let work = made.with_extension(std::process::id().to_string());
+    std::fs::create_dir_all(&work)?;
+    for (name, content) in HEADERS.iter().chain([&("emulator.h", SHIM)]) {
+        std::fs::write(work.join(name), content)?;
+    }
+    // Where that fails the text will do.
+    let [text, compiled] = ["emulator.h", "emulator.h.gch"].map(|name| work.join(name));
+    _ = Command::new(cpp()).args(OPTIONS).args(["-x", "c++-header"]).arg(text).arg("-o").arg(compiled).output()?;
+    match std::fs::rename(&work, &made) {
+        // Another process has made the folder meanwhile.
+        Err(_) if made.exists() => std::fs::remove_dir_all(&work)?,
+        done => done?,
+    }
+    Ok(made)
+}
+
+fn make(source: &Source, program: &str, work: &Path, headers: &Path) -> Result<PathBuf, CudaError> {
+    let failed = |error: std::io::Error| refused(source, error.to_string());
+    let [text, object, library] = ["program.cpp", "program.o", "program.so"].map(|name| work.join(name));
+    std::fs::write(&text, program).map_err(failed)?;
+    let run = |options: &[&str], from: &Path, to: &Path| {
+        let output = Command::new(cpp()).args(options).arg(from).arg("-o").arg(to).output().map_err(failed)?;
+        let log = || String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() { Ok(()) } else { Err(refused(source, log())) }
+    };
+    run(&[&OPTIONS[..], &["-c", "-I", &headers.to_string_lossy()]].concat(), &text, &object)?;
+    // By itself, so that the compiler's own library for its checks is not asked for.
+    run(&["-shared"], &object, &library)?;
+    Ok(library)
+}
+
+fn program(source: &Source, expressions: &[String]) -> String {
+    let mut text = format!("#include \"emulator.h\"\n#line 1 \"{}\"\n{}\n", source.name, source.text);
+    for (at, expression) in expressions.iter().enumerate() {
+        _ = writeln!(
+            text,
+            "extern \"C\" void run_{at}(const emulator::Launched *launched) {{ \
+             emulator::launch(emulator::Entry<&{expression}>::run, \"{}: {expression}\", *launched); }}\n\
+             extern \"C\" const size_t *sizes_{at}() {{ return emulator::Entry<&{expression}>::SIZES; }}",
+            source.name
+        );
+    }
+    text
+}

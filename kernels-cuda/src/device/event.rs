@@ -1,0 +1,57 @@
+//! Times of the device's own.
+
+use std::time::Duration;
+
+use crate::device::gpu::Gpu;
+use crate::device::machine::Mark;
+use crate::device::stream::Stream;
+use crate::error::CudaError;
+
+/// A point in a stream's work, and the time at which the device reaches it.
+///
+/// ```no_run
+/// use kernels_cuda::{Event, Stream};
+/// # fn main() -> dispatch_runtime::Result<()> {
+/// let stream = Stream::current("cuda:0".parse().unwrap())?;
+/// let start = Event::record(stream)?;
+/// // .. operators ..
+/// let end = Event::record(stream)?;
+/// println!("{:?}", end.since(&start)?);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Event {
+    gpu: &'static Gpu,
+    mark: Mark,
+}
+
+impl Event {
+    /// The end of a stream's work so far.
+    ///
+    /// # Errors
+    ///
+    /// If the driver fails, and if the stream is being recorded.
+    pub fn record(stream: Stream) -> Result<Self, CudaError> {
+        let (gpu, queue) = stream.parts();
+        Ok(Self { gpu, mark: gpu.machine.mark_with_time(queue)? })
+    }
+
+    /// The time from an earlier event of the same device to this one. Waits until the device has reached both.
+    ///
+    /// # Errors
+    ///
+    /// If the driver fails, and if the events are of two devices.
+    pub fn since(&self, earlier: &Self) -> Result<Duration, CudaError> {
+        if self.gpu.index != earlier.gpu.index {
+            return Err(CudaError::Elsewhere { found: earlier.gpu.device(), expected: self.gpu.device() });
+        }
+        self.gpu.machine.time_between(earlier.mark, self.mark)
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        self.gpu.machine.unmark(self.mark);
+    }
+}

@@ -1,0 +1,90 @@
+//! Errors that depend on values: a kernel notes the first one in its device's memory, and whoever waits for the device is told.
+
+use std::ptr::NonNull;
+use std::sync::Mutex;
+
+use crate::device::machine::{Address, Machine, Queue};
+use crate::error::CudaError;
+use crate::lock::locked;
+
+/// `struct Fault` of the kernels.
+const BYTES: usize = 32;
+
+/// What the kernels of one device found.
+pub(crate) struct Faults {
+    address: Address,
+}
+
+/// An argument of an operator, by the number that kernels know it by. Zero is none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub struct Site(u32);
+
+static SITES: Mutex<Vec<(&'static str, &'static str)>> = Mutex::new(Vec::new());
+
+impl Site {
+    /// The number of an argument, for kernels to note.
+    ///
+    /// ```
+    /// let index = kernels_cuda::Site::of("myops::pick", "index");
+    /// assert_eq!(index, kernels_cuda::Site::of("myops::pick", "index"));
+    /// ```
+    #[must_use]
+    pub fn of(operator: &'static str, argument: &'static str) -> Self {
+        let mut sites = locked(&SITES);
+        let at = sites.iter().position(|site| *site == (operator, argument)).unwrap_or_else(|| {
+            sites.push((operator, argument));
+            sites.len() - 1
+        });
+        Self(u32::try_from(at + 1).unwrap_or(u32::MAX))
+    }
+
+    fn name(number: u32) -> String {
+        let sites = locked(&SITES);
+        let site = usize::try_from(number).ok().and_then(|number| sites.get(number.checked_sub(1)?));
+        site.map_or_else(|| "a kernel".to_owned(), |(operator, argument)| format!("{operator}, argument `{argument}`"))
+    }
+}
+
+impl Faults {
+    pub(crate) fn on(machine: &dyn Machine, queue: Queue) -> Result<Self, CudaError> {
+        let address = machine.allocate(BYTES, queue)?;
+        machine.fill(address, 0, BYTES, queue)?;
+        machine.wait(queue)?;
+        Ok(Self { address })
+    }
+
+    pub(crate) fn address(&self) -> Address {
+        self.address
+    }
+
+    /// Waits for the queue, gives the first one, and forgets it.
+    pub(crate) fn take(&self, machine: &dyn Machine, queue: Queue) -> Result<(), CudaError> {
+        let mut bytes = [0_u8; BYTES];
+        let copied = machine.copy_out(self.address, NonNull::from(&mut bytes).cast(), BYTES, queue);
+        // Another copy may be on its way.
+        machine.wait(queue).and(copied)?;
+        let (words, _) = bytes.as_chunks::<4>();
+        let [site, kind, low, high, limit_low, limit_high, ..] = words else { return Ok(()) };
+        let [site, kind] = [site, kind].map(|word| u32::from_ne_bytes(*word));
+        if site == 0 {
+            return Ok(());
+        }
+        machine.fill(self.address, 0, BYTES, queue)?;
+        let whole = |low: &[u8; 4], high: &[u8; 4]| {
+            i64::from(u32::from_ne_bytes(*low)) | i64::from(u32::from_ne_bytes(*high)) << 32
+        };
+        let (value, limit) = (whole(low, high), whole(limit_low, limit_high));
+        let problem = match kind {
+            1 => format!("index {value} is not within a dimension of {limit}"),
+            2 => "an integer is divided by zero".to_owned(),
+            4 => {
+                let [value, limit] = [value, limit].map(|bits| f64::from_bits(bits.cast_unsigned()));
+                format!("{value} is not a value that it can take (the limit is {limit})")
+            }
+            5 => "a row does not add up to a number above zero".to_owned(),
+            _ => format!("{value} is not a value that it can take (the limit is {limit})"),
+        };
+        Err(CudaError::Fault { site: Site::name(site), problem })
+    }
+}

@@ -1,0 +1,405 @@
+//! NVIDIA's driver.
+//!
+//! The libraries are looked for when they are first needed. cudarc panics where one is missing, so each is asked for beforehand.
+#![expect(unsafe_code, reason = "functions of the driver")]
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_void};
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+use std::sync::{LazyLock, Mutex, OnceLock};
+use std::time::Duration;
+
+use cudarc::driver::sys::CUdevice_attribute_enum::{
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
+    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN as SHARED,
+    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT as MULTIPROCESSORS,
+};
+use cudarc::driver::sys::{self, CUresult};
+
+use crate::compile::nvrtc::{self, Code};
+use crate::compile::source::Source;
+use crate::device::machine::{Address, Entry, Function, Grid, Machine, Mark, Module, Properties, Queue, Recording};
+use crate::device::recent_launches;
+use crate::error::{CudaError, Missing};
+use crate::lock::locked;
+
+/// A device, through the driver's primary context, which other libraries of the process share.
+pub(crate) struct Nvidia {
+    properties: Properties,
+    device: sys::CUdevice,
+    context: usize,
+    pool: usize,
+    /// Bytes that blocks of a function share, where they are more than any may.
+    shared: Mutex<HashMap<Function, u32>>,
+    recorded: Mutex<Vec<Queue>>,
+}
+
+static IS_PRESENT: LazyLock<bool> = LazyLock::new(|| {
+    // SAFETY: it loads a library, whose initialisers run.
+    unsafe { sys::is_culib_present() }
+});
+
+/// Starts the driver, which may fail now and not later.
+fn start() -> Result<(), CudaError> {
+    static STARTED: OnceLock<()> = OnceLock::new();
+    if STARTED.get().is_none() {
+        if !*IS_PRESENT {
+            return Err(Missing::Driver.into());
+        }
+        // SAFETY: a function without preconditions.
+        check("cuInit", unsafe { sys::cuInit(0) })?;
+        _ = STARTED.set(());
+    }
+    Ok(())
+}
+
+/// How many devices the driver has.
+pub(crate) fn count() -> Result<usize, CudaError> {
+    start()?;
+    let mut count = 0;
+    // SAFETY: the driver is initialised, and the number is ours.
+    check("cuDeviceGetCount", unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
+    Ok(usize::try_from(count).unwrap_or(0))
+}
+
+fn check(call: &'static str, result: CUresult) -> Result<(), CudaError> {
+    if result == CUresult::CUDA_SUCCESS {
+        return Ok(());
+    }
+    let said = format!("{result:?}");
+    Err(if BREAKS.contains(&result) {
+        CudaError::Broken { said, launched: recent_launches::kernels() }
+    } else {
+        CudaError::Driver { call, said }
+    })
+}
+
+/// What is said of a kernel, by whatever call comes next.
+const BREAKS: [CUresult; 8] = [
+    CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
+    CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
+    CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE,
+    CUresult::CUDA_ERROR_INVALID_PC,
+    CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION,
+    CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR,
+    CUresult::CUDA_ERROR_ASSERT,
+    CUresult::CUDA_ERROR_LAUNCH_FAILED,
+];
+
+/// Calls a function of the driver, whose name goes into the error.
+macro_rules! driver {
+    ($function:ident($($argument:expr),* $(,)?)) => {
+        // SAFETY: handles come from this driver and are never destroyed while they are in use; what is written to is ours. For a launch, the
+        // caller of `Machine::launch` promises the rest.
+        check(stringify!($function), unsafe { sys::$function($($argument),*) })
+    };
+}
+
+impl Nvidia {
+    pub(crate) fn open(index: u8) -> Result<Self, CudaError> {
+        let count = count()?;
+        if usize::from(index) >= count {
+            return Err(Missing::Device { asked: index, count }.into());
+        }
+        let (mut device, mut memory) = (0, 0);
+        driver!(cuDeviceGet(&raw mut device, index.into()))?;
+        let mut context = std::ptr::null_mut();
+        driver!(cuDevicePrimaryCtxRetain(&raw mut context, device))?;
+        driver!(cuDeviceTotalMem_v2(&raw mut memory, device))?;
+        let mut name = [0; 128];
+        driver!(cuDeviceGetName(name.as_mut_ptr(), 127, device))?;
+        let name = name.iter().take_while(|byte| **byte != 0).map(|byte| char::from(byte.cast_unsigned())).collect();
+        let attribute = |which| {
+            let mut value = 0;
+            driver!(cuDeviceGetAttribute(&raw mut value, which, device))?;
+            Ok::<u32, CudaError>(u32::try_from(value).unwrap_or(0))
+        };
+        let architecture = attribute(MAJOR)? * 10 + attribute(MINOR)?;
+        if architecture < 80 {
+            return Err(Missing::Architecture { found: architecture }.into());
+        }
+        let (multiprocessors, shared) = (attribute(MULTIPROCESSORS)?, attribute(SHARED)?);
+        let properties = Properties { name, architecture, multiprocessors, memory, shared };
+        let (pool, shared, recorded) = (keep_memory(device)?, Mutex::default(), Mutex::default());
+        Ok(Self { properties, device, context: context.addr(), pool, shared, recorded })
+    }
+
+    /// Makes the device this thread's. Other libraries change a thread's device too, so the driver is asked each time: 15 nanoseconds.
+    #[inline]
+    fn enter(&self) -> Result<(), CudaError> {
+        let mut current = std::ptr::null_mut();
+        driver!(cuCtxGetCurrent(&raw mut current))?;
+        if current.addr() != self.context {
+            driver!(cuCtxSetCurrent(self.context as sys::CUcontext))?;
+        }
+        Ok(())
+    }
+
+    /// An event at the end of a queue's work so far.
+    fn event(&self, queue: Queue, kind: sys::CUevent_flags_enum) -> Result<Mark, CudaError> {
+        self.enter()?;
+        let mut event = std::ptr::null_mut();
+        driver!(cuEventCreate(&raw mut event, kind as u32))?;
+        let mark = event.addr();
+        driver!(cuEventRecord(event, queue as sys::CUstream)).inspect_err(|_| self.unmark(mark))?;
+        Ok(mark)
+    }
+}
+
+/// Lets the driver's pool keep what is given back, rather than give it to the system whenever somebody waits.
+fn keep_memory(device: sys::CUdevice) -> Result<usize, CudaError> {
+    let mut pool = std::ptr::null_mut();
+    driver!(cuDeviceGetDefaultMemPool(&raw mut pool, device))?;
+    let mut threshold = u64::MAX;
+    let attribute = sys::CUmemPool_attribute_enum::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    driver!(cuMemPoolSetAttribute(pool, attribute, (&raw mut threshold).cast()))?;
+    Ok(pool.addr())
+}
+
+impl Machine for Nvidia {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn has_libraries(&self) -> bool {
+        true
+    }
+
+    fn make_current(&self) -> Result<(), CudaError> {
+        self.enter()
+    }
+
+    fn open_queue(&self) -> Result<Queue, CudaError> {
+        self.enter()?;
+        let mut stream = std::ptr::null_mut();
+        let kind = sys::CUstream_flags_enum::CU_STREAM_NON_BLOCKING;
+        driver!(cuStreamCreate(&raw mut stream, kind as u32))?;
+        Ok(stream.addr())
+    }
+
+    fn wait(&self, queue: Queue) -> Result<(), CudaError> {
+        self.enter()?;
+        // The driver refuses it too, and ends the recording.
+        if locked(&self.recorded).contains(&queue) {
+            return Err(CudaError::Driver { call: "cuStreamSynchronize", said: "it cannot be recorded".to_owned() });
+        }
+        driver!(cuStreamSynchronize(queue as sys::CUstream))
+    }
+
+    fn order(&self, first: Queue, then: Queue) -> Result<(), CudaError> {
+        // Nothing runs in what is being recorded, and whoever waited for it would be recorded, too.
+        let recorded = locked(&self.recorded);
+        if recorded.contains(&first) {
+            return Ok(());
+        }
+        let mark = self.mark(first)?;
+        drop(recorded);
+        let ordered = driver!(cuStreamWaitEvent(then as sys::CUstream, mark as sys::CUevent, 0));
+        // The driver keeps an event for as long as something waits for it.
+        self.unmark(mark);
+        ordered
+    }
+
+    fn allocate(&self, bytes: usize, queue: Queue) -> Result<Address, CudaError> {
+        self.enter()?;
+        let mut address = 0;
+        // SAFETY: as in `driver!`.
+        match unsafe { sys::cuMemAllocAsync(&raw mut address, bytes, queue as sys::CUstream) } {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                Err(CudaError::OutOfMemory { asked: bytes, total: self.properties.memory })
+            }
+            result => check("cuMemAllocAsync", result).map(|()| address),
+        }
+    }
+
+    fn free(&self, address: Address, queue: Queue) {
+        // A program that ends has lost its driver, and its memory with it.
+        _ = self.enter().and_then(|()| driver!(cuMemFreeAsync(address, queue as sys::CUstream)));
+    }
+
+    fn trim(&self) -> Result<(), CudaError> {
+        self.enter()?;
+        // Recordings have a pool of their own.
+        driver!(cuDeviceGraphMemTrim(self.device))?;
+        driver!(cuMemPoolTrimTo(self.pool as sys::CUmemoryPool, 0))
+    }
+
+    fn reserved(&self) -> usize {
+        let (mut bytes, mut recordings) = (0_u64, 0_u64);
+        let attribute = sys::CUmemPool_attribute_enum::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT;
+        let of_recordings = sys::CUgraphMem_attribute_enum::CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT;
+        let pool = self.pool as sys::CUmemoryPool;
+        let asked = self
+            .enter()
+            .and_then(|()| driver!(cuMemPoolGetAttribute(pool, attribute, (&raw mut bytes).cast())))
+            .and_then(|()| {
+                driver!(cuDeviceGetGraphMemAttribute(self.device, of_recordings, (&raw mut recordings).cast()))
+            });
+        asked.ok().and_then(|()| usize::try_from(bytes + recordings).ok()).unwrap_or(0)
+    }
+
+    fn copy_in(&self, from: NonNull<u8>, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError> {
+        self.enter()?;
+        driver!(cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), bytes, queue as sys::CUstream))
+    }
+
+    fn copy_out(&self, from: Address, to: NonNull<u8>, bytes: usize, queue: Queue) -> Result<(), CudaError> {
+        self.enter()?;
+        driver!(cuMemcpyDtoHAsync_v2(to.as_ptr().cast(), from, bytes, queue as sys::CUstream))
+    }
+
+    fn copy(&self, from: Address, to: Address, bytes: usize, queue: Queue) -> Result<(), CudaError> {
+        self.enter()?;
+        driver!(cuMemcpyDtoDAsync_v2(to, from, bytes, queue as sys::CUstream))
+    }
+
+    fn fill(&self, to: Address, byte: u8, bytes: usize, queue: Queue) -> Result<(), CudaError> {
+        self.enter()?;
+        driver!(cuMemsetD8Async(to, byte, bytes, queue as sys::CUstream))
+    }
+
+    fn pin(&self, bytes: usize) -> Result<NonNull<u8>, CudaError> {
+        self.enter()?;
+        let mut start = std::ptr::null_mut();
+        driver!(cuMemHostAlloc(&raw mut start, bytes, sys::CU_MEMHOSTALLOC_PORTABLE))?;
+        NonNull::new(start.cast()).ok_or(CudaError::OutOfMemory { asked: bytes, total: 0 })
+    }
+
+    fn mark(&self, queue: Queue) -> Result<Mark, CudaError> {
+        self.event(queue, sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING)
+    }
+
+    fn mark_with_time(&self, queue: Queue) -> Result<Mark, CudaError> {
+        self.event(queue, sys::CUevent_flags_enum::CU_EVENT_DEFAULT)
+    }
+
+    fn time_between(&self, first: Mark, last: Mark) -> Result<Duration, CudaError> {
+        self.enter()?;
+        let mut milliseconds = 0.0;
+        for mark in [first, last] {
+            driver!(cuEventSynchronize(mark as sys::CUevent))?;
+        }
+        driver!(cuEventElapsedTime_v2(&raw mut milliseconds, first as sys::CUevent, last as sys::CUevent))?;
+        Ok(Duration::from_secs_f32(milliseconds.max(0.0) / 1e3))
+    }
+
+    fn mark_all(&self, queues: &[Queue]) -> Result<Vec<Mark>, CudaError> {
+        // None begins to be recorded meanwhile.
+        let recorded = locked(&self.recorded);
+        queues.iter().filter(|queue| !recorded.contains(queue)).map(|queue| self.mark(*queue)).collect()
+    }
+
+    fn has_passed(&self, mark: Mark) -> bool {
+        self.enter().and_then(|()| driver!(cuEventQuery(mark as sys::CUevent))).is_ok()
+    }
+
+    fn wait_for(&self, mark: Mark) {
+        // A device that failed does nothing any more, and says so to whoever asks it for work.
+        _ = self.enter().and_then(|()| driver!(cuEventSynchronize(mark as sys::CUevent)));
+    }
+
+    fn unmark(&self, mark: Mark) {
+        _ = self.enter().and_then(|()| driver!(cuEventDestroy_v2(mark as sys::CUevent)));
+    }
+
+    fn load(&self, source: &Source, expressions: &[String]) -> Result<Vec<Module>, CudaError> {
+        self.enter()?;
+        let load = |code: Code| {
+            let mut module = std::ptr::null_mut();
+            driver!(cuModuleLoadData(&raw mut module, code.bytes.as_ptr().cast::<c_void>()))?;
+            Ok(Module { code: module.addr(), names: code.expressions.into_iter().zip(code.names).collect() })
+        };
+        nvrtc::codes(source, expressions, self.properties.architecture)?.into_iter().map(load).collect()
+    }
+
+    fn compiles_together(&self) -> bool {
+        false
+    }
+
+    fn entry(&self, code: usize, name: &str) -> Result<Entry, CudaError> {
+        self.enter()?;
+        let name = CString::new(name).unwrap_or_default();
+        let mut function = std::ptr::null_mut();
+        driver!(cuModuleGetFunction(&raw mut function, code as sys::CUmodule, name.as_ptr()))?;
+        let (mut parameters, mut offset, mut size) = (Vec::new(), 0, 0);
+        // The driver refuses the number behind the last.
+        while driver!(cuFuncGetParamInfo(function, parameters.len(), &raw mut offset, &raw mut size)).is_ok() {
+            parameters.push(size);
+        }
+        Ok(Entry { function: function.addr(), parameters: parameters.into() })
+    }
+
+    #[inline]
+    unsafe fn launch(
+        &self,
+        entry: &Entry,
+        grid: Grid,
+        parameters: &mut [*mut c_void],
+        queue: Queue,
+    ) -> Result<(), CudaError> {
+        // A stream knows its context.
+        let (blocks, threads) = (grid.blocks, grid.threads);
+        let (function, stream) = (entry.function as sys::CUfunction, queue as sys::CUstream);
+        let nothing_else = std::ptr::null_mut();
+        driver!(cuLaunchKernel(
+            function,
+            blocks[0],
+            blocks[1],
+            blocks[2],
+            threads[0],
+            threads[1],
+            threads[2],
+            grid.shared,
+            stream,
+            parameters.as_mut_ptr(),
+            nothing_else,
+        ))
+    }
+
+    fn allow_shared(&self, function: Function, bytes: u32) -> Result<(), CudaError> {
+        let mut shared = locked(&self.shared);
+        let most = shared.entry(function).or_default();
+        if bytes > *most {
+            self.enter()?;
+            let attribute = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            let value = i32::try_from(bytes).unwrap_or(i32::MAX);
+            driver!(cuFuncSetAttribute(function as sys::CUfunction, attribute, value))?;
+            *most = bytes;
+        }
+        Ok(())
+    }
+
+    fn begin_recording(&self, queue: Queue) -> Result<(), CudaError> {
+        self.enter()?;
+        // Nothing that this crate asks for meanwhile disturbs a recording, and other modes forbid to ask whether an event has passed.
+        let mode = sys::CUstreamCaptureMode_enum::CU_STREAM_CAPTURE_MODE_RELAXED;
+        let mut recorded = locked(&self.recorded);
+        driver!(cuStreamBeginCapture_v2(queue as sys::CUstream, mode))?;
+        recorded.push(queue);
+        Ok(())
+    }
+
+    fn end_recording(&self, queue: Queue) -> Result<Recording, CudaError> {
+        self.enter()?;
+        let (mut graph, mut executable) = (std::ptr::null_mut(), MaybeUninit::uninit());
+        let ended = driver!(cuStreamEndCapture(queue as sys::CUstream, &raw mut graph));
+        locked(&self.recorded).retain(|recorded| *recorded != queue);
+        ended?;
+        // What a recording allocates and keeps is given back before it is replayed.
+        let flag = sys::CUgraphInstantiate_flags_enum::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+        let made = driver!(cuGraphInstantiateWithFlags(executable.as_mut_ptr(), graph, flag.0.into()));
+        driver!(cuGraphDestroy(graph)).and(made)?;
+        // SAFETY: it was written, as the call succeeded.
+        Ok(unsafe { executable.assume_init() }.addr())
+    }
+
+    fn replay(&self, recording: Recording, queue: Queue) -> Result<(), CudaError> {
+        self.enter()?;
+        driver!(cuGraphLaunch(recording as sys::CUgraphExec, queue as sys::CUstream))
+    }
+
+    fn forget(&self, recording: Recording) {
+        _ = self.enter().and_then(|()| driver!(cuGraphExecDestroy(recording as sys::CUgraphExec)));
+    }
+}

@@ -1,0 +1,448 @@
+//! Matrix products by the vendor's library, where it is there.
+//!
+//! The library counts columns first: what it calls a column is a row here, so it is asked for the transposed result, with the operands
+//! in the opposite order. A problem is described, and the best algorithm for it looked for, once; later calls find both by the
+//! problem's numbers.
+#![expect(unsafe_code, reason = "functions of cuBLASLt")]
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, Mutex};
+
+use cudarc::cublaslt::sys;
+use dispatch_runtime::{DType, Geometry, Result, Scalar, Spec, Tensor};
+
+use crate::engine::gemm::{MatrixView, Operand, Task};
+use crate::error::CudaError;
+use crate::launch::{Launch, Place};
+use crate::lock::locked;
+
+static TF32: AtomicBool = AtomicBool::new(false);
+
+/// Whether products of single precision may round their operands to ten bits of fraction, which is several times as fast. At first they
+/// may not, as with PyTorch.
+///
+/// ```
+/// kernels_cuda::allow_tf32(true);
+/// # kernels_cuda::allow_tf32(false);
+/// ```
+pub fn allow_tf32(allow: bool) {
+    TF32.store(allow, Ordering::Relaxed);
+}
+
+/// A matrix as the library is told: whether it is turned, and from one of its columns to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Layout {
+    turned: bool,
+    leading: i64,
+    item: i64,
+}
+
+impl Layout {
+    /// A batch of matrices where it lies, if its rows are side by side, or its columns.
+    fn of(view: &MatrixView) -> Option<Self> {
+        let ([_, rows, columns], [item, down, across]) = (view.sizes, view.steps);
+        // One element has no next one, and one line none either.
+        let lies = |step: i64, length: i64, next: i64, lines: i64| {
+            ((step == 1 || length == 1) && (next >= length || lines == 1)).then_some(if lines == 1 {
+                length
+            } else {
+                next
+            })
+        };
+        if let Some(leading) = lies(across, columns, down, rows) {
+            return Some(Self { turned: false, leading, item });
+        }
+        lies(down, rows, across, columns).map(|leading| Self { turned: true, leading, item })
+    }
+
+    /// The same, if rows are side by side.
+    fn straight(view: &MatrixView) -> Option<Self> {
+        Self::of(view).filter(|layout| !layout.turned)
+    }
+}
+
+/// What a product is added to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Added {
+    Nothing,
+    /// One row, to each row.
+    Row,
+    Matrix(Layout),
+}
+
+/// All that an algorithm is chosen by.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Problem {
+    device: u8,
+    dtype: DType,
+    items: i64,
+    rows: i64,
+    columns: i64,
+    steps: i64,
+    left: Layout,
+    right: Layout,
+    out: Layout,
+    added: Added,
+    tf32: bool,
+    /// What the places of left, right, added and out are multiples of, in bytes.
+    alignments: [u32; 4],
+}
+
+impl Problem {
+    fn of(task: &Task<'_>, tf32: bool) -> Option<Self> {
+        let [items, rows, columns] = task.out.view.sizes;
+        let dtype = task.out.tensor.dtype();
+        if !matches!(dtype, DType::F32 | DType::F64 | DType::F16 | DType::BF16) || i32::try_from(items).is_err() {
+            return None;
+        }
+        let added = match &task.added {
+            None => Added::Nothing,
+            Some((added, beta)) => {
+                let [item, down, across] = added.view.steps;
+                let one = beta.to_f64() == Some(1.0);
+                if one && dtype != DType::F64 && item == 0 && down == 0 && (across == 1 || columns == 1) {
+                    Added::Row
+                } else {
+                    // What does not lie as a matrix is laid out in the result's place first.
+                    Added::Matrix(Layout::straight(&added.view).or_else(|| Layout::straight(&task.out.view))?)
+                }
+            }
+        };
+        Some(Self {
+            device: 0,
+            dtype,
+            items,
+            rows,
+            columns,
+            steps: task.left.view.sizes[2],
+            left: Layout::of(&task.left.view)?,
+            right: Layout::of(&task.right.view)?,
+            out: Layout::straight(&task.out.view)?,
+            added,
+            tf32: tf32 && dtype == DType::F32,
+            alignments: [0; 4],
+        })
+    }
+
+    fn types(&self) -> (sys::cudaDataType, sys::cudaDataType, sys::cublasComputeType_t) {
+        use sys::cublasComputeType_t as compute;
+        use sys::cudaDataType as data;
+        match self.dtype {
+            DType::F64 => (data::CUDA_R_64F, data::CUDA_R_64F, compute::CUBLAS_COMPUTE_64F),
+            DType::F16 => (data::CUDA_R_16F, data::CUDA_R_32F, compute::CUBLAS_COMPUTE_32F),
+            DType::BF16 => (data::CUDA_R_16BF, data::CUDA_R_32F, compute::CUBLAS_COMPUTE_32F),
+            _ if self.tf32 => (data::CUDA_R_32F, data::CUDA_R_32F, compute::CUBLAS_COMPUTE_32F_FAST_TF32),
+            _ => (data::CUDA_R_32F, data::CUDA_R_32F, compute::CUBLAS_COMPUTE_32F),
+        }
+    }
+}
+
+/// A problem's descriptions, which are kept for good, and the algorithm.
+#[derive(Clone, Copy)]
+struct Prepared {
+    product: usize,
+    /// Of right, left, added and out, in the library's order.
+    layouts: [usize; 4],
+    algorithm: sys::cublasLtMatmulAlgo_t,
+    /// How many bytes it works with.
+    workspace: i64,
+}
+
+/// More than this the library does not get for what it works with.
+const WORKSPACE: usize = 32 << 20;
+
+#[derive(Default)]
+struct Library {
+    handles: HashMap<u8, usize>,
+    /// None for what the library has no algorithm for.
+    prepared: HashMap<Problem, Option<Prepared>>,
+}
+
+static LIBRARY: LazyLock<Option<Mutex<Library>>> = LazyLock::new(|| {
+    // SAFETY: it loads a library, whose initialisers run.
+    unsafe { sys::is_culib_present() }.then(Mutex::default)
+});
+
+/// Calls a function of the library, whose name goes into the error.
+macro_rules! library {
+    ($function:ident($($argument:expr),* $(,)?)) => {{
+        // SAFETY: handles and descriptions come from this library and are never destroyed; what is written to is ours and of the size
+        // that is said; matrices are where a task's operands are, which `Layout` described.
+        match unsafe { sys::$function($($argument),*) } {
+            sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS => Ok(()),
+            status => Err(CudaError::Driver { call: stringify!($function), said: format!("{status:?}") }),
+        }
+    }};
+}
+
+/// Sets an attribute of a description.
+macro_rules! set {
+    ($function:ident, $of:expr, $attribute:expr, $value:expr) => {{
+        let value = $value;
+        library!($function($of, $attribute, (&raw const value).cast::<c_void>(), size_of_val(&value)))
+    }};
+}
+
+/// Multiplies, unless there is no library, or it cannot.
+pub(crate) fn multiply(launch: Launch, task: &Task<'_>) -> Result<bool> {
+    let Some(library) = (if launch.gpu.machine.has_libraries() { LIBRARY.as_ref() } else { None }) else {
+        return Ok(false);
+    };
+    if task.out.view.steps[2] != 1 && task.out.view.steps[1] == 1 {
+        return run(launch, library, &task.transposed());
+    }
+    run(launch, library, task)
+}
+
+fn run(launch: Launch, library: &Mutex<Library>, task: &Task<'_>) -> Result<bool> {
+    let Some(mut problem) = Problem::of(task, TF32.load(Ordering::Relaxed)) else { return Ok(false) };
+    let [left, right, out] = [&task.left, &task.right, &task.out].map(|operand| launch.place(operand.tensor));
+    let (left, right, out) = (left?, right?, out?);
+    let mut added = task.added.as_ref().map_or(Ok(out), |(added, _)| launch.place(added.tensor))?;
+    let lies_otherwise = |added: &Operand<'_>| Layout::straight(&added.view).is_none();
+    let elsewhere =
+        task.added.as_ref().filter(|(added, _)| matches!(problem.added, Added::Matrix(_)) && lies_otherwise(added));
+    if elsewhere.is_some() {
+        added = out;
+    }
+    problem.device = launch.gpu.index;
+    // What is added as a row is not read as a matrix, but by whatever writes the result.
+    let (read, written) =
+        if problem.added == Added::Row { (out, alignment(out).min(alignment(added))) } else { (added, alignment(out)) };
+    problem.alignments = [alignment(left), alignment(right), alignment(read), written];
+
+    let mut library = locked(library);
+    launch.gpu.machine.make_current()?;
+    let handle = library.handle(launch.gpu.index)?;
+    let known = library.prepared.get(&problem).copied();
+    let Some(prepared) = known.map_or_else(|| library.prepare(handle, problem), Ok)? else { return Ok(false) };
+    let workspace = Spec::contiguous(DType::U8, &[prepared.workspace]).on(launch.device())?;
+    if let Some((from, _)) = elsewhere {
+        crate::engine::transfer::write(&mut as_tensor(&task.out)?, &as_tensor(from)?)?;
+    }
+    let product = prepared.product as sys::cublasLtMatmulDesc_t;
+    if problem.added == Added::Row {
+        let attribute = sys::cublasLtMatmulDescAttributes_t::CUBLASLT_MATMUL_DESC_BIAS_POINTER;
+        set!(cublasLtMatmulDescSetAttribute, product, attribute, added.address())?;
+        added = out;
+    }
+    let beta = match (problem.added, &task.added) {
+        (Added::Matrix(_), Some((_, beta))) => *beta,
+        _ => Scalar::Int(0),
+    };
+    let (alpha, beta) = (Factor::new(task.alpha, problem.dtype), Factor::new(beta, problem.dtype));
+    let layout = |at: usize| prepared.layouts[at] as sys::cublasLtMatrixLayout_t;
+    let pointer = |place: Place| place.address() as *mut c_void;
+    let multiplied = library!(cublasLtMatmul(
+        handle as sys::cublasLtHandle_t,
+        product,
+        alpha.place(),
+        pointer(right),
+        layout(0),
+        pointer(left),
+        layout(1),
+        beta.place(),
+        pointer(added),
+        layout(2),
+        pointer(out),
+        layout(3),
+        &raw const prepared.algorithm,
+        pointer(launch.place(&workspace)?),
+        workspace.storage().size(),
+        launch.queue as sys::cudaStream_t,
+    ));
+    match multiplied {
+        // What it found for a problem, it does not always take.
+        Err(CudaError::Driver { said, .. }) if REFUSALS.contains(&said.as_str()) => {
+            library.prepared.insert(problem, None);
+            Ok(false)
+        }
+        other => Ok(other.map(|()| true)?),
+    }
+}
+
+/// That the library cannot do what it was asked, and did nothing.
+const REFUSALS: [&str; 2] = ["CUBLAS_STATUS_NOT_SUPPORTED", "CUBLAS_STATUS_INVALID_VALUE"];
+
+/// What an address is a multiple of.
+fn alignment(place: Place) -> u32 {
+    1 << place.address().trailing_zeros().min(8)
+}
+
+/// An operand as a batch of matrices.
+fn as_tensor(operand: &Operand<'_>) -> Result<Tensor> {
+    let (view, own) = (operand.view, operand.tensor.geometry());
+    let geometry = Geometry::strided(&view.sizes, &view.steps, own.offset());
+    Ok(operand.tensor.restride(geometry.unwrap_or_else(|| own.clone()))?)
+}
+
+/// What a product is scaled by, in the type that it is added up in.
+enum Factor {
+    Single(f32),
+    Double(f64),
+}
+
+impl Factor {
+    #[expect(clippy::cast_possible_truncation, reason = "sums of single precision are scaled in single precision")]
+    fn new(factor: Scalar, dtype: DType) -> Self {
+        let factor = factor.to_f64().unwrap_or(f64::NAN);
+        if dtype == DType::F64 { Self::Double(factor) } else { Self::Single(factor as f32) }
+    }
+
+    fn place(&self) -> *const c_void {
+        match self {
+            Self::Single(factor) => (&raw const *factor).cast(),
+            Self::Double(factor) => (&raw const *factor).cast(),
+        }
+    }
+}
+
+impl Library {
+    fn handle(&mut self, device: u8) -> Result<usize, CudaError> {
+        if let Some(handle) = self.handles.get(&device) {
+            return Ok(*handle);
+        }
+        let mut handle = std::ptr::null_mut();
+        library!(cublasLtCreate(&raw mut handle))?;
+        self.handles.insert(device, handle.addr());
+        Ok(handle.addr())
+    }
+
+    /// A problem that is new.
+    fn prepare(&mut self, handle: usize, problem: Problem) -> Result<Option<Prepared>, CudaError> {
+        let made = prepare(handle, &problem)?;
+        self.prepared.insert(problem, made);
+        Ok(made)
+    }
+}
+
+/// Describes a problem, and looks for an algorithm.
+fn prepare(handle: usize, problem: &Problem) -> Result<Option<Prepared>, CudaError> {
+    use sys::cublasLtMatmulDescAttributes_t as of_product;
+    use sys::cublasLtMatmulPreferenceAttributes_t as preferred;
+    let (data, scale, compute) = problem.types();
+    let mut product = std::ptr::null_mut();
+    library!(cublasLtMatmulDescCreate(&raw mut product, compute, scale))?;
+    // `CUBLAS_OP_N` and `CUBLAS_OP_T`.
+    let turned = |layout: Layout| i32::from(layout.turned);
+    set!(cublasLtMatmulDescSetAttribute, product, of_product::CUBLASLT_MATMUL_DESC_TRANSA, turned(problem.right))?;
+    set!(cublasLtMatmulDescSetAttribute, product, of_product::CUBLASLT_MATMUL_DESC_TRANSB, turned(problem.left))?;
+    if problem.added == Added::Row {
+        let epilogue = sys::cublasLtEpilogue_t::CUBLASLT_EPILOGUE_BIAS as u32;
+        set!(cublasLtMatmulDescSetAttribute, product, of_product::CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue)?;
+    }
+    let added = if let Added::Matrix(layout) = problem.added { layout } else { problem.out };
+    let layouts = [
+        layout(data, problem.right, [problem.steps, problem.columns], problem.items)?,
+        layout(data, problem.left, [problem.rows, problem.steps], problem.items)?,
+        layout(data, added, [problem.rows, problem.columns], problem.items)?,
+        layout(data, problem.out, [problem.rows, problem.columns], problem.items)?,
+    ];
+
+    let mut preference = std::ptr::null_mut();
+    library!(cublasLtMatmulPreferenceCreate(&raw mut preference))?;
+    let workspace = preferred::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
+    set!(cublasLtMatmulPreferenceSetAttribute, preference, workspace, WORKSPACE as u64)?;
+    let [left, right, added, out] = problem.alignments;
+    for (attribute, alignment) in [
+        (preferred::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, right),
+        (preferred::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, left),
+        (preferred::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, added),
+        (preferred::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, out),
+    ] {
+        set!(cublasLtMatmulPreferenceSetAttribute, preference, attribute, alignment)?;
+    }
+    let [a, b, c, d] = layouts.map(|layout| layout as sys::cublasLtMatrixLayout_t);
+    let (mut found, mut count) = (std::mem::MaybeUninit::<sys::cublasLtMatmulHeuristicResult_t>::zeroed(), 0);
+    let asked = library!(cublasLtMatmulAlgoGetHeuristic(
+        handle as sys::cublasLtHandle_t,
+        product,
+        a,
+        b,
+        c,
+        d,
+        preference,
+        1,
+        found.as_mut_ptr(),
+        &raw mut count,
+    ));
+    library!(cublasLtMatmulPreferenceDestroy(preference))?;
+    if asked.is_err() || count < 1 {
+        return Ok(None);
+    }
+    // SAFETY: the library wrote one.
+    let found = unsafe { found.assume_init() };
+    let workspace = i64::try_from(found.workspaceSize).unwrap_or(0);
+    let prepared = Prepared { product: product.addr(), layouts, algorithm: found.algo, workspace };
+    Ok((found.state == sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS).then_some(prepared))
+}
+
+/// Describes a batch of matrices of these rows and columns. As the library sees it, each lies with its rows and columns exchanged,
+/// unless it is turned.
+fn layout(data: sys::cudaDataType, layout: Layout, lines: [i64; 2], items: i64) -> Result<usize, CudaError> {
+    use sys::cublasLtMatrixLayoutAttribute_t as of_layout;
+    let [rows, columns] = lines.map(i64::unsigned_abs);
+    let (down, across) = if layout.turned { (rows, columns) } else { (columns, rows) };
+    let mut described = std::ptr::null_mut();
+    library!(cublasLtMatrixLayoutCreate(&raw mut described, data, down, across, layout.leading))?;
+    if items > 1 {
+        let count = i32::try_from(items).unwrap_or(i32::MAX);
+        set!(cublasLtMatrixLayoutSetAttribute, described, of_layout::CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, count)?;
+        let offset = of_layout::CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET;
+        set!(cublasLtMatrixLayoutSetAttribute, described, offset, layout.item)?;
+    }
+    Ok(described.addr())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dispatch_runtime::Device;
+
+    fn matrix_view(sizes: [i64; 3], steps: [i64; 3]) -> MatrixView {
+        MatrixView { sizes, steps }
+    }
+
+    fn meta(sizes: &[i64], strides: &[i64]) -> Tensor {
+        let geometry = Geometry::strided(sizes, strides, 0).unwrap();
+        Spec { dtype: DType::F32, geometry }.on(Device::META).unwrap()
+    }
+
+    #[test]
+    fn rows_and_columns_are_told_by_their_steps() {
+        let found = |sizes, steps| Layout::of(&matrix_view(sizes, steps)).map(|layout| (layout.turned, layout.leading));
+        assert_eq!(found([1, 3, 4], [0, 4, 1]), Some((false, 4)));
+        assert_eq!(found([1, 3, 4], [0, 10, 1]), Some((false, 10)));
+        assert_eq!(found([1, 3, 4], [0, 1, 3]), Some((true, 3)));
+        assert_eq!(found([1, 3, 4], [0, 8, 2]), None);
+        assert_eq!(found([1, 3, 4], [0, 0, 1]), None, "rows on top of each other");
+        assert_eq!(found([1, 1, 4], [0, 0, 1]), Some((false, 4)), "one row has no next");
+        assert_eq!(found([1, 3, 1], [0, 5, 7]), Some((false, 5)), "one column has no next");
+    }
+
+    #[test]
+    fn what_is_added_is_a_row_a_matrix_or_laid_out() {
+        let (out, left, right) = (meta(&[2, 3], &[3, 1]), meta(&[2, 5], &[5, 1]), meta(&[5, 3], &[1, 5]));
+        let of = |added: &Tensor, beta: i64| {
+            let view = MatrixView::broadcast(added, &[2, 3]);
+            let task = Task {
+                out: Operand::of(&out),
+                left: Operand::of(&left),
+                right: Operand::of(&right),
+                alpha: Scalar::Int(1),
+                added: Some((Operand { tensor: added, view }, Scalar::Int(beta))),
+            };
+            Problem::of(&task, false).unwrap()
+        };
+        let (row, matrix, column) = (meta(&[3], &[1]), meta(&[2, 3], &[6, 1]), meta(&[2, 1], &[1, 1]));
+        assert_eq!(of(&row, 1).added, Added::Row);
+        assert_eq!(of(&row, 2).added, Added::Matrix(Layout { turned: false, leading: 3, item: 0 }));
+        assert_eq!(of(&matrix, 1).added, Added::Matrix(Layout { turned: false, leading: 6, item: 0 }));
+        assert_eq!(of(&column, 1).added, Added::Matrix(Layout { turned: false, leading: 3, item: 0 }));
+        let problem = of(&row, 1);
+        assert_eq!((problem.rows, problem.columns, problem.steps), (2, 3, 5));
+        assert_eq!((problem.left.turned, problem.right.turned, problem.right.leading), (false, true, 5));
+    }
+}

@@ -1,0 +1,446 @@
+//! The elementwise engine: what `elementwise!` makes of a line of C++.
+//!
+//! A call becomes one launch of one of three loops (kernels/include/elementwise.cuh): over elements that lie side by side, over elements at any
+//! places, and over elements of any dtypes. Sizes and strides travel in the launch's parameters; a number, or a tensor of the CPU without
+//! dimensions, does so as a number.
+
+mod divisor;
+#[macro_use]
+mod macros;
+
+use dispatch_runtime::{
+    BadArgument, DType, Operation, Operator, Problem, Promotion, Result, Scalar, Shape, Spec, Tensor,
+};
+
+use crate::compile::source::Instances;
+use crate::device::machine::Grid;
+use crate::engine::number::{encoded, is_single, narrowed, unsupported};
+use crate::engine::walk::Steps;
+use crate::error::CudaError;
+use crate::kernel::Kernel;
+use crate::launch::{Launch, Parameter, Place, Writing};
+
+/// An elementwise operator's loops.
+pub(crate) struct Loops {
+    pub(crate) kernel: Kernel,
+    /// The types that it computes in, of those that `class` gives.
+    pub(crate) computes: &'static [DType],
+    pub(crate) marks: &'static [Mark],
+}
+
+/// What is special about an operand, by its number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// It is true or false, whatever the others are.
+    Truth(usize),
+    /// Integers are divided by it.
+    Divisor(usize),
+    /// Where the CPU knows it as a number, it keeps what halves do not hold of it, as in PyTorch's kernels for the same operators. All
+    /// else is of the dtype that operands promote to.
+    Keeps(usize),
+}
+
+/// The most operands, and the most numbers.
+const NUMBERS: usize = 4;
+/// How many elements at any places a thread takes.
+const SCATTERED: u32 = 4;
+
+/// `struct Operands` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Operands<const N: usize> {
+    at: [Place; N],
+    single: [u64; N],
+    singles: u32,
+    dtypes: [u8; N],
+    common: u8,
+}
+
+impl<const N: usize> Parameter for Operands<N> {}
+
+/// `struct Numbers` of the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Numbers([u64; NUMBERS]);
+
+impl Parameter for Numbers {}
+
+/// Loops with the numbers of a call.
+pub(crate) struct Bound {
+    loops: &'static Loops,
+    numbers: [Scalar; NUMBERS],
+}
+
+/// Computes a fresh tensor.
+pub(crate) fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], bound: &Bound) -> Result<Tensor> {
+    Rule::of::<O>().fresh(bound, inputs)
+}
+
+/// Computes a fresh tensor by the promotion of another operator.
+pub(crate) fn part<O: Operation, const N: usize>(
+    dtype: Promotion,
+    loops: &'static Loops,
+    inputs: [&Tensor; N],
+    numbers: &[Scalar],
+) -> Result<Tensor> {
+    Rule { dtype, names: names::<O>(), form: O::operator() }.fresh(&loops.with(numbers), inputs)
+}
+
+/// Computes into the result of such an operator.
+pub(crate) fn part_into<O: Operation, const N: usize>(
+    dtype: Promotion,
+    loops: &'static Loops,
+    out: &mut Tensor,
+    inputs: [&Tensor; N],
+    numbers: &[Scalar],
+) -> Result<()> {
+    Rule { dtype, names: names::<O>(), form: O::operator() }.into(&loops.with(numbers), "out", out, inputs)
+}
+
+/// Computes into a tensor of the caller's.
+pub(crate) fn into<O: Operation, const N: usize>(
+    (name, out): (&'static str, &mut Tensor),
+    inputs: [&Tensor; N],
+    bound: &Bound,
+) -> Result<()> {
+    Rule::of::<O>().into(bound, name, out, inputs)
+}
+
+/// Computes into one of the inputs, which stands for each that is `None`, for the form `F` of the operator.
+pub(crate) fn in_place<O: Operation, F: Operation, const N: usize>(
+    this: &mut Tensor,
+    inputs: [Option<&Tensor>; N],
+    bound: &Bound,
+) -> Result<()> {
+    let rule = Rule { form: F::operator(), ..Rule::of::<O>() };
+    let written = this.clone();
+    let inputs = inputs.map(|input| input.unwrap_or(&written));
+    let computed = rule.dtype.computes_in(&inputs);
+    rule.spec(&inputs, rule.dtype.gives(computed))?.fit("self", this)?;
+    rule.written(bound, "self", this, inputs, computed)
+}
+
+#[derive(Clone, Copy)]
+struct Rule {
+    dtype: Promotion,
+    /// The names of the operands.
+    names: &'static [&'static str],
+    /// The form that was called.
+    form: &'static Operator,
+}
+
+impl Rule {
+    fn of<O: Operation>() -> Self {
+        Self { dtype: const { promotion::<O>() }, names: names::<O>(), form: O::operator() }
+    }
+
+    fn fresh<const N: usize>(self, bound: &Bound, inputs: [&Tensor; N]) -> Result<Tensor> {
+        let computed = self.dtype.computes_in(&inputs);
+        let dtype = self.dtype.gives(computed);
+        let on = inputs.iter().find(|input| !is_single(input)).unwrap_or(&inputs[0]);
+        let mut out = self.spec(&inputs, dtype)?.on(on.device())?;
+        self.run(bound, &mut out, inputs, computed)?;
+        Ok(out)
+    }
+
+    fn into<const N: usize>(
+        self,
+        bound: &Bound,
+        name: &'static str,
+        out: &mut Tensor,
+        inputs: [&Tensor; N],
+    ) -> Result<()> {
+        let computed = self.dtype.computes_in(&inputs);
+        // One that is made anew takes the place of `out` once it is written: a call that is refused changes nothing.
+        let mut fitted = out.clone();
+        self.spec(&inputs, self.dtype.gives(computed))?.fit(name, &mut fitted)?;
+        self.written(bound, name, &mut fitted, inputs, computed)?;
+        *out = fitted;
+        Ok(())
+    }
+
+    fn written<const N: usize>(
+        self,
+        bound: &Bound,
+        name: &'static str,
+        out: &mut Tensor,
+        inputs: [&Tensor; N],
+        computed: DType,
+    ) -> Result<()> {
+        let _writing = check_written(self.names, name, out, &inputs)?;
+        self.run(bound, out, inputs, computed)
+    }
+
+    fn spec(self, inputs: &[&Tensor], dtype: DType) -> Result<Spec> {
+        Spec::pointwise(inputs, dtype).map_err(|error| {
+            let name = self.names.get(error.operand).copied().unwrap_or_default();
+            error.of(name).into()
+        })
+    }
+
+    fn run<const N: usize>(
+        self,
+        Bound { loops, numbers }: &Bound,
+        out: &mut Tensor,
+        inputs: [&Tensor; N],
+        computed: DType,
+    ) -> Result<()> {
+        let Some(class) = loops.class(computed) else {
+            return Err(unsupported(self.form, "self", computed, loops.computes));
+        };
+        if out.geometry().count() == 0 {
+            return Ok(());
+        }
+        for mark in loops.marks {
+            if let Mark::Divisor(k) = *mark
+                && !class.is_floating()
+            {
+                divisor::check(inputs[k], computed)?;
+            }
+        }
+        let launch = Launch::on(out)?;
+        let operands = Operands::of(launch, self.names, &inputs, loops, class, computed)?;
+        let mut given = Numbers([0; NUMBERS]);
+        for (slot, number) in given.0.iter_mut().zip(numbers) {
+            *slot = encoded(*number, class);
+        }
+        let (kernel, to) = (&loops.kernel, launch.place(out)?);
+        let uniform = out.dtype() == self.dtype.gives(computed) && loops.is_uniform(&inputs, computed);
+        // Between floating dtypes, which is what networks convert, there are loops of their own.
+        let converts = N == 1 && self.dtype == Promotion::First && out.dtype().is_floating() && computed.is_floating();
+        let instance = loops.instance(class, computed, out.dtype());
+        let instance = &instance[..N + 2];
+        let pack = 16 / instance[1..].iter().map(|dtype| dtype.size()).max().unwrap_or(1);
+        if (uniform || converts) && to.is_aligned_to(16) && operands.are_packed(out, &inputs) {
+            let count = out.geometry().count();
+            let grid = Grid::cover(count.unsigned_abs().div_ceil(pack as u64).cast_signed());
+            return Ok(launch.run(kernel, "packed", instance, grid, (count, to, operands, given))?);
+        }
+        let (mut steps, alike) = (Steps::of(out, &inputs), uniform && is_common(computed));
+        let in_packs = alike
+            && steps.pack(
+                pack,
+                std::iter::once((to, instance[1])).chain(operands.at.into_iter().zip(instance[2..].iter().copied())),
+            );
+        for (walk, count, offsets) in steps.parts() {
+            let (to, operands) = (to.offset(offsets[0]), operands.offset(&offsets[1..]));
+            if alike {
+                let grid = Grid::cover(if in_packs { count } else { count.div_ceil(SCATTERED) }.into());
+                launch.run(kernel, "strided", instance, grid, (count, to, operands, given, walk, in_packs))?;
+            } else {
+                let (grid, dtype) = (Grid::cover(count.into()), out.dtype() as i32);
+                launch.run(kernel, "mixed", &[class], grid, (count, to, operands, given, walk, dtype))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<const N: usize> Operands<N> {
+    fn of(
+        launch: Launch,
+        names: &'static [&'static str],
+        inputs: &[&Tensor; N],
+        loops: &Loops,
+        class: DType,
+        computed: DType,
+    ) -> Result<Self> {
+        let common = computed as u8;
+        let mut operands = Self { at: [Place::NULL; N], single: [0; N], singles: 0, dtypes: [0; N], common };
+        for (k, input) in inputs.iter().enumerate() {
+            operands.dtypes[k] = input.dtype() as u8;
+            if is_single(input) {
+                let number = input.to_scalar()?;
+                let is_kept = computed.is_floating() && loops.marks.contains(&Mark::Keeps(k));
+                operands.single[k] = encoded(if is_kept { number } else { narrowed(number, computed) }, class);
+                operands.singles |= 1 << k;
+            } else {
+                operands.at[k] = placed(launch, names.get(k).copied().unwrap_or_default(), input)?;
+                operands.singles |= u32::from(input.geometry().count() == 1) << k;
+            }
+        }
+        Ok(operands)
+    }
+
+    fn is_single(&self, k: usize) -> bool {
+        self.singles >> k & 1 == 1
+    }
+
+    /// Whether all lie side by side in the order of the result, or are single, and begin where sixteen bytes can.
+    fn are_packed(&self, out: &Tensor, inputs: &[&Tensor; N]) -> bool {
+        out.geometry().is_dense()
+            && inputs.iter().enumerate().all(|(k, input)| {
+                let alike = || {
+                    let (own, others) = (input.geometry(), out.geometry());
+                    own.same_sizes(others)
+                        && (own.strides() == others.strides() || own.is_contiguous() && others.is_contiguous())
+                };
+                self.is_single(k) || (self.at[k].is_aligned_to(16) && alike())
+            })
+    }
+
+    fn offset(mut self, offsets: &[u64]) -> Self {
+        for (place, offset) in self.at.iter_mut().zip(offsets) {
+            if *place != Place::NULL {
+                *place = place.offset(*offset);
+            }
+        }
+        self
+    }
+}
+
+/// Where an operand is.
+fn placed(launch: Launch, name: &'static str, input: &Tensor) -> Result<Place> {
+    launch.place(input).map_err(|error| match error {
+        CudaError::Elsewhere { found, expected } => BadArgument::new(name, Problem::Device { found, expected }).into(),
+        other => other.into(),
+    })
+}
+
+/// Writes the elements of `from`, converted, into `to`, which has some.
+pub(crate) fn transferred(copy: &'static Loops, to: &mut Tensor, from: &Tensor) -> Result<()> {
+    Rule { dtype: Promotion::First, names: &["src"], form: aten::copy_::operator() }.run(
+        &copy.with(&[]),
+        to,
+        [from],
+        from.dtype(),
+    )
+}
+
+/// Whether a tensor may be written by a call that reads others; if so, the write begins.
+pub(crate) fn check_written(
+    names: &[&'static str],
+    name: &'static str,
+    out: &Tensor,
+    inputs: &[&Tensor],
+) -> Result<Writing> {
+    if out.overlaps_itself() {
+        return Err(BadArgument::new(name, Problem::SelfOverlap).into());
+    }
+    for (k, input) in inputs.iter().enumerate() {
+        if !input.is_apart_from_or_same_as(out) {
+            let operand = names.get(k).copied().unwrap_or_default();
+            return Err(BadArgument::new(operand, Problem::Overlap { with: name.into() }).into());
+        }
+    }
+    Ok(Launch::on(out)?.writing(out)?)
+}
+
+impl Loops {
+    /// The loops, and the numbers that go into them, of which there are at most four.
+    pub(crate) fn with(&'static self, numbers: &[Scalar]) -> Bound {
+        let mut given = [Scalar::Int(0); NUMBERS];
+        given.iter_mut().zip(numbers).for_each(|(given, number)| *given = *number);
+        Bound { loops: self, numbers: given }
+    }
+
+    /// Which type of those that there are loops for a dtype is computed in.
+    pub(crate) fn class(&self, computed: DType) -> Option<DType> {
+        let class = match computed {
+            DType::F16 | DType::BF16 | DType::F32 => DType::F32,
+            DType::F64 => DType::F64,
+            DType::C64 | DType::C128 => return None,
+            DType::I64 => DType::I64,
+            _ if self.computes.contains(&DType::I32) => DType::I32,
+            _ => DType::I64,
+        };
+        self.computes.contains(&class).then_some(class)
+    }
+
+    /// Whether all operands are of the dtype that is computed.
+    fn is_uniform(&self, inputs: &[&Tensor], computed: DType) -> bool {
+        inputs.iter().enumerate().all(|(k, input)| {
+            let expected = if self.marks.contains(&Mark::Truth(k)) { DType::Bool } else { computed };
+            input.dtype() == expected || is_single(input)
+        })
+    }
+
+    /// The dtypes of an instance: what is computed, the result, and the operands.
+    fn instance(&self, class: DType, computed: DType, out: DType) -> [DType; NUMBERS + 3] {
+        let mut dtypes = [computed; NUMBERS + 3];
+        (dtypes[0], dtypes[1]) = (class, out);
+        for mark in self.marks {
+            if let Mark::Truth(truth) = *mark {
+                dtypes[truth + 2] = DType::Bool;
+            }
+        }
+        dtypes
+    }
+
+    /// All that there can be, for an operator of so many operands with a result of this promotion.
+    pub(crate) fn instances(&self, operands: usize, dtype: Promotion, instances: &mut Instances) {
+        for computed in DTYPES {
+            let floating_only = dtype == Promotion::Float && !computed.is_floating();
+            if let Some(class) = self.class(computed).filter(|_| !floating_only) {
+                let list = self.instance(class, computed, dtype.gives(computed));
+                instances.one("packed", &list[..operands + 2]);
+                if is_common(computed) {
+                    instances.one("strided", &list[..operands + 2]);
+                }
+            }
+        }
+        instances.each("mixed", self.computes);
+    }
+}
+
+/// Whether tensors of a dtype are walked in any order so often that this has a loop of its own.
+pub(crate) fn is_common(dtype: DType) -> bool {
+    dtype.is_floating() || dtype.size() >= 4
+}
+
+/// What tensors can hold here.
+pub(crate) const DTYPES: [DType; 10] = [
+    DType::F32,
+    DType::F64,
+    DType::F16,
+    DType::BF16,
+    DType::I64,
+    DType::I32,
+    DType::I16,
+    DType::I8,
+    DType::U8,
+    DType::Bool,
+];
+
+/// How an operator's shape word says that dtypes promote.
+pub(crate) const fn promotion<O: Operation>() -> Promotion {
+    match O::SHAPE {
+        Some(Shape::Pointwise { dtype, .. }) => dtype,
+        _ => panic!("an elementwise kernel serves an operator with `shape = pointwise`"),
+    }
+}
+
+/// The names of an operator's operands, for errors.
+pub(crate) const fn names<O: Operation>() -> &'static [&'static str] {
+    match O::SHAPE {
+        Some(Shape::Pointwise { names, .. }) => names,
+        _ => &["self", "self", "self"],
+    }
+}
+
+/// The number of dtypes that are not complex, which have no loops here.
+pub(crate) const fn count_real(dtypes: &[DType]) -> usize {
+    let (mut count, mut i) = (0, 0);
+    while i < dtypes.len() {
+        count += is_real(dtypes[i]) as usize;
+        i += 1;
+    }
+    count
+}
+
+/// The dtypes that are not complex.
+pub(crate) const fn real<const N: usize>(dtypes: &[DType]) -> [DType; N] {
+    let (mut real, mut count, mut i) = ([DType::F32; N], 0, 0);
+    while i < dtypes.len() {
+        if is_real(dtypes[i]) {
+            real[count] = dtypes[i];
+            count += 1;
+        }
+        i += 1;
+    }
+    real
+}
+
+const fn is_real(dtype: DType) -> bool {
+    !matches!(dtype, DType::C64 | DType::C128)
+}

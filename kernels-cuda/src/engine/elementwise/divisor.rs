@@ -1,0 +1,34 @@
+//! A check that no integer is divided by zero.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use crate::engine::number::{is_single, narrowed};
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: the divisor is packed and has `count` elements, which are read and nothing is written to but the fault.
+    static NO_ZERO = unsafe { Kernel::new("no_zero", r#"
+#include "opdispatch.cuh"
+template <class T> __global__ void __launch_bounds__(256) no_zero(const T *elements, i64 count, Fault *fault, u32 site) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at < count && elements[at] == T(0)) report(fault, site, DIVISION_BY_ZERO, at, count);
+}
+"#, |instances| instances.each("no_zero", &WHOLE)) };
+}
+
+const WHOLE: [DType; 6] = [DType::I64, DType::I32, DType::I16, DType::I8, DType::U8, DType::Bool];
+
+/// Finds out integers that are to be divided by zero in `computed`: a number at once, an element when the device is next waited for.
+pub(crate) fn check(divisor: &Tensor, computed: DType) -> Result<()> {
+    if is_single(divisor) {
+        return match narrowed(divisor.to_scalar()?, computed) {
+            Scalar::Int(0) | Scalar::Bool(false) => Err(BadArgument::new("other", Problem::DivisionByZero).into()),
+            _ => Ok(()),
+        };
+    }
+    // What does not fit wraps, and may be zero then.
+    let narrows = divisor.dtype().promote(computed) != computed;
+    let divisor = contiguous(divisor, if narrows { computed } else { divisor.dtype() })?;
+    let (launch, count) = (Launch::on(&divisor)?, divisor.geometry().count());
+    let arguments = (&divisor, count, launch.faults(), Site::of("aten::div", "other"));
+    launch.cover(&NO_ZERO, "no_zero", &[divisor.dtype()], count, arguments)
+}

@@ -1,0 +1,212 @@
+//! Matrix products where operands lie: `out = alpha left right + beta added`.
+//!
+//! Three ways, chosen here: a matrix times a vector, which is bound by memory; the vendor's library where it is there and knows the
+//! layout; and tiles of our own, for everything else.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use dispatch_runtime::broadcast_strides;
+
+use crate::engine::cublaslt;
+use crate::engine::number::encoded;
+use crate::prelude::*;
+
+/// Those whose sums are single precision.
+const SINGLE: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
+
+kernel! {
+    // SAFETY: each operand comes with the steps of its own tensor through items, rows and columns, and `parts` has a matrix for each
+    // portion.
+    static GEMM = unsafe { Kernel::new("gemm", include_str!("../../kernels/engine/gemm.cu"), |instances| {
+        instances.each("product_128", &SINGLE);
+        instances.all(&["product_64", "gather", "row_by_row", "column_by_column"], &NUMBERS);
+    }) };
+}
+
+/// How a tensor is looked at as a batch of matrices: items, rows and columns, with the steps between them in elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct MatrixView {
+    pub(crate) sizes: [i64; 3],
+    pub(crate) steps: [i64; 3],
+}
+
+impl MatrixView {
+    /// A matrix or a batch as it is; a vector as a matrix of one column, and a number as one of one element.
+    pub(crate) fn of(tensor: &Tensor) -> Self {
+        Self::broadcast(tensor, tensor.sizes())
+    }
+
+    /// The same of a tensor that broadcasts to these sizes.
+    pub(crate) fn broadcast(tensor: &Tensor, sizes: &[i64]) -> Self {
+        let steps = broadcast_strides(tensor.geometry(), sizes);
+        match (sizes, &steps[..]) {
+            (&[items, rows, columns], &[next, down, across]) => {
+                Self { sizes: [items, rows, columns], steps: [next, down, across] }
+            }
+            (&[rows, columns], &[down, across]) => Self { sizes: [1, rows, columns], steps: [0, down, across] },
+            (&[rows], &[down]) => Self { sizes: [1, rows, 1], steps: [0, down, 0] },
+            _ => Self { sizes: [1; 3], steps: [0; 3] },
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn transposed(self) -> Self {
+        let ([items, rows, columns], [next, down, across]) = (self.sizes, self.steps);
+        Self { sizes: [items, columns, rows], steps: [next, across, down] }
+    }
+}
+
+/// A tensor of a device, and how it is looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct Operand<'a> {
+    pub(crate) tensor: &'a Tensor,
+    pub(crate) view: MatrixView,
+}
+
+impl<'a> Operand<'a> {
+    pub(crate) fn of(tensor: &'a Tensor) -> Self {
+        Self { tensor, view: MatrixView::of(tensor) }
+    }
+
+    #[must_use]
+    pub(crate) fn transposed(self) -> Self {
+        Self { view: self.view.transposed(), ..self }
+    }
+}
+
+/// What is multiplied, and what it is added to: all have the dtype of `out`, and items, rows and columns that go together.
+pub(crate) struct Task<'a> {
+    pub(crate) out: Operand<'a>,
+    pub(crate) left: Operand<'a>,
+    pub(crate) right: Operand<'a>,
+    pub(crate) alpha: Scalar,
+    /// Stretched to the sizes of `out`, and what it is multiplied by.
+    pub(crate) added: Option<(Operand<'a>, Scalar)>,
+}
+
+impl Task<'_> {
+    /// The same with rows for columns.
+    pub(crate) fn transposed(&self) -> Self {
+        Self {
+            out: self.out.transposed(),
+            left: self.right.transposed(),
+            right: self.left.transposed(),
+            alpha: self.alpha,
+            added: self.added.map(|(added, beta)| (added.transposed(), beta)),
+        }
+    }
+}
+
+parameters! {
+    /// `struct Matrices` of the kernels.
+    struct Matrices {
+        at: Place,
+        steps: [i64; 3],
+    }
+
+    /// `struct Product` of the kernels.
+    struct Product {
+        items: i64,
+        rows: i64,
+        columns: i64,
+        steps: i64,
+        left: Matrices,
+        right: Matrices,
+        added: Matrices,
+        out: Matrices,
+        alpha: u64,
+        beta: u64,
+        parts: Place,
+        portions: u32,
+    }
+}
+
+/// What sums of products of a dtype are kept in.
+fn summed(dtype: DType) -> DType {
+    match dtype {
+        DType::F64 | DType::I64 => dtype,
+        dtype if dtype.is_floating() => DType::F32,
+        _ => DType::I32,
+    }
+}
+
+/// Multiplies.
+pub(crate) fn multiply(task: &Task<'_>) -> Result<()> {
+    let ([items, rows, columns], [.., steps]) = (task.out.view.sizes, task.left.view.sizes);
+    if items == 0 || rows == 0 || columns == 0 {
+        return Ok(());
+    }
+    if rows == 1 && columns > 1 {
+        // A row times a matrix is the matrix on its other side times a column.
+        return multiply(&task.transposed());
+    }
+    let launch = Launch::on(task.out.tensor)?;
+    if columns > 1 && steps > 0 && cublaslt::multiply(launch, task)? {
+        return Ok(());
+    }
+    tiled(launch, task)
+}
+
+/// How a product is divided: which loop, for each portion of the steps how many blocks, and how many portions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Division {
+    template: &'static str,
+    blocks: i64,
+    portions: i64,
+}
+
+impl Division {
+    fn new(task: &Task<'_>, multiprocessors: i64) -> Self {
+        let ([items, rows, columns], left) = (task.out.view.sizes, &task.left.view);
+        let steps = left.sizes[2];
+        let (template, blocks, least) = if columns == 1 {
+            if left.steps[1] == 1 && left.steps[2] != 1 && rows > 1 {
+                ("column_by_column", items * ((rows - 1) / 32 + 1), 128)
+            } else {
+                ("row_by_row", (items * rows - 1) / 8 + 1, 4096)
+            }
+        } else {
+            let tiles = |edge: i64| ((rows - 1) / edge + 1) * ((columns - 1) / edge + 1);
+            let large = SINGLE.contains(&task.out.tensor.dtype()) && items * tiles(128) >= multiprocessors;
+            if large { ("product_128", tiles(128), 512) } else { ("product_64", tiles(64), 256) }
+        };
+        // Where there are too few blocks to keep the device busy, several share the steps of one.
+        let busy = if columns == 1 { blocks } else { blocks * items };
+        let portions = (2 * multiprocessors / busy.max(1)).min(steps / least).clamp(1, 1 << 12);
+        Self { template, blocks, portions }
+    }
+}
+
+fn tiled(launch: Launch, task: &Task<'_>) -> Result<()> {
+    let ([items, rows, columns], dtype) = (task.out.view.sizes, task.out.tensor.dtype());
+    let matrices = |operand: &Operand<'_>| {
+        Ok::<_, crate::CudaError>(Matrices { at: launch.place(operand.tensor)?, steps: operand.view.steps })
+    };
+    let division = Division::new(task, launch.multiprocessors().into());
+    let class = summed(dtype);
+    let parts = Spec::contiguous(class, &[division.portions, items, rows, columns]);
+    let parts = if division.portions > 1 { Some(parts.on(launch.device())?) } else { None };
+    let nothing = Matrices { at: Place::NULL, steps: [0; 3] };
+    let portions = u32::try_from(division.portions).unwrap_or(1);
+    let product = Product {
+        items,
+        rows,
+        columns,
+        steps: task.left.view.sizes[2],
+        left: matrices(&task.left)?,
+        right: matrices(&task.right)?,
+        added: task.added.as_ref().map_or(Ok(nothing), |(added, _)| matrices(added))?,
+        out: matrices(&task.out)?,
+        alpha: encoded(task.alpha, class),
+        beta: task.added.as_ref().map_or(0, |(_, beta)| encoded(*beta, class)),
+        parts: launch.place_or_null(parts.as_ref())?,
+        portions,
+    };
+    let deep = if columns == 1 { 1 } else { u32::try_from(items.min(1 << 15)).unwrap_or(1) };
+    let [blocks, ..] = Grid::of(division.blocks.unsigned_abs(), 256).blocks;
+    let grid = Grid { blocks: [blocks, portions, deep], threads: [256, 1, 1], shared: 0 };
+    launch.run(&GEMM, division.template, &[dtype], grid, (product,))?;
+    if parts.is_some() {
+        launch.cover(&GEMM, "gather", &[dtype], items * rows * columns, (product,))?;
+    }
+    Ok(())
+}

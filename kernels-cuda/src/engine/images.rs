@@ -1,0 +1,64 @@
+//! Batches of images, as kernels are told.
+
+use crate::engine::walk::Divisor;
+use crate::prelude::*;
+
+parameters! {
+    /// `struct Images` of the kernels.
+    #[derive(Debug)]
+    pub(crate) struct Images {
+        channels: Divisor,
+        sizes: [Divisor; 3],
+        steps: [i64; 5],
+        channels_last: u32,
+    }
+}
+
+impl Images {
+    /// A tensor's, whose last `rank` dimensions are an image's. Before them are channels, and maybe a batch.
+    pub(crate) fn of(tensor: &Tensor, rank: usize) -> Self {
+        let (mut sizes, mut steps) = ([1_u32; 5], [0; 5]);
+        let own = tensor.sizes().iter().zip(tensor.strides()).rev();
+        for (dim, (&size, &step)) in own.enumerate().take(rank + 2) {
+            // An image of fewer dimensions has one plane, and one row.
+            let at = if dim < rank { 4 - dim } else { 1 + rank - dim };
+            (sizes[at], steps[at]) = (u32::try_from(size).unwrap_or(u32::MAX >> 1), step);
+        }
+        let channels_last = u32::from(sizes[1] > 1 && steps[1] == 1);
+        let [_, channels, depth, height, width] = sizes.map(Divisor::new);
+        Self { channels, sizes: [depth, height, width], steps, channels_last }
+    }
+
+    /// Whether neighbours in memory are of different channels.
+    pub(crate) fn has_channels_last(&self) -> bool {
+        self.channels_last == 1
+    }
+}
+
+parameters! {
+    /// `struct Window` of the kernels.
+    #[derive(Debug)]
+    pub(crate) struct Window {
+        kernel: [i64; 3],
+        stride: [i64; 3],
+        padding: [i64; 3],
+        dilation: [i64; 3],
+    }
+}
+
+impl Window {
+    /// One over images of up to three dimensions.
+    pub(crate) fn of(window: &aten::Window) -> Self {
+        let leading = |list: &[i64], one: i64| {
+            let mut all = [one; 3];
+            all[3 - list.len()..].copy_from_slice(list);
+            all
+        };
+        Self {
+            kernel: leading(&window.kernel, 1),
+            stride: leading(&window.stride, 1),
+            padding: leading(&window.padding, 0),
+            dilation: leading(&window.dilation, 1),
+        }
+    }
+}

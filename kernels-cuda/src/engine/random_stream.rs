@@ -1,0 +1,73 @@
+//! The stream of random numbers on a device. It is the CPU's: a seed gives the same numbers on every device.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use crate::graph;
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: the launch gives a tensor of two numbers, which one thread writes.
+    static BEGIN = unsafe { Kernel::new("random_stream", include_str!("../../kernels/engine/random_stream.cu"), |instances| {
+        instances.one("begin", &[DType::I64]);
+    }) };
+}
+
+parameters! {
+    /// `struct Stream` of the kernels.
+    pub(crate) struct Stream {
+        seed: u64,
+        first: u64,
+        count: i64,
+        origin: Place,
+    }
+}
+
+/// Fills a tensor from the generator's stream, of which each block gives so many elements.
+pub(crate) fn filled(
+    this: &mut Tensor,
+    generator: Option<&Generator>,
+    rows: i64,
+    draw: impl FnOnce(Launch, Grid, Place, Stream) -> Result<()>,
+) -> Result<()> {
+    let generator = on_device(generator, this.device())?;
+    let launch = Launch::on(this)?;
+    let _writing = launch.writing(this)?;
+    if !this.geometry().is_contiguous() {
+        let mut packed = Spec::contiguous(this.dtype(), this.sizes()).on(this.device())?;
+        filled(&mut packed, Some(&generator), rows, draw)?;
+        return write(this, &packed);
+    }
+    let count = this.geometry().count();
+    let blocks = blocks(count, rows);
+    let stream = if let Some((first, origin)) = graph::draws(&generator, blocks.unsigned_abs())? {
+        Stream { seed: 0, first, count, origin: launch.place(&origin)? }
+    } else {
+        let (seed, first) = generator.reserve(blocks.unsigned_abs());
+        Stream { seed, first, count, origin: Place::NULL }
+    };
+    if count == 0 {
+        return Ok(());
+    }
+    draw(launch, Grid::cover(blocks), launch.place(this)?, stream)
+}
+
+/// How many blocks of a stream so many elements take, if a block has this many.
+pub(crate) fn blocks(count: i64, rows: i64) -> i64 {
+    let group = i64::try_from(Generator::GROUP).unwrap_or(1);
+    count.unsigned_abs().div_ceil((rows * group).unsigned_abs()).cast_signed() * group
+}
+
+/// Lets what was recorded to draw so many blocks draw the generator's next ones.
+pub(crate) fn begin(launch: Launch, generator: &Generator, blocks: u64, origin: &Tensor) -> Result<()> {
+    let (seed, first) = generator.reserve(blocks);
+    Ok(launch.run(&BEGIN, "begin", &[DType::I64], Grid::new(1, 1), (origin, seed, first))?)
+}
+
+/// The generator that was given, or the default one of the device.
+pub(crate) fn on_device(generator: Option<&Generator>, device: Device) -> Result<Generator> {
+    let Some(generator) = generator else { return Ok(Generator::of(device)) };
+    if generator.device().key() == device.key() {
+        return Ok(generator.clone());
+    }
+    let problem = Problem::Device { found: generator.device(), expected: device };
+    Err(BadArgument::new("generator", problem).into())
+}

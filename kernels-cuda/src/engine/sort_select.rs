@@ -1,0 +1,259 @@
+//! Elements in order: the engine of sorting, and of what needs a part of an order.
+//!
+//! Elements become numbers in the same order, equals stay in theirs, and what is not a number comes after all numbers. Short lines are
+//! sorted in a block's own memory, several at once; long ones by their digits, all lines together; and where few elements of long lines are
+//! wanted, the digits of the last one are looked for first.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use crate::engine::prefix_sum::exclusive_sum;
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: elements are packed, `Given` has their count, and results have room for `most` of each line. What is found is compared
+    // with the room, however elements change meanwhile.
+    static SORT_SELECT = unsafe { Kernel::new("sort_select", include_str!("../../kernels/engine/sort_select.cu"), |instances| {
+        instances.all(&["sort_short", "first_of_line", "nth_of", "make_keys", "digits", "by_digit", "most_frequent"], &[DType::I32, DType::I64]);
+        instances.one("take_first", &[]);
+    }) };
+}
+
+/// The longest line that a block sorts.
+const SHORT: i64 = 2048;
+
+/// The most elements that are found by their digits.
+const FEW: i64 = 1024;
+
+/// Lines of elements side by side, to be ordered.
+#[derive(Clone)]
+pub(crate) struct SortInput {
+    pub(crate) elements: Tensor,
+    pub(crate) count: i64,
+    pub(crate) size: i64,
+    pub(crate) descending: bool,
+    /// How many of their lowest bits differ.
+    bits: u32,
+}
+
+parameters! {
+    /// `struct SortInput` of the kernels.
+    pub(crate) struct Given {
+        at: Place,
+        count: u32,
+        size: u32,
+        element: u32,
+        dtype: i32,
+        descending: bool,
+    }
+}
+
+/// Elements and their places, so many of each line, side by side.
+pub(crate) type Found = (Tensor, Tensor);
+
+/// What is wanted of each line.
+#[derive(Clone, Copy)]
+pub(crate) enum Nth {
+    /// The n-th smallest, counted from one.
+    Is(i64),
+    Median {
+        of_numbers: bool,
+    },
+}
+
+impl SortInput {
+    /// The lines of a tensor along a dimension.
+    pub(crate) fn along(this: &Tensor, at: usize, descending: bool) -> Result<Self> {
+        if this.dtype().is_complex() {
+            return Err(BadArgument::dtype("self", this.dtype(), DTypes::Real)
+                .because("complex numbers have no order")
+                .into());
+        }
+        let (turned, size) = match this.sizes().get(at) {
+            Some(&size) => (aten::movedim_int(this, i64::try_from(at).unwrap_or(0), -1)?, size),
+            None => (this.clone(), 1),
+        };
+        let elements = contiguous(&turned, this.dtype())?;
+        let count = elements.geometry().count().checked_div(size).unwrap_or(0);
+        Ok(Self { elements, count, size, descending, bits: bits(this.dtype()) })
+    }
+
+    /// One line of elements that lie side by side.
+    pub(crate) fn one(elements: &Tensor) -> Self {
+        let size = elements.geometry().count();
+        let count = i64::from(size > 0);
+        let bits = bits(elements.dtype());
+        Self { elements: elements.clone(), count, size, descending: false, bits }
+    }
+
+    /// The same, where all elements are zero or more, and less than `limit`.
+    pub(crate) fn below(self, limit: i64) -> Self {
+        Self { bits: (64 - limit.leading_zeros()).next_multiple_of(8), ..self }
+    }
+
+    fn key(&self) -> DType {
+        if self.elements.dtype().size() == 8 { DType::I64 } else { DType::I32 }
+    }
+
+    fn key_size(&self) -> u32 {
+        if self.key() == DType::I64 { 8 } else { 4 }
+    }
+
+    pub(crate) fn given(&self, launch: Launch) -> Result<Given> {
+        let small = |number: i64| {
+            let expected = format!("lines of at most {} elements", i32::MAX);
+            i32::try_from(number)
+                .map(i32::cast_unsigned)
+                .map_err(|_| BadArgument::sizes("self", self.elements.sizes(), expected))
+        };
+        Ok(Given {
+            at: launch.place(&self.elements)?,
+            count: small(self.count)?,
+            size: small(self.size)?,
+            element: u32::try_from(self.elements.dtype().size()).unwrap_or(1),
+            dtype: self.elements.dtype() as i32,
+            descending: self.descending,
+        })
+    }
+
+    fn room(&self, most: i64) -> Result<Found> {
+        let room = |dtype| Spec::contiguous(dtype, &[self.count, most]).on(self.elements.device());
+        Ok((room(self.elements.dtype())?, room(DType::I64)?))
+    }
+
+    /// All elements of each line, in order.
+    pub(crate) fn sorted(&self) -> Result<Found> {
+        self.first(self.size)
+    }
+
+    /// The first `most` elements of each line, in order.
+    pub(crate) fn first(&self, most: i64) -> Result<Found> {
+        let found = self.room(most)?;
+        self.first_into(most, &found)?;
+        Ok(found)
+    }
+
+    /// The same into tensors whose elements lie side by side.
+    pub(crate) fn first_into(&self, most: i64, found: &Found) -> Result<()> {
+        let launch = Launch::on(&self.elements)?;
+        if found.0.geometry().count() == 0 {
+            Ok(())
+        } else if self.size <= SHORT {
+            self.sort_short(launch, most, found)
+        } else if most <= FEW && !self.is_long_and_few() {
+            self.first_of_line(launch, most, found)
+        } else {
+            self.sort_long(launch, most, found)
+        }
+    }
+
+    /// Whether a block to each line would leave most of the device idle for long.
+    fn is_long_and_few(&self) -> bool {
+        self.size >= 1 << 16 && self.count < 32
+    }
+
+    fn sort_short(&self, launch: Launch, most: i64, (values, indices): &Found) -> Result<()> {
+        let (given, width) = (self.given(launch)?, power_of_two(self.size));
+        let threads = (width / 2).max(128);
+        let blocks = self.count.cast_unsigned().div_ceil((2 * threads / width).into());
+        let grid = Grid::of(blocks, threads);
+        let most = u32::try_from(most).unwrap_or(0);
+        let grid = grid.sharing(2 * threads * (self.key_size() + 4));
+        Ok(launch.run(&SORT_SELECT, "sort_short", &[self.key()], grid, (given, width, most, values, indices))?)
+    }
+
+    fn first_of_line(&self, launch: Launch, most: i64, (values, indices): &Found) -> Result<()> {
+        let (given, width) = (self.given(launch)?, power_of_two(most));
+        let threads = (width / 2).max(threads(given.size));
+        let grid = Grid::new(given.count, threads).sharing(2 * threads * (self.key_size() + 4));
+        let most = u32::try_from(most).unwrap_or(0);
+        let arguments = (given, width, most, self.bits, values, indices);
+        Ok(launch.run(&SORT_SELECT, "first_of_line", &[self.key()], grid, arguments)?)
+    }
+
+    /// Some of the lines.
+    fn some(&self, first: i64, count: i64) -> Result<Self> {
+        let elements = part(&self.elements, first * self.size, count * self.size)?;
+        Ok(Self { elements, count, ..self.clone() })
+    }
+
+    fn sort_long(&self, launch: Launch, most: i64, found: &Found) -> Result<()> {
+        let count = self.count.saturating_mul(self.size);
+        if count > i32::MAX.into() && self.count > 1 {
+            // Places are counted in 32 bits.
+            let half = self.count / 2;
+            for (first, lines) in [(0, half), (half, self.count - half)] {
+                let some = |tensor: &Tensor| part(tensor, first * most, lines * most);
+                self.some(first, lines)?.sort_long(launch, most, &(some(&found.0)?, some(&found.1)?))?;
+            }
+            return Ok(());
+        }
+        let (given, key, (values, indices)) = (self.given(launch)?, self.key(), found);
+        let tile = 256 * 64 / self.key_size();
+        let tiles = given.size.div_ceil(tile);
+        let room = |dtype: DType, count: i64| Spec::contiguous(dtype, &[count]).on(self.elements.device());
+        let mut keys = [room(key, count)?, room(key, count)?];
+        let mut places = [room(DType::I32, count)?, room(DType::I32, count)?];
+        launch.cover(&SORT_SELECT, "make_keys", &[key], count, (given, &keys[0]))?;
+        let grid = Grid::new(tiles * given.count, 256);
+        let counts = room(DType::I32, i64::from(tiles) * self.count * 256)?;
+        for shift in (0..self.bits).step_by(8) {
+            launch.run(&SORT_SELECT, "digits", &[key], grid, (given.size, tiles, &keys[0], shift, &counts))?;
+            exclusive_sum(launch, &counts)?;
+            let from = (&keys[0], (shift != 0).then_some(&places[0]));
+            let arguments = (given.size, tiles, from.0, from.1, shift, &counts, &keys[1], &places[1]);
+            launch.run(&SORT_SELECT, "by_digit", &[key], grid, arguments)?;
+            keys.swap(0, 1);
+            places.swap(0, 1);
+        }
+        let arguments = (given, u32::try_from(most).unwrap_or(0), &places[0], values, indices);
+        launch.cover(&SORT_SELECT, "take_first", &[], self.count * most, arguments)
+    }
+
+    /// Writes one element of each line.
+    pub(crate) fn nth(&self, nth: Nth, found: &Found) -> Result<()> {
+        let launch = Launch::on(&self.elements)?;
+        let (nth, which) = match nth {
+            Nth::Is(nth) => (u32::try_from(nth).unwrap_or(u32::MAX), 0),
+            Nth::Median { of_numbers } => (1, 1 + i32::from(of_numbers)),
+        };
+        let given = self.given(launch)?;
+        let arguments = (given, nth, which, self.bits, &found.0, &found.1);
+        Ok(launch.run(&SORT_SELECT, "nth_of", &[self.key()], Grid::new(given.count, threads(given.size)), arguments)?)
+    }
+
+    /// Writes the most frequent element of each line.
+    pub(crate) fn most_frequent(&self, found: &Found) -> Result<()> {
+        let (elements, places) = self.sorted()?;
+        let launch = Launch::on(&elements)?;
+        let sorted = Self { elements, ..self.clone() };
+        let given = sorted.given(launch)?;
+        let (grid, arguments) = (Grid::new(given.count, threads(given.size)), (given, &places, &found.0, &found.1));
+        Ok(launch.run(&SORT_SELECT, "most_frequent", &[self.key()], grid, arguments)?)
+    }
+}
+
+/// Some elements of those that lie side by side.
+fn part(tensor: &Tensor, first: i64, count: i64) -> Result<Tensor> {
+    Ok(tensor.restride(Geometry::contiguous(&[count]).at(tensor.geometry().offset() + first))?)
+}
+
+/// The least power of two from two on that is no less than a number of 32 bits.
+fn power_of_two(number: i64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX >> 1).max(2).next_power_of_two()
+}
+
+/// Puts what was found in each line where it belongs in a result of which the lines are along a dimension.
+pub(crate) fn placed(found: &Tensor, out: &Tensor, dim: usize) -> Result<()> {
+    let mut turned = aten::movedim_int(out, i64::try_from(dim).unwrap_or(0), -1)?;
+    let lines = found.restride(Geometry::contiguous(turned.sizes()))?;
+    write(&mut turned, &lines)
+}
+
+/// How many threads share a line.
+fn threads(size: u32) -> u32 {
+    (size / 4).next_power_of_two().clamp(32, 512)
+}
+
+/// How many bits tell elements apart.
+fn bits(dtype: DType) -> u32 {
+    u32::try_from(8 * dtype.size()).unwrap_or(64)
+}

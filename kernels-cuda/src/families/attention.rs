@@ -1,0 +1,250 @@
+//! Attention, a block of queries against one block of keys after the other. Halves go to tensor cores (flash.rs) where rows are short enough.
+//!
+//! No more products than those of a block are held at once. The gradients make the weights again, from the logarithms of their sums:
+//! one kernel goes through the keys for each block of queries, and another through the queries for each block of keys, so that every
+//! sum has an order.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+mod flash;
+
+use aten::Attention;
+use dispatch_runtime::broadcast_strides;
+
+use crate::prelude::*;
+use flash::Flash;
+
+kernel! {
+    // SAFETY: each side comes with the steps of its own tensor, whose sizes `aten` compared, and a thread goes no further than the sizes
+    // in `Task`.
+    static ATTENTION = unsafe { Kernel::new("attention", include_str!("../../kernels/attention/attention.cu"), |instances| {
+        instances.each("met", &[DType::F32, DType::F64]);
+        for width in WIDTHS {
+            let dtypes: &[DType] = if width.columns > WIDEST_DOUBLE { &[DType::F32] } else { &[DType::F32, DType::F64] };
+            for name in [width.attend, width.to_queries, width.to_keys] {
+                instances.each(name, dtypes);
+            }
+        }
+    }) };
+}
+
+/// The kernels for rows of up to so many columns.
+#[derive(Clone, Copy)]
+struct Width {
+    columns: i64,
+    attend: &'static str,
+    to_queries: &'static str,
+    to_keys: &'static str,
+}
+
+const WIDTHS: [Width; 3] = [
+    Width { columns: 64, attend: "attend_64", to_queries: "to_queries_64", to_keys: "to_keys_64" },
+    Width { columns: 128, attend: "attend_128", to_queries: "to_queries_128", to_keys: "to_keys_128" },
+    Width { columns: 256, attend: "attend_256", to_queries: "to_queries_256", to_keys: "to_keys_256" },
+];
+
+/// Rows of doubles have no more columns.
+const WIDEST_DOUBLE: i64 = 128;
+
+impl Width {
+    fn of(query: &Tensor) -> Result<Self, BadArgument> {
+        let (columns, most) = (query.sizes()[3], if query.dtype() == DType::F64 { WIDEST_DOUBLE } else { i64::MAX });
+        let width = WIDTHS.into_iter().find(|width| columns <= width.columns && width.columns <= most);
+        width.ok_or_else(|| BadArgument::sizes("query", query.sizes(), "rows of at most 256 columns, 128 of doubles"))
+    }
+
+    /// Whether its gradients have small tiles.
+    fn is_small(self) -> bool {
+        self.columns == WIDTHS[2].columns
+    }
+}
+
+/// What a block holds: tiles of this many rows, of so many `sides` and so many `products`.
+#[derive(Clone, Copy)]
+struct Tiles {
+    rows: u32,
+    bytes: u32,
+    sides: u32,
+    products: u32,
+}
+
+impl Tiles {
+    fn new(dtype: DType, small: bool, sides: u32, products: u32) -> Self {
+        let (rows, bytes) = match dtype {
+            DType::F64 => (32, 8),
+            _ if small => (32, 4),
+            _ => (64, 4),
+        };
+        Self { rows, bytes, sides, products }
+    }
+
+    /// How many threads are in a row of a block, which has as many rows.
+    fn lanes(self) -> u32 {
+        self.rows / 4
+    }
+
+    /// How many bytes a block shares, for rows of so many columns.
+    fn shared(self, columns: u32) -> u32 {
+        let vector = 16 / self.bytes;
+        let pitch = columns.next_multiple_of(self.lanes()) + vector;
+        self.rows * self.bytes * (self.sides * pitch + self.products * (self.rows + vector))
+    }
+}
+
+/// What products of elements are computed in.
+fn computed(dtype: DType) -> DType {
+    if dtype == DType::F64 { dtype } else { DType::F32 }
+}
+
+#[op_impl(aten::_fused_sdp_choice, CUDA)]
+fn choice(_: ...) -> i64 {
+    let fits = Attention::fits(query, key, value, attn_mask, dropout_p, enable_gqa)
+        && Width::of(query).is_ok_and(|width| {
+            let columns = u32::try_from(query.sizes()[3]).unwrap_or(u32::MAX);
+            // The gradients share the most, and come later, where there is no choice any more.
+            let tiles = [Tiles::new(query.dtype(), false, 2, 1), Tiles::new(query.dtype(), width.is_small(), 3, 2)];
+            let plain = || tiles.iter().map(|tiles| tiles.shared(columns)).max().unwrap_or(0);
+            let needed = Flash::of(query).map_or_else(plain, |flash| flash.shared());
+            Launch::on(query).is_ok_and(|launch| needed <= launch.shared())
+        });
+    if fits { Attention::BLOCKED } else { Attention::COMPOSED }
+}
+
+parameters! {
+    /// `struct Side` of the kernels.
+    #[derive(Default)]
+    struct Side {
+        at: Place,
+        steps: [i64; 4],
+    }
+}
+
+parameters! {
+    /// `struct Task` of the kernels.
+    #[derive(Default)]
+    pub(crate) struct Task {
+        query: Side,
+        key: Side,
+        value: Side,
+        mask: Side,
+        out: Side,
+        grad: Side,
+        gradients: [Side; 3],
+        logs: Side,
+        meets: Side,
+        items: u32,
+        pub(crate) heads: u32,
+        pub(crate) groups: u32,
+        pub(crate) rows: u32,
+        pub(crate) keys: u32,
+        width: u32,
+        dtype: i32,
+        mask_dtype: i32,
+        is_causal: u32,
+        scale: f64,
+    }
+}
+
+/// The elements `[item, head, row, column]` of a tensor that stretches to these sizes; with three, rows have one element.
+fn side(launch: Launch, tensor: &Tensor, sizes: &[i64]) -> Result<Side> {
+    let mut steps = [0; 4];
+    for (step, stride) in steps.iter_mut().zip(broadcast_strides(tensor.geometry(), sizes)) {
+        *step = stride;
+    }
+    Ok(Side { at: launch.place(tensor)?, steps })
+}
+
+impl Task {
+    fn new(
+        launch: Launch,
+        query: &Tensor,
+        key: &Tensor,
+        value: &Tensor,
+        is_causal: bool,
+        mask: Option<&Tensor>,
+        scale: f64,
+    ) -> Result<Self> {
+        let own = |tensor: &Tensor| side(launch, tensor, tensor.sizes());
+        let size = |tensor: &Tensor, dim: usize| u32::try_from(tensor.sizes()[dim]).unwrap_or(u32::MAX >> 1);
+        let products = [query.sizes()[0], query.sizes()[1], query.sizes()[2], key.sizes()[2]];
+        Ok(Self {
+            query: own(query)?,
+            key: own(key)?,
+            value: own(value)?,
+            mask: mask.map_or(Ok(Side::default()), |mask| side(launch, mask, &products))?,
+            items: size(query, 0),
+            heads: size(query, 1),
+            groups: size(key, 1),
+            rows: size(query, 2),
+            keys: size(key, 2),
+            width: size(query, 3),
+            dtype: query.dtype() as i32,
+            mask_dtype: mask.map_or(0, |mask| mask.dtype() as i32),
+            is_causal: is_causal.into(),
+            scale,
+            ..Self::default()
+        })
+    }
+
+    fn grid(&self, tiles: Tiles, sides: [u32; 2]) -> Grid {
+        self.grid_of(sides, tiles.rows, tiles.lanes() * tiles.lanes()).sharing(tiles.shared(self.width))
+    }
+
+    /// A block of so many threads for every tile of so many rows of every head.
+    pub(crate) fn grid_of(&self, [count, heads]: [u32; 2], rows: u32, threads: u32) -> Grid {
+        let lines = u64::from(heads).saturating_mul(self.items.into());
+        Grid::of(lines.saturating_mul(count.div_ceil(rows).into()), threads)
+    }
+}
+
+#[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu, CUDA)]
+fn attention(plan: &Attention, [output, sums]: [&mut Tensor; 2], _: ...) -> Result<()> {
+    let width = Width::of(query)?;
+    let launch = Launch::on(output)?;
+    let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, plan.scale)?;
+    task.out = side(launch, output, output.sizes())?;
+    task.logs = side(launch, sums, sums.sizes())?;
+    if let Some(flash) = Flash::of(query) {
+        return Ok(flash.attend(launch, &task)?);
+    }
+    let grid = task.grid(Tiles::new(query.dtype(), false, 2, 1), [task.rows, task.heads]);
+    Ok(launch.run(&ATTENTION, width.attend, &[computed(query.dtype())], grid, (task,))?)
+}
+
+#[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CUDA)]
+fn attention_backward(plan: &Attention, [grad_query, grad_key, grad_value]: [&mut Tensor; 3], _: ...) -> Result<()> {
+    let (width, dtype) = (Width::of(query)?, query.dtype());
+    let launch = Launch::on(query)?;
+    let meets = Spec::contiguous(logsumexp.dtype(), logsumexp.sizes()).on(query.device())?;
+    let own = |tensor: &Tensor| side(launch, tensor, tensor.sizes());
+    let mut task = Task::new(launch, query, key, value, is_causal, attn_mask, plan.scale)?;
+    (task.out, task.grad, task.logs, task.meets) = (own(out)?, own(grad_out)?, own(logsumexp)?, own(&meets)?);
+    task.gradients = [own(grad_query)?, own(grad_key)?, own(grad_value)?];
+    let queries = logsumexp.geometry().count().unsigned_abs();
+    launch.run(&ATTENTION, "met", &[computed(dtype)], Grid::of(queries.div_ceil(8), 256), (task,))?;
+    if let Some(flash) = Flash::of(query) {
+        return Ok(flash.gradients(launch, &task)?);
+    }
+    let tiles = |products: u32| Tiles::new(dtype, width.is_small(), 3, products);
+    let grid = task.grid(tiles(1), [task.rows, task.heads]);
+    launch.run(&ATTENTION, width.to_queries, &[computed(dtype)], grid, (task,))?;
+    let grid = task.grid(tiles(2), [task.keys, task.groups]);
+    Ok(launch.run(&ATTENTION, width.to_keys, &[computed(dtype)], grid, (task,))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_block_shares_is_what_the_devices_that_kernels_are_compiled_for_have() {
+        for dtype in [DType::F32, DType::F64] {
+            for width in WIDTHS.iter().filter(|width| dtype == DType::F32 || width.columns <= WIDEST_DOUBLE) {
+                let columns = u32::try_from(width.columns).unwrap();
+                for tiles in [Tiles::new(dtype, false, 2, 1), Tiles::new(dtype, width.is_small(), 3, 2)] {
+                    assert!(tiles.shared(columns) <= 163 << 10, "{dtype}, {columns} columns");
+                }
+            }
+        }
+        assert_eq!(Tiles::new(DType::F32, false, 2, 1).shared(64), 64 * 4 * (2 * 68 + 68));
+    }
+}

@@ -1,0 +1,310 @@
+//! Convolutions.
+//!
+//! A window that moves over the *large* side meets, at each of its places, an element of the *small* side. Three sums are all there is:
+//! the small side from the large one, the large one from the small one, and the weight from both. A transposed convolution is the second
+//! of them, and every gradient is one of the three. Each is a product of matrices whose elements are found where they lie: nothing is
+//! laid out before.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use aten::Window;
+
+use crate::engine::gemm::{self, MatrixView, Operand, Task};
+use crate::engine::images::Images;
+use crate::engine::walk::Divisor;
+use crate::prelude::*;
+
+/// What is computed in; narrower integers become these.
+const COMPUTED: [DType; 5] = [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64];
+const SINGLE: [DType; 3] = [DType::F32, DType::F16, DType::BF16];
+
+kernel! {
+    // SAFETY: `geometry` gives each side the sizes and steps of its tensor, the weight is packed, and `parts` has a plane for each portion.
+    static CONVOLUTION = unsafe { Kernel::new("convolution", include_str!("../../../kernels/conv/convolution.cu"), |instances| {
+        for templates in [GATHER, SCATTER] {
+            instances.each(templates.large_tiles, &SINGLE);
+            instances.each(templates.small_tiles, &FLOATING);
+            instances.each(templates.joined, &FLOATING);
+            instances.each(templates.direct, &COMPUTED);
+        }
+        instances.each(WEIGHT_GRADIENT.large_tiles, &SINGLE);
+        instances.all(&[WEIGHT_GRADIENT.small_tiles, WEIGHT_GRADIENT.direct, WEIGHT_GRADIENT.joined], &FLOATING);
+    }) };
+}
+
+/// The kernels of one of the three sums.
+#[derive(Clone, Copy)]
+struct Templates {
+    large_tiles: &'static str,
+    small_tiles: &'static str,
+    direct: &'static str,
+    joined: &'static str,
+}
+
+const GATHER: Templates =
+    Templates { large_tiles: "gather_128", small_tiles: "gather_64", direct: "gather_direct", joined: "gather_joined" };
+const SCATTER: Templates = Templates {
+    large_tiles: "scatter_128",
+    small_tiles: "scatter_64",
+    direct: "scatter_direct",
+    joined: "scatter_joined",
+};
+const WEIGHT_GRADIENT: Templates = Templates {
+    large_tiles: "weight_gradient_128",
+    small_tiles: "weight_gradient_64",
+    direct: "weight_gradient_direct",
+    joined: "weight_gradient_joined",
+};
+
+#[op_impl(aten::convolution, CUDA)]
+fn convolution(plan: &Window, out: &mut Tensor, _: ...) -> Result<()> {
+    check_dtype(aten::convolution::operator(), "input", input.dtype(), &NUMBERS)?;
+    let sides = Sides { window: plan, groups };
+    if input.dtype().is_integral() && input.dtype() != DType::I64 {
+        let wide = |tensor: &Tensor| contiguous(tensor, DType::I64);
+        let (bias, beside) = (bias.map(wide).transpose()?, out.fresh_like(DType::I64)?);
+        sides.image(&beside, &wide(input)?, &wide(weight)?, bias.as_ref(), transposed)?;
+        return write(out, &beside);
+    }
+    sides.image(out, input, &contiguous(weight, weight.dtype())?, bias, transposed)
+}
+
+#[op_impl(aten::convolution_backward, CUDA)]
+fn convolution_backward(plan: &Window, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
+    check_dtype(aten::convolution_backward::operator(), "grad_output", input.dtype(), &FLOATING)?;
+    let sides = Sides { window: plan, groups };
+    if output_mask[0] {
+        sides.image(of_input, grad_output, &contiguous(weight, weight.dtype())?, None, !transposed)?;
+    }
+    if output_mask[1] {
+        let (large, small) = if transposed { (grad_output, input) } else { (input, grad_output) };
+        computed_contiguous(of_weight, of_weight.dtype(), |out| sides.weight(large, small, out))?;
+    }
+    if output_mask[2] {
+        let but_channels: Vec<i64> = (0..).take(grad_output.sizes().len()).filter(|&dim| dim != 1).collect();
+        aten::sum_intlist_out(grad_output, Some(&but_channels), false, None, of_bias)?;
+    }
+    Ok(())
+}
+
+parameters! {
+    /// `struct ConvGeometry` of the kernels.
+    struct ConvGeometry {
+        large: Images,
+        small: Images,
+        stride: [Divisor; 3],
+        padding: [i32; 3],
+        dilation: [i32; 3],
+        taps: [Divisor; 3],
+        filters: Divisor,
+        channels: Divisor,
+        groups: u32,
+        portions: u32,
+        places: i64,
+        positions: i64,
+        weight: Place,
+        bias: Place,
+        out: Place,
+        parts: Place,
+    }
+}
+
+/// How the window moves.
+#[derive(Clone, Copy)]
+struct Sides<'a> {
+    window: &'a Window,
+    groups: i64,
+}
+
+/// A number of 31 bits; what is larger meets nothing.
+fn small(number: i64) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX >> 1)
+}
+
+fn divisor(number: i64) -> Divisor {
+    Divisor::new(small(number).unsigned_abs())
+}
+
+/// How many elements all images have of one channel.
+fn elements(images: &Tensor) -> i64 {
+    images.sizes()[0] * images.sizes()[2..].iter().product::<i64>()
+}
+
+impl Sides<'_> {
+    fn geometry(&self, large: &Tensor, small_side: &Tensor, weight: &[i64]) -> ConvGeometry {
+        let rank = self.window.kernel.len();
+        let mut geometry = ConvGeometry {
+            large: Images::of(large, rank),
+            small: Images::of(small_side, rank),
+            stride: [Divisor::new(1); 3],
+            padding: [0; 3],
+            dilation: [1; 3],
+            taps: [Divisor::new(1); 3],
+            filters: divisor(weight[0] / self.groups),
+            channels: divisor(weight[1]),
+            groups: small(self.groups).unsigned_abs(),
+            portions: 1,
+            places: elements(small_side),
+            positions: elements(large),
+            weight: Place::NULL,
+            bias: Place::NULL,
+            out: Place::NULL,
+            parts: Place::NULL,
+        };
+        let mut taps = 1;
+        for dim in (0..rank).rev() {
+            let at = 3 - rank + dim;
+            geometry.stride[at] = divisor(self.window.stride[dim]);
+            geometry.padding[at] = small(self.window.padding[dim]);
+            geometry.dilation[at] = if self.window.kernel[dim] == 1 { 1 } else { small(self.window.dilation[dim]) };
+            taps *= self.window.kernel[dim];
+            geometry.taps[at] = divisor(taps);
+        }
+        for at in (0..3 - rank).rev() {
+            geometry.taps[at] = geometry.taps[at + 1];
+        }
+        geometry
+    }
+
+    /// One side from the other; the weight lies side by side.
+    fn image(&self, out: &Tensor, from: &Tensor, weight: &Tensor, bias: Option<&Tensor>, scatter: bool) -> Result<()> {
+        if out.geometry().count() == 0 || self.multiplied(out, from, weight, bias, scatter)? {
+            return Ok(());
+        }
+        let (launch, bias) = (Launch::on(out)?, bias.map(|bias| contiguous(bias, bias.dtype())).transpose()?);
+        let (large, small_side) = if scatter { (out, from) } else { (from, out) };
+        let mut geometry = self.geometry(large, small_side, weight.sizes());
+        (geometry.weight, geometry.out) = (launch.place(weight)?, launch.place(out)?);
+        geometry.bias = launch.place_or_null(bias.as_ref())?;
+        let (filters, channels) = (weight.sizes()[0] / self.groups, weight.sizes()[1]);
+        let taps: i64 = self.window.kernel.iter().product();
+        let (rows, summed, templates) =
+            if scatter { (channels, filters, SCATTER) } else { (filters, channels, GATHER) };
+        let task = Division::new(launch, out.dtype(), [rows, elements(out), summed * taps], self.groups);
+        let from = launch.place(from)?;
+        self.run(launch, templates, geometry, &task, out.dtype(), |launch, template, grid, geometry| {
+            launch.run(&CONVOLUTION, template, &[out.dtype()], grid, (geometry, from))
+        })
+    }
+
+    /// The weight, which lies side by side, from both sides.
+    fn weight(&self, large: &Tensor, small_side: &Tensor, out: &Tensor) -> Result<()> {
+        if out.geometry().count() == 0 {
+            return Ok(());
+        }
+        let (launch, sizes) = (Launch::on(out)?, out.sizes());
+        let mut geometry = self.geometry(large, small_side, sizes);
+        geometry.out = launch.place(out)?;
+        let taps: i64 = sizes[2..].iter().product();
+        let problem = [sizes[0] / self.groups, sizes[1] * taps, elements(small_side)];
+        let task = Division::new(launch, out.dtype(), problem, self.groups);
+        let (large, small_side) = (launch.place(large)?, launch.place(small_side)?);
+        self.run(launch, WEIGHT_GRADIENT, geometry, &task, out.dtype(), |launch, template, grid, geometry| {
+            launch.run(&CONVOLUTION, template, &[out.dtype()], grid, (geometry, large, small_side))
+        })
+    }
+
+    fn run(
+        &self,
+        launch: Launch,
+        templates: Templates,
+        mut geometry: ConvGeometry,
+        division: &Division,
+        dtype: DType,
+        start: impl Fn(Launch, &'static str, Grid, ConvGeometry) -> Result<(), crate::CudaError>,
+    ) -> Result<()> {
+        let Division { tiles, count, portions, .. } = *division;
+        let Some((large, tiles)) = tiles else {
+            let grid = if templates.direct == WEIGHT_GRADIENT.direct { blocks(count) } else { Grid::cover(count) };
+            return Ok(start(launch, templates.direct, grid, geometry)?);
+        };
+        let class = if dtype == DType::F64 { dtype } else { DType::F32 };
+        let parts = Spec::contiguous(class, &[portions, count]);
+        let parts = if portions > 1 { Some(parts.on(launch.device())?) } else { None };
+        geometry.parts = launch.place_or_null(parts.as_ref())?;
+        geometry.portions = u32::try_from(portions).unwrap_or(1);
+        let deep = u32::try_from(self.groups.min(1 << 15)).unwrap_or(1);
+        let grid = Grid { blocks: [blocks(tiles).blocks[0], geometry.portions, deep], threads: [256, 1, 1], shared: 0 };
+        start(launch, if large { templates.large_tiles } else { templates.small_tiles }, grid, geometry)?;
+        if parts.is_some() {
+            start(launch, templates.joined, Grid::cover(count), geometry)?;
+        }
+        Ok(())
+    }
+
+    /// Where the window is one element, convolutions are products of matrices. Whether this is one, and was computed.
+    fn multiplied(
+        &self,
+        out: &Tensor,
+        from: &Tensor,
+        weight: &Tensor,
+        bias: Option<&Tensor>,
+        scatter: bool,
+    ) -> Result<bool> {
+        let one = |list: &[i64], number: i64| list.iter().all(|&own| own == number);
+        let window = self.window;
+        let pointwise = one(&window.kernel, 1) && one(&window.stride, 1) && one(&window.padding, 0);
+        let (Some(from_view), Some(out_view)) = (as_matrices(from), as_matrices(out)) else { return Ok(false) };
+        if !pointwise || self.groups != 1 || from.sizes()[2..] != out.sizes()[2..] {
+            return Ok(false);
+        }
+        let (filters, channels) = (weight.sizes()[0], weight.sizes()[1]);
+        let view = MatrixView { sizes: [out.sizes()[0], filters, channels], steps: [0, channels, 1] };
+        let weight = Operand { tensor: weight, view };
+        let added = bias.map(|bias| {
+            let steps = [0, bias.strides()[0], 0];
+            (Operand { tensor: bias, view: MatrixView { sizes: out_view.sizes, steps } }, Scalar::Int(1))
+        });
+        gemm::multiply(&Task {
+            out: Operand { tensor: out, view: out_view },
+            left: if scatter { weight.transposed() } else { weight },
+            right: Operand { tensor: from, view: from_view },
+            alpha: Scalar::Int(1),
+            added,
+        })?;
+        Ok(true)
+    }
+}
+
+/// Images as matrices of a row for each channel, if the elements of a channel are equally far apart.
+fn as_matrices(images: &Tensor) -> Option<MatrixView> {
+    let (sizes, strides) = (images.sizes(), images.strides());
+    let (mut count, mut step) = (1, 1);
+    for (&size, &stride) in sizes[2..].iter().zip(&strides[2..]).rev().filter(|(size, _)| **size != 1) {
+        if count == 1 {
+            step = stride;
+        } else if stride != step * count {
+            return None;
+        }
+        count *= size;
+    }
+    Some(MatrixView { sizes: [sizes[0], sizes[1], count], steps: [strides[0], strides[1], step] })
+}
+
+fn blocks(count: i64) -> Grid {
+    Grid::of(count.unsigned_abs(), 256)
+}
+
+/// How a sum is divided among blocks: into tiles, large ones or small ones, and how many of them; or without tiles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Division {
+    tiles: Option<(bool, i64)>,
+    /// Elements of the result.
+    count: i64,
+    portions: i64,
+}
+
+impl Division {
+    fn new(launch: Launch, dtype: DType, [rows, columns, steps]: [i64; 3], groups: i64) -> Self {
+        let count = rows * columns * groups;
+        // Tiles of groups with few channels would be mostly empty; integers have none.
+        if groups > 1 && rows < 16 || steps < 1 || dtype == DType::I64 {
+            return Self { tiles: None, count, portions: 1 };
+        }
+        let busy = i64::from(launch.multiprocessors());
+        let tiles = |edge: i64| ((rows - 1) / edge + 1) * ((columns - 1) / edge + 1);
+        let large = SINGLE.contains(&dtype) && rows > 64 && columns > 64 && groups * tiles(128) >= busy;
+        let tiles = if large { tiles(128) } else { tiles(64) };
+        let portions = (2 * busy / (tiles * groups)).min(steps / 256).clamp(1, 256);
+        Self { tiles: Some((large, tiles)), count, portions }
+    }
+}

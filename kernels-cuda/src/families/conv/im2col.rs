@@ -1,0 +1,57 @@
+//! What is under a window at each of its places, as columns, and images of such columns.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use crate::engine::elementwise::DTYPES;
+use crate::engine::images::{Images, Window};
+use crate::engine::number::word_dtype;
+use crate::engine::walk::Divisor;
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: images and columns come with their own steps, and `aten` found the places of the window that are inside.
+    static IM2COL = unsafe { Kernel::new("im2col", include_str!("../../../kernels/conv/im2col.cu"), |instances| {
+        instances.each("unfolded", &[DType::U8, DType::I16, DType::I32, DType::I64]);
+        instances.each("folded", &NUMBERS);
+    }) };
+}
+
+parameters! {
+    /// `struct Columns` of the kernels.
+    struct Columns {
+        /// Places of the window across and down, and its width and height.
+        counts: [Divisor; 4],
+        steps: [i64; 3],
+    }
+}
+
+impl Columns {
+    fn of(columns: &Tensor, window: &aten::Window, image: &[i64]) -> Self {
+        let fits = |dim: usize| window.fits(dim, image[image.len() - 2 + dim]).unwrap_or(1);
+        let counts = [fits(1), fits(0), window.kernel[1], window.kernel[0]];
+        let counts = counts.map(|count| Divisor::new(u32::try_from(count).unwrap_or(u32::MAX >> 1)));
+        let steps = match *columns.strides() {
+            [batch, row, column] => [batch, row, column],
+            [row, column] => [0, row, column],
+            _ => [0; 3],
+        };
+        Self { counts, steps }
+    }
+}
+
+#[op_impl(aten::im2col, CUDA)]
+fn im2col(plan: &aten::Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    check_dtype(aten::im2col::operator(), "self", this.dtype(), &DTYPES)?;
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let columns = Columns::of(out, plan, this.sizes());
+    let arguments = (count, out, this, Images::of(this, 2), columns, Window::of(plan));
+    launch.cover(&IM2COL, "unfolded", &[word_dtype(this.dtype())], count, arguments)
+}
+
+#[op_impl(aten::col2im, CUDA)]
+fn col2im(plan: &aten::Window, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    check_dtype(aten::col2im::operator(), "self", this.dtype(), &NUMBERS)?;
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let columns = Columns::of(this, plan, out.sizes());
+    let arguments = (count, &*out, this, Images::of(out, 2), columns, Window::of(plan));
+    launch.cover(&IM2COL, "folded", &[this.dtype()], count, arguments)
+}

@@ -1,0 +1,14 @@
+//! Operators that compute each element by itself.
+
+mod activation;
+mod activation_backward;
+mod arithmetic;
+mod comparison;
+mod conditional;
+mod division;
+mod glu;
+mod logic;
+mod min_max;
+mod power;
+mod special;
+mod unary;

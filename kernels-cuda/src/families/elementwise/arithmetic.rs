@@ -1,0 +1,50 @@
+//! Elementwise arithmetic of several operands.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use dispatch_runtime::{DType, Scalar, Tensor, result_dtype};
+
+use crate::engine::elementwise::Bound;
+
+elementwise!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
+    add [few] [keeps 0] [keeps 1] => |a, b| "return a + b * alpha;";
+    _add_relu => by { sums_from_zero(result_dtype([this, other]), alpha) };
+    sub [few] [keeps 0] [keeps 1] => |a, b| "return a - b * alpha;";
+    rsub [few] [keeps 0] [keeps 1] => |a, b| "return b - a * alpha;";
+    mul [few] [keeps 0] [keeps 1] => |a, b| "return a * b;";
+    addcmul => |a, b, c| "return a + value * b * c;";
+    addcdiv => |a, b, c| "return a + value * b / c;";
+    lerp [keeps 2] => |a, b, weight| "return fabs(weight) < C(0.5) ? a + weight * (b - a) : b - (b - a) * (C(1) - weight);";
+    hypot => |a, b| "return hypot(a, b);";
+    atan2 => |y, x| "return atan2(y, x);";
+    xlogy => |a, b| "return times_log(a, b);";
+    logaddexp => |a, b| "return log_sum(a, b);";
+    logaddexp2 => |a, b| "return log2_sum(a, b);";
+    copysign => |a, b| "return copysign(a, b);";
+    nextafter => by { steps(this, other) };
+    gcd => |a, b| "for (; b; ) { C rest = left_over(a, b); a = b; b = rest; } return magnitude(a);";
+    lcm => |a, b| "C x = a, y = b; for (; y; ) { C rest = left_over(x, y); x = y; y = rest; } return x == 0 ? x : magnitude(C(a / x * b));";
+});
+
+loops!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
+    ADD_RELU _add_relu [F32 F64 I64 I32] |a, b; alpha| "return larger(a + b * alpha, C(0));";
+    ADD_RELU_I16 _add_relu_i16 [I32] |a, b; alpha| "return larger(C(i16(a + b * alpha)), C(0));";
+    ADD_RELU_I8 _add_relu_i8 [I32] |a, b; alpha| "return larger(C(i8(a + b * alpha)), C(0));";
+    NEXTAFTER nextafter [F32 F64] |a, b; dtype| "return towards(a, b, dtype);";
+});
+
+/// A sum of narrow integers wraps in their own dtype before it is compared with zero.
+fn sums_from_zero(dtype: DType, alpha: Scalar) -> Bound {
+    let loops = match dtype {
+        DType::I8 => &ADD_RELU_I8,
+        DType::I16 => &ADD_RELU_I16,
+        _ => &ADD_RELU,
+    };
+    loops.with(&[alpha])
+}
+
+/// The next number is that of the dtype, not of the type that it is computed in.
+fn steps(this: &Tensor, other: &Tensor) -> Bound {
+    NEXTAFTER.with(&[i64::from(result_dtype([this, other]) as u8).into()])
+}

@@ -1,0 +1,54 @@
+//! Division and remainders.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use aten::Rounding;
+use dispatch_runtime::result_dtype;
+
+use crate::engine::elementwise::{Loops, in_place, into};
+use crate::prelude::*;
+
+elementwise!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
+    div [keeps 1] => |a, b| "return a / b;";
+    floor_divide [few] [divisor 1] [keeps 1] => |a, b| "return floor_divided(a, b);";
+    remainder [few] [divisor 1] => |a, b| "return modulo(a, b);";
+    fmod [few] [divisor 1] => |a, b| "return left_over(a, b);";
+});
+
+loops!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
+    TRUE true_divide [F32 F64] [keeps 1] |a, b| "return a / b;";
+    FLOOR floor_divide_rounded [F32 F64 I32 I64] [divisor 1] [keeps 1] |a, b| "return floor_divided(a, b);";
+    TRUNC trunc_divide [F32 F64 I32 I64] [divisor 1] [keeps 1] |a, b| "return trunc_divided(a, b);";
+    TRUNC_F16 trunc_divide_f16 [F32] |a, b| "return trunc(float(f16(float(a / b))));";
+    TRUNC_BF16 trunc_divide_bf16 [F32] |a, b| "return trunc(float(bf16(float(a / b))));";
+});
+
+#[op_impl(aten::floor_divide_, CUDA)]
+fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
+    in_place::<aten::floor_divide, aten::floor_divide_, _>(this, [None, Some(other)], &FLOOR.with(&[]))
+}
+
+/// The loop of a rounded division, whose promotion is that of `floor_divide` in either case.
+fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> &'static Loops {
+    match rounding {
+        Rounding::Floor => &FLOOR,
+        Rounding::Trunc if other.geometry().count() == 1 => &TRUNC,
+        // Of several in narrow dtypes, it is the quotient in that dtype that is rounded to an integer.
+        Rounding::Trunc => match result_dtype([this, other]) {
+            DType::F16 => &TRUNC_F16,
+            DType::BF16 => &TRUNC_BF16,
+            _ => &TRUNC,
+        },
+    }
+}
+
+#[op_impl(aten::div_tensor_mode, CUDA, in_place, strided, converts)]
+fn div_mode(plan: &Option<Rounding>, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
+    match *plan {
+        None => into::<aten::div, _>(("out", out), [this, other], &TRUE.with(&[])),
+        Some(rounding) => {
+            into::<aten::floor_divide, _>(("out", out), [this, other], &rounded(this, other, rounding).with(&[]))
+        }
+    }
+}

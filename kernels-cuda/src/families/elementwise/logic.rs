@@ -1,0 +1,38 @@
+//! Bits and truth.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use dispatch_runtime::{DType, Tensor};
+
+use crate::engine::elementwise::Bound;
+
+elementwise!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
+    bitwise_and [few] => |a, b| "return a & b;";
+    bitwise_or [few] => |a, b| "return a | b;";
+    bitwise_xor [few] => |a, b| "return a ^ b;";
+    bitwise_not => by { inverting(this) };
+    bitwise_left_shift => |a, b| "return b >= 0 && b < 64 ? C(u64(a) << b) : C(0);";
+    bitwise_right_shift => |a, b| "return a >> (b >= 0 && b < 64 ? b : C(63));";
+    logical_and [few] => |a, b| "return a != C(0) && b != C(0);";
+    logical_or [few] => |a, b| "return a != C(0) || b != C(0);";
+    logical_xor [few] => |a, b| "return (a != C(0)) != (b != C(0));";
+    logical_not [few] => |x| "return x == C(0);";
+    isnan => |x| "return is_nan(x);";
+    isinf => |x| "return is_infinite(x);";
+    isfinite => |x| "return !is_nan(x) && !is_infinite(x);";
+    isposinf => |x| "return is_infinite(x) && !is_minus(x);";
+    isneginf => |x| "return is_infinite(x) && is_minus(x);";
+    signbit => |x| "return is_minus(x);";
+});
+
+loops!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
+    NOT bitwise_not [I32 I64] |x| "return ~x;";
+    OPPOSITE opposite [I32 I64] |x| "return C(1) - x;";
+});
+
+/// Of a boolean, the other one: its bits are more than one.
+fn inverting(this: &Tensor) -> Bound {
+    let loops = if this.dtype() == DType::Bool { &OPPOSITE } else { &NOT };
+    loops.with(&[])
+}

@@ -1,0 +1,33 @@
+//! The larger, the smaller, and what is kept between them.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use dispatch_runtime::Pointwise;
+
+use crate::engine::elementwise::into;
+use crate::prelude::*;
+
+elementwise!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
+    maximum [few] => |a, b| "return larger(a, b);";
+    minimum [few] => |a, b| "return smaller(a, b);";
+    fmax => |a, b| "return larger_number(a, b);";
+    fmin => |a, b| "return smaller_number(a, b);";
+    clamp_min_tensor [few] => |a, b| "return larger(a, b);";
+    clamp_max_tensor [few] => |a, b| "return smaller(a, b);";
+});
+
+loops!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
+    LOW clamp_low [F32 F64 I32 I64] |x, min| "return larger(x, min);";
+    HIGH clamp_high [F32 F64 I32 I64] |x, max| "return smaller(x, max);";
+    CLAMP clamp [F32 F64 I32 I64] |x, min, max| "return smaller(larger(x, min), max);";
+});
+
+#[op_impl(aten::clamp_tensor, CUDA, in_place, strided, converts)]
+fn clamp(_plan: &Pointwise, out: &mut Tensor, this: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()> {
+    match (min, max) {
+        (Some(min), Some(max)) => into::<aten::clamp_tensor, _>(("out", out), [this, min, max], &CLAMP.with(&[])),
+        (Some(min), None) => into::<aten::clamp_min_tensor, _>(("out", out), [this, min], &LOW.with(&[])),
+        (None, max) => into::<aten::clamp_max_tensor, _>(("out", out), [this, max.unwrap_or(this)], &HIGH.with(&[])),
+    }
+}

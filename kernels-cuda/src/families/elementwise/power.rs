@@ -1,0 +1,20 @@
+//! Powers.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use crate::engine::elementwise::in_place;
+use crate::prelude::*;
+
+elementwise!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
+    pow_tensor_tensor [few] => |a, b| "return to_the(a, b);";
+});
+
+loops!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
+    POWER power [F32 F64 I32 I64] |a, b| "return to_the(a, b);";
+});
+
+#[op_impl(aten::pow_, CUDA)]
+fn pow_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
+    in_place::<aten::pow_tensor_tensor, aten::pow_, _>(this, [None, Some(exponent)], &POWER.with(&[]))
+}

@@ -1,0 +1,5 @@
+//! Operators that make tensors.
+
+mod constant;
+mod matrix;
+mod sequence;

@@ -1,0 +1,48 @@
+//! Identity matrices, and the indices of triangles.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use crate::engine::elementwise::DTYPES;
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: the launch gives a tensor made for it, which has two numbers for each of `count` entries.
+    static MATRIX = unsafe { Kernel::new("matrix", include_str!("../../../kernels/factories/matrix.cu"), |instances| {
+        instances.each("triangle", &DTYPES);
+    }) };
+}
+
+#[op_impl(aten::eye_m, CUDA)]
+fn eye_m(_plan: &(), out: &mut Tensor, n: i64, m: i64) -> Result<()> {
+    write(out, &Tensor::number(0.into()))?;
+    if let Some(diagonal) = Geometry::strided(&[n.min(m)], &[m.saturating_add(1)], 0) {
+        write(&mut out.restride(diagonal)?, &Tensor::number(1.into()))?;
+    }
+    Ok(())
+}
+
+parameters! {
+    /// `struct Triangle` of the kernels.
+    struct Triangle {
+        first: i64,
+        cols: i64,
+        offset: i64,
+        lower: bool,
+    }
+}
+
+#[op_impl(aten::tril_indices, CUDA)]
+fn tril_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -> Result<()> {
+    let first = offset.saturating_neg().clamp(0, row);
+    triangle(out, row - first, Triangle { first, cols: col, offset, lower: true })
+}
+
+#[op_impl(aten::triu_indices, CUDA)]
+fn triu_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -> Result<()> {
+    let rows = col.saturating_sub(offset).clamp(0, row);
+    triangle(out, rows, Triangle { first: 0, cols: col, offset, lower: false })
+}
+
+fn triangle(out: &Tensor, rows: i64, triangle: Triangle) -> Result<()> {
+    let count = out.geometry().count() / 2;
+    Launch::on(out)?.cover(&MATRIX, "triangle", &[out.dtype()], count, (count, rows, triangle, out))
+}

@@ -1,0 +1,49 @@
+//! Tensors that count.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use crate::engine::elementwise::DTYPES;
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: each launch writes `count` elements of a tensor made for it, which has as many.
+    static SEQUENCE = unsafe { Kernel::new("sequence", include_str!("../../../kernels/factories/sequence.cu"), |instances| {
+        instances.all(&["counted", "measured", "spaced"], &DTYPES);
+    }) };
+}
+
+#[op_impl(aten::arange_start_step, CUDA)]
+fn arange_start_step(_plan: &(), out: &mut Tensor, start: Scalar, step: Scalar) -> Result<()> {
+    let (launch, count, dtypes) = (Launch::on(out)?, out.geometry().count(), [out.dtype()]);
+    if out.dtype().is_floating() {
+        launch.cover(&SEQUENCE, "measured", &dtypes, count, (out, count, real(start), real(step)))
+    } else {
+        launch.cover(&SEQUENCE, "counted", &dtypes, count, (out, count, whole(start), whole(step)))
+    }
+}
+
+fn real(number: Scalar) -> f64 {
+    number.to_f64().unwrap_or(f64::NAN)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a number of a sequence of integers")]
+fn whole(number: Scalar) -> i64 {
+    if let Scalar::Int(value) = number { value } else { real(number) as i64 }
+}
+
+/// Numbers equally far apart, or powers of `base` with such exponents.
+fn spaced(out: &Tensor, start: Scalar, end: Scalar, base: Option<f64>) -> Result<()> {
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let end_of = |number| if out.dtype().is_floating() { real(number) } else { real(number).trunc() };
+    let arguments = (out, count, end_of(start), end_of(end), base.unwrap_or(0.0));
+    launch.cover(&SEQUENCE, "spaced", &[out.dtype()], count, arguments)
+}
+
+#[op_impl(aten::linspace, CUDA)]
+fn linspace(_plan: &(), out: &mut Tensor, start: Scalar, end: Scalar) -> Result<()> {
+    spaced(out, start, end, None)
+}
+
+#[op_impl(aten::logspace, CUDA)]
+fn logspace(_plan: &(), out: &mut Tensor, start: Scalar, end: Scalar, base: f64) -> Result<()> {
+    spaced(out, start, end, Some(base))
+}

@@ -1,0 +1,12 @@
+//! Elements that are read or written at given positions.
+
+mod embedding;
+mod embedding_bag;
+mod index;
+mod index_add;
+mod item;
+mod mask;
+mod scatter;
+mod scatter_target;
+mod search;
+mod segment_reduce;

@@ -1,0 +1,51 @@
+//! Gradients of embeddings, and classes as vectors.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use crate::engine::gather::{List, Lists, computed_in};
+use crate::engine::prefix_sum::read_back;
+use crate::families::indexing::index_add::{Rows, SortedRows};
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: all tensors are packed or made here, with their counts.
+    static EMBEDDING = unsafe { Kernel::new("embedding", include_str!("../../../kernels/indexing/embedding.cu"), |instances| {
+        instances.one("largest", &[]);
+        instances.one("one_hot", &[]);
+    }) };
+}
+
+#[op_impl(aten::embedding_dense_backward, CUDA)]
+fn embedding_dense_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
+    write(out, &Tensor::number(0.into()))?;
+    let (dtype, launch) = (grad_output.dtype(), Launch::on(out)?);
+    let rows = contiguous(grad_output, dtype)?;
+    let list = List::of(indices, indices.sizes(), (num_weights, 1));
+    let lists = Lists::one(list, false, site!("aten::embedding_dense_backward", "indices"));
+    let keys = lists.places(launch, indices.sizes(), num_weights)?;
+    let sorted = SortedRows::new(&keys, num_weights, padding_idx)?;
+    let shares = scale_grad_by_freq.then(|| sorted.shared(None, computed_in(dtype))).transpose()?;
+    let width = grad_output.sizes().last().copied().unwrap_or(0);
+    sorted.add(dtype, &[width], &Rows::of(launch, out)?, &Rows::of(launch, &rows)?, None, shares.as_ref())
+}
+
+#[op_impl(aten::one_hot, CUDA)]
+fn one_hot(_plan: &(), this: &Tensor, num_classes: i64) -> Result<Tensor> {
+    let classes = contiguous(this, DType::I64)?;
+    let launch = Launch::on(&classes)?;
+    let all = classes.geometry().count();
+    let count = if num_classes == -1 {
+        let mut largest = Spec::contiguous(DType::I64, &[1]).on(this.device())?;
+        write(&mut largest, &Tensor::number(0.into()))?;
+        launch.cover(&EMBEDDING, "largest", &[], all, (all, &classes, &largest))?;
+        read_back(launch, &largest)?.saturating_add(1)
+    } else {
+        num_classes
+    };
+    let mut sizes = Dims::from_slice(this.sizes());
+    sizes.push(count);
+    let out = Spec::contiguous(DType::I64, &sizes).on(this.device())?;
+    let spots = out.geometry().count();
+    let (site, fault) = (site!("aten::one_hot", "self"), launch.faults());
+    launch.cover(&EMBEDDING, "one_hot", &[], spots, (spots, &out, &classes, count, site, fault))?;
+    Ok(out)
+}

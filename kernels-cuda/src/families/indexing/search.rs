@@ -1,0 +1,83 @@
+//! Where numbers are among others.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use dispatch_runtime::result_dtype;
+
+use crate::engine::sort_select::SortInput;
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: all tensors are packed or made here, with their counts. Places that come from a sorter are compared where they are read.
+    static SEARCH = unsafe { Kernel::new("search", include_str!("../../../kernels/indexing/search.cu"), |instances| {
+        instances.all(&["placed", "among"], &[DType::F32, DType::F64, DType::I64]);
+    }) };
+}
+
+parameters! {
+    /// `struct Row` of the kernels.
+    struct Row {
+        at: Place,
+        dtype: i32,
+        width: i64,
+    }
+}
+
+impl Row {
+    fn of(launch: Launch, packed: &Tensor) -> Result<Self> {
+        let width = packed.sizes().last().copied().unwrap_or(1);
+        Ok(Self { at: launch.place(packed)?, dtype: packed.dtype() as i32, width })
+    }
+}
+
+/// What numbers of two dtypes are compared in.
+fn compared(tensors: [&Tensor; 2]) -> DType {
+    match result_dtype(tensors) {
+        DType::F64 => DType::F64,
+        dtype if dtype.is_floating() => DType::F32,
+        _ => DType::I64,
+    }
+}
+
+#[op_impl(aten::searchsorted, CUDA)]
+fn searchsorted(plan: &bool, out: &mut Tensor, _: ...) -> Result<()> {
+    found(out, sorted_sequence, this, *plan, sorter)
+}
+
+#[op_impl(aten::bucketize, CUDA)]
+fn bucketize(plan: &bool, out: &mut Tensor, this: &Tensor, boundaries: &Tensor) -> Result<()> {
+    found(out, boundaries, this, *plan, None)
+}
+
+fn found(out: &mut Tensor, boundaries: &Tensor, wanted: &Tensor, right: bool, sorter: Option<&Tensor>) -> Result<()> {
+    let each = match (boundaries.sizes(), wanted.sizes().last()) {
+        ([_, _, ..], Some(&each)) => each,
+        _ => i64::MAX,
+    };
+    let (launch, computed) = (Launch::on(out)?, compared([boundaries, wanted]));
+    let wanted = to_device(wanted, boundaries.device())?;
+    let (among, wanted) = (contiguous(boundaries, boundaries.dtype())?, contiguous(&wanted, wanted.dtype())?);
+    let order = sorter.map(|sorter| contiguous(sorter, DType::I64)).transpose()?;
+    let (site, count) = (site!("aten::searchsorted", "sorter"), out.geometry().count());
+    let sides = (Row::of(launch, &wanted)?, Row::of(launch, &among)?);
+    let narrow = out.dtype() == DType::I32;
+    let arguments = (count, sides.0, sides.1, each, right, order.as_ref(), &*out, narrow, site, launch.faults());
+    launch.cover(&SEARCH, "placed", &[computed], count, arguments)
+}
+
+#[op_impl(aten::isin_tensor_tensor, CUDA)]
+fn isin(_plan: &(), out: &mut Tensor, elements: &Tensor, test_elements: &Tensor, invert: bool) -> Result<()> {
+    let both = [elements, test_elements];
+    // Integers beside fractions keep their digits.
+    let computed = match compared(both) {
+        DType::F32 if !both.iter().all(|tensor| tensor.dtype().is_floating()) => DType::F64,
+        other => other,
+    };
+    let [elements, tests] = both.map(|tensor| to_device(tensor, out.device()));
+    let (elements, tests) = (elements?, contiguous(&tests?, computed)?);
+    let elements = contiguous(&elements, elements.dtype())?;
+    let launch = Launch::on(out)?;
+    let (sorted, _) = SortInput::one(&tests).sorted()?;
+    let (count, size) = (out.geometry().count(), tests.geometry().count());
+    let arguments = (count, Row::of(launch, &elements)?, &sorted, size, invert, out);
+    launch.cover(&SEARCH, "among", &[computed], count, arguments)
+}

@@ -1,0 +1,4 @@
+//! Products of matrices, and distances.
+
+mod distance;
+mod product;

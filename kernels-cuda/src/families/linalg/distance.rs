@@ -1,0 +1,107 @@
+//! How far rows are from each other.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use aten::Distances;
+
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: all tensors are packed or made here, of sizes that `aten` compared.
+    static DISTANCE = unsafe { Kernel::new("distance", include_str!("../../../kernels/linalg/distance.cu"), |instances| {
+        instances.all(&["apart", "pairs_apart", "pulled", "pairs_pulled"], &FLOATING);
+    }) };
+}
+
+parameters! {
+    /// `struct Norm` of the kernels.
+    struct Norm {
+        power: f64,
+        kind: u32,
+    }
+}
+
+impl Norm {
+    fn of(power: f64) -> Self {
+        let kind = match power {
+            0.0 => 0,
+            1.0 => 1,
+            2.0 => 2,
+            f64::INFINITY => 4,
+            _ => 3,
+        };
+        Self { power, kind }
+    }
+}
+
+parameters! {
+    /// `struct Rows` of the kernels.
+    struct Rows {
+        height: i64,
+        breadth: i64,
+        width: i64,
+    }
+}
+
+impl Rows {
+    /// Of two batches of matrices, whose rows meet in a result of these sizes.
+    fn of(x: &Tensor, result: &[i64]) -> Self {
+        let [height, breadth] = [result.len() - 2, result.len() - 1].map(|dim| result[dim]);
+        Self { height, breadth, width: x.sizes().last().copied().unwrap_or(0) }
+    }
+
+    fn pairs(this: &Tensor) -> Self {
+        Self { height: this.sizes()[0], breadth: 0, width: this.sizes()[1] }
+    }
+}
+
+/// A batch of matrices side by side, as often as the result has batches.
+fn stretched(x: &Tensor, result: &[i64]) -> Result<Tensor> {
+    let sizes = [&result[..result.len() - 2], &x.sizes()[x.sizes().len() - 2..]].concat();
+    contiguous(&aten::expand(x, &sizes, false)?, x.dtype())
+}
+
+/// A warp for each.
+fn warps(count: i64) -> Grid {
+    Grid::of(count.max(0).unsigned_abs().div_ceil(8), 256)
+}
+
+#[op_impl(aten::_cdist_forward, CUDA)]
+fn _cdist_forward(plan: &Distances, out: &mut Tensor, x1: &Tensor, x2: &Tensor, p: f64) -> Result<()> {
+    if plan.by_product {
+        return aten::_euclidean_dist_out(x1, x2, out);
+    }
+    check_dtype(aten::_cdist_forward::operator(), "x1", x1.dtype(), &FLOATING)?;
+    let (left, right) = (stretched(x1, out.sizes())?, stretched(x2, out.sizes())?);
+    let count = out.geometry().count();
+    let arguments = (count, &*out, &left, &right, Rows::of(x1, out.sizes()), Norm::of(p));
+    Ok(Launch::on(out)?.run(&DISTANCE, "apart", &[out.dtype()], warps(count), arguments)?)
+}
+
+#[op_impl(aten::_cdist_backward, CUDA)]
+fn _cdist_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
+    check_dtype(aten::_cdist_backward::operator(), "x1", x1.dtype(), &FLOATING)?;
+    let (left, right) = (stretched(x1, cdist.sizes())?, stretched(x2, cdist.sizes())?);
+    let (grad, distances) = (contiguous(grad, out.dtype())?, contiguous(cdist, out.dtype())?);
+    let count = out.geometry().count();
+    let arguments = (count, &*out, &grad, &left, &right, &distances, Rows::of(x1, cdist.sizes()), Norm::of(p));
+    Launch::on(out)?.cover(&DISTANCE, "pulled", &[out.dtype()], count, arguments)
+}
+
+#[op_impl(aten::_pdist_forward, CUDA)]
+fn _pdist_forward(_plan: &(), out: &mut Tensor, this: &Tensor, p: f64) -> Result<()> {
+    check_dtype(aten::_pdist_forward::operator(), "self", this.dtype(), &FLOATING)?;
+    let elements = contiguous(this, this.dtype())?;
+    let count = out.geometry().count();
+    let arguments = (count, &*out, &elements, Rows::pairs(this), Norm::of(p));
+    Ok(Launch::on(out)?.run(&DISTANCE, "pairs_apart", &[out.dtype()], warps(count), arguments)?)
+}
+
+#[op_impl(aten::_pdist_backward, CUDA)]
+fn _pdist_backward(_plan: &(), out: &mut Tensor, grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> Result<()> {
+    check_dtype(aten::_pdist_backward::operator(), "self", this.dtype(), &FLOATING)?;
+    let elements = contiguous(this, this.dtype())?;
+    let (grad, distances) = (contiguous(grad, out.dtype())?, contiguous(pdist, out.dtype())?);
+    let count = out.geometry().count();
+    let arguments = (count, &*out, &grad, &elements, &distances, Rows::pairs(this), Norm::of(p));
+    Launch::on(out)?.cover(&DISTANCE, "pairs_pulled", &[out.dtype()], count, arguments)
+}

@@ -1,0 +1,142 @@
+//! Products of matrices and vectors: tensors become operands that [`gemm`](crate::engine::gemm) multiplies where they lie.
+
+use crate::engine::gemm::{MatrixView, Operand, Task, multiply};
+use crate::engine::number::is_single;
+use crate::engine::transfer::contiguous_copy;
+use crate::prelude::*;
+
+const ONE: Scalar = Scalar::Int(1);
+
+macro_rules! products {
+    ($($name:ident $other:ident;)*) => {$(
+        #[op_impl(aten::$name, CUDA, strided)]
+        fn $name(_plan: &(), out: &mut Tensor, this: &Tensor, $other: &Tensor) -> Result<()> {
+            product(aten::$name::operator(), out, this, $other)
+        }
+    )*};
+}
+
+products! {
+    mm mat2;
+    bmm mat2;
+    mv vec;
+    dot tensor;
+    vdot other;
+}
+
+macro_rules! sums {
+    ($($name:ident $first:ident $second:ident;)*) => {$(
+        #[op_impl(aten::$name, CUDA)]
+        fn $name(
+            _plan: &(),
+            out: &mut Tensor,
+            this: &Tensor,
+            $first: &Tensor,
+            $second: &Tensor,
+            beta: Scalar,
+            alpha: Scalar,
+        ) -> Result<()> {
+            sum(aten::$name::operator(), out, this, $first, $second, beta, alpha)
+        }
+    )*};
+}
+
+sums! {
+    addmm mat1 mat2;
+    baddbmm batch1 batch2;
+    addmv mat vec;
+}
+
+#[op_impl(aten::addbmm, CUDA)]
+fn addbmm(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
+    let operator = aten::addbmm::operator();
+    let items = batch1.sizes()[0];
+    if items == 0 {
+        // A product over nothing scales what is there.
+        let nothing = |rows: i64, columns: i64| Spec::contiguous(out.dtype(), &[rows, columns]).on(batch1.device());
+        let (rows, columns) = (nothing(batch1.sizes()[1], 0)?, nothing(0, batch2.sizes()[2])?);
+        return sum(operator, out, this, &rows, &columns, beta, alpha);
+    }
+    sum(operator, out, this, &item(batch1, 0)?, &item(batch2, 0)?, beta, alpha)?;
+    for at in 1..items {
+        let so_far = contiguous_copy(out, out.dtype())?;
+        sum(operator, out, &so_far, &item(batch1, at)?, &item(batch2, at)?, ONE, alpha)?;
+    }
+    Ok(())
+}
+
+/// The item of a batch.
+fn item(batch: &Tensor, at: i64) -> Result<Tensor> {
+    let geometry = batch.geometry();
+    let offset = geometry.offset() + at * geometry.strides()[0];
+    let item = Geometry::strided(&geometry.sizes()[1..], &geometry.strides()[1..], offset);
+    Ok(batch.restride(item.unwrap_or_else(|| geometry.clone()))?)
+}
+
+#[op_impl(aten::addr, CUDA)]
+fn addr(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
+    if out.dtype() == DType::Bool {
+        // What is true counts as one, and any sum of ones is true.
+        let mut counted = Spec::contiguous(DType::U8, out.sizes()).on(out.device())?;
+        let truth = |factor: Scalar| factor.cast(DType::Bool);
+        outer(&mut counted, this, [vec1, vec2], truth(beta), truth(alpha))?;
+        return write(out, &counted);
+    }
+    outer(out, this, [vec1, vec2], beta, alpha)
+}
+
+fn outer(out: &mut Tensor, this: &Tensor, vectors: [&Tensor; 2], beta: Scalar, alpha: Scalar) -> Result<()> {
+    let dtype = out.dtype();
+    let wide = |tensor: &Tensor| if tensor.dtype() == dtype { Ok(tensor.clone()) } else { contiguous(tensor, dtype) };
+    let column = aten::unsqueeze(&wide(vectors[0])?, 1)?;
+    let row = aten::unsqueeze(&wide(vectors[1])?, 0)?;
+    sum(aten::addr::operator(), out, &wide(&on(this, vectors[0])?)?, &column, &row, beta, alpha)
+}
+
+/// An operand on the left: a vector is a row where there is nothing but vectors.
+fn left<'a>(this: &'a Tensor, other: &Tensor) -> Operand<'a> {
+    let operand = Operand::of(this);
+    if this.sizes().len() == 1 && other.sizes().len() == 1 { operand.transposed() } else { operand }
+}
+
+fn product(operator: &Operator, out: &mut Tensor, this: &Tensor, other: &Tensor) -> Result<()> {
+    check_dtype(operator, "self", out.dtype(), &NUMBERS)?;
+    let (left, right) = (left(this, other), Operand::of(other));
+    multiply(&Task { out: Operand::of(out), left, right, alpha: ONE, added: None })
+}
+
+/// A tensor on another's device, if it is a number of the CPU's.
+fn on(this: &Tensor, other: &Tensor) -> Result<Tensor> {
+    if is_single(this) { to_device(this, other.device()) } else { Ok(this.clone()) }
+}
+
+/// Whether what is multiplied by it counts.
+fn counts(beta: Scalar, dtype: DType) -> bool {
+    match beta {
+        Scalar::Complex(beta) => beta.re != 0.0 || beta.im != 0.0,
+        Scalar::Float(beta) if dtype.is_integral() => beta.trunc() != 0.0,
+        beta => beta.to_f64() != Some(0.0),
+    }
+}
+
+/// `beta * this + alpha * first second`
+fn sum(
+    operator: &Operator,
+    out: &mut Tensor,
+    this: &Tensor,
+    first: &Tensor,
+    second: &Tensor,
+    beta: Scalar,
+    alpha: Scalar,
+) -> Result<()> {
+    check_dtype(operator, "self", out.dtype(), &NUMBERS)?;
+    let this = on(this, first)?;
+    let added = Operand { tensor: &this, view: MatrixView::broadcast(&this, out.sizes()) };
+    multiply(&Task {
+        out: Operand::of(out),
+        left: Operand::of(first),
+        right: Operand::of(second),
+        alpha,
+        added: counts(beta, out.dtype()).then_some((added, beta)),
+    })
+}

@@ -1,0 +1,91 @@
+//! How unlikely a sequence of labels is found: a sequence to a block.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use aten::Labelling;
+
+use crate::engine::reduce::class;
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: all tensors are packed or made here. Lengths come from the CPU, where `aten` compared them; labels are compared where they
+    // are read.
+    static CTC = unsafe { Kernel::new("ctc", include_str!("../../../kernels/loss/ctc.cu"), |instances| {
+        instances.all(&["beginnings", "endings"], &[DType::F32, DType::F64]);
+    }) };
+}
+
+parameters! {
+    /// `struct Labelling` of the kernels.
+    struct Given {
+        steps: i64,
+        batch: i64,
+        classes: i64,
+        width: i64,
+        blank: i64,
+        site: Site,
+        fault: Place,
+    }
+}
+
+/// What sequences are found in, side by side, in the type that is computed in.
+struct Sequences {
+    launch: Launch,
+    dtype: DType,
+    probs: Tensor,
+    targets: Tensor,
+    lengths: Tensor,
+    given: Given,
+}
+
+impl Sequences {
+    fn of(name: &'static str, log_probs: &Tensor, targets: &Tensor, blank: i64, labelling: &Labelling) -> Result<Self> {
+        let launch = Launch::on(log_probs)?;
+        let dtype = class(log_probs.dtype()).unwrap_or(DType::F32);
+        let whole = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
+        let lengths = labelling.steps.iter().zip(&labelling.labels);
+        let lengths: Vec<i64> =
+            lengths.flat_map(|(steps, (first, count))| [*steps, *first, *count].map(whole)).collect();
+        let lengths = to_device(&Tensor::from_slice(&lengths), log_probs.device())?;
+        let given = Given {
+            steps: log_probs.sizes()[0],
+            batch: log_probs.sizes()[1],
+            classes: log_probs.sizes()[2],
+            width: 2 * whole(labelling.most) + 1,
+            blank,
+            site: Site::of(name, "targets"),
+            fault: launch.faults(),
+        };
+        let (probs, targets) = (contiguous(log_probs, dtype)?, contiguous(targets, DType::I64)?);
+        Ok(Self { launch, dtype, probs, targets, lengths, given })
+    }
+
+    fn grid(&self) -> Grid {
+        Grid::of(self.given.batch.unsigned_abs(), 256)
+    }
+}
+
+#[op_impl(aten::_ctc_loss, CUDA)]
+fn _ctc_loss(plan: &Labelling, [losses, alphas]: [&mut Tensor; 2], _: ...) -> Result<()> {
+    let sequences = Sequences::of("aten::_ctc_loss", log_probs, targets, blank, plan)?;
+    let Sequences { launch, dtype, probs, targets, lengths, given } = &sequences;
+    computed_contiguous(losses, *dtype, |losses| {
+        computed_contiguous(alphas, *dtype, |alphas| {
+            let arguments = (probs, targets, lengths, alphas, losses, *given);
+            Ok(launch.run(&CTC, "beginnings", &[*dtype], sequences.grid(), arguments)?)
+        })
+    })
+}
+
+#[op_impl(aten::_ctc_loss_backward, CUDA)]
+fn _ctc_loss_backward(plan: &Labelling, out: &mut Tensor, _: ...) -> Result<()> {
+    let sequences = Sequences::of("aten::_ctc_loss_backward", log_probs, targets, blank, plan)?;
+    let Sequences { launch, dtype, probs, targets, lengths, given } = &sequences;
+    let [alphas, losses, grads] = [log_alpha, neg_log_likelihood, grad].map(|tensor| contiguous(tensor, *dtype));
+    let (alphas, losses, grads) = (alphas?, losses?, grads?);
+    let betas = Spec::contiguous(*dtype, &[given.batch, 2, given.width]).on(launch.device())?;
+    let zero_infinity = i32::from(zero_infinity);
+    computed_contiguous(out, *dtype, |out| {
+        let arguments = (probs, targets, lengths, &alphas, &losses, &grads, &betas, out, *given, zero_infinity);
+        Ok(launch.run(&CTC, "endings", &[*dtype], sequences.grid(), arguments)?)
+    })
+}

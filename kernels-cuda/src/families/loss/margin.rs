@@ -1,0 +1,116 @@
+//! Losses of classes by how far the true ones stand out: a line to a block.
+
+use aten::{Margins, Reduction};
+
+use super::likelihood::CLASS_LOSSES;
+use super::reduced;
+use crate::engine::reduce::class;
+use crate::prelude::*;
+
+parameters! {
+    /// `struct Margins` of the kernels.
+    struct Given {
+        lines: i64,
+        classes: i64,
+        margin: f64,
+        squared: i32,
+        several: i32,
+        site: Site,
+        fault: Place,
+    }
+}
+
+/// What losses are computed from, side by side.
+struct MarginInputs {
+    launch: Launch,
+    this: Tensor,
+    target: Tensor,
+    weight: Option<Tensor>,
+    given: Given,
+}
+
+impl MarginInputs {
+    fn of(
+        name: &'static str,
+        [this, target]: [&Tensor; 2],
+        weight: Option<&Tensor>,
+        [p, margin]: [f64; 2],
+        several: bool,
+        margins: &Margins,
+    ) -> Result<Self> {
+        let launch = Launch::on(this)?;
+        let given = Given {
+            lines: i64::try_from(margins.lines).unwrap_or(i64::MAX),
+            classes: i64::try_from(margins.classes).unwrap_or(i64::MAX),
+            margin,
+            squared: i32::from(p.to_bits() == 2.0_f64.to_bits()),
+            several: several.into(),
+            site: Site::of(name, "target"),
+            fault: launch.faults(),
+        };
+        let weight = weight.map(|weight| contiguous(weight, this.dtype())).transpose()?;
+        Ok(Self {
+            launch,
+            this: contiguous(this, this.dtype())?,
+            target: contiguous(target, DType::I64)?,
+            weight,
+            given,
+        })
+    }
+
+    fn grid(&self) -> Grid {
+        Grid::of(self.given.lines.unsigned_abs(), 256)
+    }
+
+    /// Computes the losses of lines and reduces them. `is_target` is written if it is given.
+    fn forward(&self, margins: &Margins, out: &mut Tensor, is_target: Option<&Tensor>) -> Result<()> {
+        let dtype = class(self.this.dtype()).unwrap_or(DType::F32);
+        let losses = Spec::contiguous(dtype, &[self.given.lines]).on(self.this.device())?;
+        let arguments = (&self.this, &self.target, self.weight.as_ref(), &losses, is_target, self.given);
+        self.launch.run(&CLASS_LOSSES, "margin", &[self.this.dtype()], self.grid(), arguments)?;
+        // The mean of none is nothing, and no number divided by zero.
+        match if margins.lines == 0 { Reduction::Sum } else { margins.reduction } {
+            Reduction::None => write(out, &aten::view(&losses, out.sizes())?),
+            reduction => reduced(out, &losses, reduction),
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+    fn backward(&self, margins: &Margins, out: &mut Tensor, grad_output: &Tensor) -> Result<()> {
+        let shared = if margins.reduction == Reduction::Mean { margins.lines.max(1) } else { 1 };
+        let scale = ((shared * margins.classes) as f64).recip();
+        let grad = contiguous(grad_output, self.this.dtype())?;
+        let one = i32::from(grad.geometry().count() == 1);
+        let arguments = (&self.this, &self.target, self.weight.as_ref(), &grad, out, self.given, scale, one);
+        Ok(self.launch.run(&CLASS_LOSSES, "margin_backward", &[self.this.dtype()], self.grid(), arguments)?)
+    }
+}
+
+fn number(scalar: Scalar) -> f64 {
+    scalar.to_f64().unwrap_or(f64::NAN)
+}
+
+#[op_impl(aten::multi_margin_loss, CUDA)]
+fn multi_margin_loss(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
+    let numbers = [number(p), number(margin)];
+    MarginInputs::of("aten::multi_margin_loss", [this, target], weight, numbers, false, plan)?.forward(plan, out, None)
+}
+
+#[op_impl(aten::multi_margin_loss_backward, CUDA)]
+fn multi_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
+    let numbers = [number(p), number(margin)];
+    let inputs = MarginInputs::of("aten::multi_margin_loss_backward", [this, target], weight, numbers, false, plan)?;
+    inputs.backward(plan, out, grad_output)
+}
+
+#[op_impl(aten::multilabel_margin_loss_forward, CUDA)]
+fn multilabel_margin_loss_forward(plan: &Margins, [output, is_target]: [&mut Tensor; 2], _: ...) -> Result<()> {
+    let name = "aten::multilabel_margin_loss_forward";
+    MarginInputs::of(name, [this, target], None, [1.0, 1.0], true, plan)?.forward(plan, output, Some(&*is_target))
+}
+
+#[op_impl(aten::multilabel_margin_loss_backward, CUDA)]
+fn multilabel_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Result<()> {
+    let name = "aten::multilabel_margin_loss_backward";
+    MarginInputs::of(name, [this, target], None, [1.0, 1.0], true, plan)?.backward(plan, out, grad_output)
+}

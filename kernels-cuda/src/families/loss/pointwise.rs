@@ -1,0 +1,127 @@
+//! Losses of elements by themselves, and their gradients.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use aten::Reduction;
+use dispatch_runtime::Promotion;
+
+use super::reduced;
+use crate::engine::elementwise::{Loops, fresh, part, part_into};
+use crate::prelude::*;
+
+loops!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
+    SQUARE mse_loss [F32 F64] |x, y| "return (x - y) * (x - y);";
+    SQUARE_SLOPE mse_loss_backward [F32 F64] |grad, x, y; scale| "return (x - y) * scale * grad;";
+    SMOOTH smooth_l1_loss [F32 F64] |x, y; beta| "C far = fabs(x - y); return far < beta ? C(0.5) * far * far / beta : far - C(0.5) * beta;";
+    SMOOTH_SLOPE smooth_l1_loss_backward [F32 F64] |grad, x, y; scale, beta|
+"C off = x - y; return (off <= -beta ? C(-1) : off >= beta ? C(1) : off / beta) * scale * grad;";
+    HUBER huber_loss [F32 F64] |x, y; delta| "C far = fabs(x - y); return far <= delta ? C(0.5) * far * far : delta * (far - C(0.5) * delta);";
+    HUBER_SLOPE huber_loss_backward [F32 F64] |grad, x, y; scale, delta|
+"C off = x - y; return (off < -delta ? -delta : off > delta ? delta : off) * scale * grad;";
+    MARGIN_SLOPE soft_margin_loss_backward [F32 F64] |grad, x, y; scale| "return y * sigmoid(-x * y) * scale * grad;";
+    ENTROPY binary_cross_entropy [F32 F64] |x, y, weight|
+"return ((y - C(1)) * larger(log1p(-x), C(-100)) - y * larger(log(x), C(-100))) * weight;";
+    ENTROPY_SLOPE binary_cross_entropy_backward [F32 F64] |grad, x, y, weight; scale|
+"return (x - y) / larger((C(1) - x) * x, C(1e-12)) * weight * scale * grad;";
+    LOGITS binary_cross_entropy_with_logits [F32 F64] |x, y, weight, positive|
+"return ((C(1) - y) * x - log_sigmoid(x) * ((positive - C(1)) * y + C(1))) * weight;";
+});
+
+/// Computes a loss, given the loops for the loss of each element.
+fn loss<O: Operation, const N: usize>(
+    reduction: Reduction,
+    loops: &'static Loops,
+    out: &mut Tensor,
+    inputs: [&Tensor; N],
+    numbers: &[Scalar],
+) -> Result<()> {
+    if reduction == Reduction::None {
+        return part_into::<O, _>(Promotion::Common, loops, out, inputs, numbers);
+    }
+    reduced(out, &part::<O, _>(Promotion::Common, loops, inputs, numbers)?, reduction)
+}
+
+/// Losses and their gradients: the loops of each, a number that both take, and what the scale of a gradient is multiplied by.
+macro_rules! losses {
+    ($($name:ident $loops:ident $backward:ident $slope:ident [$($number:ident)?] $factor:literal;)*) => {$(
+        #[op_impl(aten::$name, CUDA)]
+        fn $name(plan: &Reduction, out: &mut Tensor, this: &Tensor, target: &Tensor $(, $number: f64)?) -> Result<()> {
+            loss::<aten::$name, _>(*plan, &$loops, out, [this, target], &[$($number.into())?])
+        }
+
+        #[op_impl(aten::$backward, CUDA)]
+        fn $backward(
+            grad_output: &Tensor,
+            this: &Tensor,
+            target: &Tensor,
+            reduction: i64
+            $(, $number: f64)?
+        ) -> Result<Tensor> {
+            let scale = $factor * Reduction::of(reduction)?.scale(this);
+            let numbers = [scale.into() $(, $number.into())?];
+            fresh::<aten::$backward, _>([grad_output, this, target], &$slope.with(&numbers))
+        }
+    )*};
+}
+
+losses! {
+    mse_loss SQUARE mse_loss_backward SQUARE_SLOPE [] 2.0;
+    smooth_l1_loss SMOOTH smooth_l1_loss_backward SMOOTH_SLOPE [beta] 1.0;
+    huber_loss HUBER huber_loss_backward HUBER_SLOPE [delta] 1.0;
+}
+
+#[op_impl(aten::soft_margin_loss_backward, CUDA)]
+fn soft_margin_loss_backward(grad_output: &Tensor, this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    let scale = -Reduction::of(reduction)?.scale(this);
+    fresh::<aten::soft_margin_loss_backward, _>([grad_output, this, target], &MARGIN_SLOPE.with(&[scale.into()]))
+}
+
+/// Weights in a dtype; one, where there are none.
+fn weights(tensor: Option<&Tensor>, dtype: DType) -> Result<Tensor> {
+    match tensor {
+        Some(tensor) => aten::to_dtype(tensor, dtype, false, false, None),
+        None => Ok(Tensor::number(Scalar::Float(1.0))),
+    }
+}
+
+kernel! {
+    // SAFETY: the tensor is packed and has `count` elements, which are read and nothing is written to but the fault.
+    static PROBABILITIES = unsafe { Kernel::new("probabilities", "#include \"opdispatch.cuh\"
+template <class T> __global__ void __launch_bounds__(256) probabilities(const T *in, i64 count, Fault *fault, u32 site) {
+    i64 at = i64(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at >= count) return;
+    compute_t<T> x = in[at];
+    if (!(x >= 0 && x <= 1)) report_number(fault, site, x, x < 0 ? 0 : 1);
+}
+", |instances| instances.each("probabilities", &FLOATING)) };
+}
+
+/// Whether every element is one, is known when somebody waits for the device.
+fn check_probabilities(this: &Tensor) -> Result<()> {
+    check_dtype(aten::binary_cross_entropy::operator(), "self", this.dtype(), &FLOATING)?;
+    let this = contiguous(this, this.dtype())?;
+    let (launch, count) = (Launch::on(&this)?, this.geometry().count());
+    let arguments = (&this, count, launch.faults(), Site::of("aten::binary_cross_entropy", "self"));
+    launch.cover(&PROBABILITIES, "probabilities", &[this.dtype()], count, arguments)
+}
+
+#[op_impl(aten::binary_cross_entropy, CUDA)]
+fn binary_cross_entropy(plan: &Reduction, out: &mut Tensor, _: ...) -> Result<()> {
+    check_probabilities(this)?;
+    let weight = weights(weight, out.dtype())?;
+    loss::<aten::binary_cross_entropy, _>(*plan, &ENTROPY, out, [this, target, &weight], &[])
+}
+
+#[op_impl(aten::binary_cross_entropy_backward, CUDA)]
+fn binary_cross_entropy_backward(plan: &f64, out: &mut Tensor, _: ...) -> Result<()> {
+    let (grad, weight) = (weights(Some(grad_output), out.dtype())?, weights(weight, out.dtype())?);
+    let (inputs, numbers) = ([&grad, this, target, &weight], [Scalar::Float(*plan)]);
+    part_into::<aten::binary_cross_entropy_backward, _>(Promotion::Common, &ENTROPY_SLOPE, out, inputs, &numbers)
+}
+
+#[op_impl(aten::binary_cross_entropy_with_logits, CUDA)]
+fn binary_cross_entropy_with_logits(plan: &Reduction, out: &mut Tensor, _: ...) -> Result<()> {
+    let (weight, positive) = (weights(weight, out.dtype())?, weights(pos_weight, out.dtype())?);
+    let inputs = [this, target, &weight, &positive];
+    loss::<aten::binary_cross_entropy_with_logits, _>(*plan, &LOGITS, out, inputs, &[])
+}

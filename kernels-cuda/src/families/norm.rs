@@ -1,0 +1,231 @@
+//! Normalisation of lines: the last dimensions, or groups of channels; and of all of a channel.
+//!
+//! Lines are held in registers between their sums and what becomes of them. Gradients of parameters are sums in two stages: of rows or
+//! planes, and of these.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+mod batch;
+mod group;
+mod layer;
+mod lines;
+mod softmax;
+
+use crate::engine::reduce::class;
+use crate::engine::walk::Divisor;
+use crate::families::norm::lines::Lines;
+use crate::families::norm::softmax::PAIRS;
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: the launches here and in its modules give packed tensors, as many lines as statistics, and parameters of as many as
+    // channels.
+    static NORMALIZATION = unsafe { Kernel::new("normalization", include_str!("../../kernels/norm/normalization.cu"), |instances| {
+        for (of, parameters) in PAIRS {
+            for template in ["lines", "lines_backward"] {
+                instances.one(template, &[of, parameters]);
+            }
+        }
+        instances.all(&["planes", "columns", "channels"], &FLOATING);
+        instances.all(&["parameters", "statistics"], &[DType::F32, DType::F64]);
+    }) };
+}
+
+parameters! {
+    /// `struct Vector` of the kernels.
+    struct Vector {
+        at: Place,
+        step: i64,
+        dtype: i32,
+    }
+}
+
+impl Vector {
+    const NONE: Self = Self { at: Place::NULL, step: 0, dtype: 0 };
+
+    /// The numbers of a tensor that has one dimension, or lies side by side; of none, or an empty one, there are none.
+    fn of(launch: Launch, tensor: Option<&Tensor>) -> Result<Self> {
+        let Some(tensor) = tensor.filter(|tensor| tensor.geometry().count() > 0) else { return Ok(Self::NONE) };
+        let stride = if let [stride] = tensor.strides() { *stride } else { 1 };
+        Ok(Self { at: launch.place(tensor)?, step: stride * element_size(tensor), dtype: tensor.dtype() as i32 })
+    }
+}
+
+parameters! {
+    /// `struct Slots` of the kernels.
+    struct Slots {
+        groups: u32,
+        each: u32,
+        area: Divisor,
+    }
+}
+
+impl Slots {
+    fn new([groups, each, area]: [i64; 3]) -> Self {
+        let [groups, each, area] = [groups, each, area].map(|size| u32::try_from(size).unwrap_or(u32::MAX >> 1));
+        Self { groups: groups.max(1), each, area: Divisor::new(area) }
+    }
+}
+
+/// Parameters as kernels read them: of the input's dtype, or of single precision beside halves.
+fn parameters(input: &Tensor, given: [Option<&Tensor>; 2]) -> Result<(DType, [Option<Tensor>; 2])> {
+    let of = input.dtype();
+    let wanted = given[0].or(given[1]).map_or(of, Tensor::dtype);
+    let dtype = if PAIRS.contains(&(of, wanted)) { wanted } else { class(of).unwrap_or(of) };
+    let [weight, bias] = given.map(|tensor| tensor.map(|tensor| contiguous(tensor, dtype)).transpose());
+    Ok((dtype, [weight?, bias?]))
+}
+
+/// Normalises lines of an input, which are as many as the means.
+fn forward(
+    [out, mean, rstd]: [&mut Tensor; 3],
+    input: &Tensor,
+    given: [Option<&Tensor>; 2],
+    eps: f64,
+    slots: [i64; 3],
+) -> Result<()> {
+    let (launch, count) = (Launch::on(out)?, mean.geometry().count());
+    let (dtype, [weight, bias]) = parameters(input, given)?;
+    let (input, of) = (contiguous(input, input.dtype())?, input.dtype());
+    let (weight, bias) = (launch.place_or_null(weight.as_ref())?, launch.place_or_null(bias.as_ref())?);
+    let (from, length) = (launch.place(&input)?, input.geometry().count() / count.max(1));
+    let statistics = (Vector::of(launch, Some(mean))?, Vector::of(launch, Some(rstd))?);
+    computed_contiguous(out, out.dtype(), |out| {
+        let to = launch.place(out)?;
+        let lines = Lines::of(launch, count, length, &[(from, of), (to, of), (weight, dtype), (bias, dtype)]);
+        let arguments = (from, to, weight, bias, statistics.0, statistics.1, eps, lines, Slots::new(slots));
+        Ok(launch.run(&NORMALIZATION, "lines", &[of, dtype], lines.grid_at_once(launch), arguments)?)
+    })
+}
+
+/// What gradients are computed from, side by side.
+struct BackwardInputs {
+    grad: Tensor,
+    input: Tensor,
+    mean: Tensor,
+    rstd: Tensor,
+}
+
+impl BackwardInputs {
+    fn of(grad: &Tensor, input: &Tensor, [mean, rstd]: [&Tensor; 2]) -> Result<Self> {
+        Ok(Self {
+            grad: contiguous(grad, input.dtype())?,
+            input: contiguous(input, input.dtype())?,
+            mean: contiguous(mean, mean.dtype())?,
+            rstd: contiguous(rstd, rstd.dtype())?,
+        })
+    }
+
+    fn places(&self, launch: Launch) -> Result<(Place, Place)> {
+        Ok((launch.place(&self.grad)?, launch.place(&self.input)?))
+    }
+
+    fn statistics(&self, launch: Launch) -> Result<(Vector, Vector)> {
+        Ok((Vector::of(launch, Some(&self.mean))?, Vector::of(launch, Some(&self.rstd))?))
+    }
+
+    /// The gradient of the input of lines.
+    fn input_gradient(&self, weight: Option<&Tensor>, out: &mut Tensor, slots: [i64; 3]) -> Result<()> {
+        let (launch, count, of) = (Launch::on(out)?, self.mean.geometry().count(), self.input.dtype());
+        let (dtype, [weight, _]) = parameters(&self.input, [weight, None])?;
+        let ((grad, from), weight) = (self.places(launch)?, launch.place_or_null(weight.as_ref())?);
+        let (length, (mean, rstd)) = (self.input.geometry().count() / count.max(1), self.statistics(launch)?);
+        computed_contiguous(out, out.dtype(), |out| {
+            let to = launch.place(out)?;
+            let lines = Lines::of(launch, count, length, &[(grad, of), (from, of), (to, of), (weight, dtype)]);
+            let arguments = (grad, from, to, weight, mean, rstd, lines, Slots::new(slots));
+            Ok(launch.run(&NORMALIZATION, "lines_backward", &[of, dtype], lines.grid(), arguments)?)
+        })
+    }
+
+    /// The sums of planes, `[images, channels, area]` of them, each of which has the statistics of one of so many, which as many channels
+    /// share.
+    fn planes(&self, [images, channels, area]: [i64; 3], [together, statistics]: [i64; 2]) -> Result<Slopes> {
+        let launch = Launch::on(&self.input)?;
+        let wanted = i64::from(launch.multiprocessors()) / (images * channels).max(1);
+        let mut pieces = 1;
+        while pieces < wanted && area % (pieces * 8) == 0 && area / pieces >= 1 << 14 {
+            pieces *= 2;
+        }
+        let slopes = Slopes::new(&self.input, images, channels, pieces)?;
+        let (of, (grad, from)) = (self.input.dtype(), self.places(launch)?);
+        let lines = Lines::of(launch, images * channels * pieces, area / pieces, &[(grad, of), (from, of)]);
+        let (mean, rstd) = self.statistics(launch)?;
+        let [together, statistics] =
+            [together * pieces, statistics].map(|size| u32::try_from(size.max(1)).unwrap_or(u32::MAX));
+        let arguments = (grad, from, &slopes.sums, mean, rstd, lines, together, statistics);
+        launch.run(&NORMALIZATION, "planes", &[of], lines.grid(), arguments)?;
+        Ok(slopes)
+    }
+
+    /// The sums of columns, whose rows have statistics, or which have them themselves.
+    fn columns(&self, count: i64, columns: i64, by_column: bool) -> Result<Slopes> {
+        let launch = Launch::on(&self.input)?;
+        let blocks = columns.unsigned_abs().div_ceil(128);
+        let wanted = (u64::from(launch.multiprocessors()) * 4).div_ceil(blocks.max(1));
+        let parts = wanted.min(count.unsigned_abs() / 64).max(1);
+        let chunk = count.unsigned_abs().div_ceil(parts);
+        let slopes = Slopes::new(&self.input, parts.cast_signed(), columns, 1)?;
+        let (of, (grad, from)) = (self.input.dtype(), self.places(launch)?);
+        let aligned = |place: Place| place.is_aligned_to(4 * of.size() as u64);
+        let rows = Rows {
+            count,
+            chunk: chunk.cast_signed(),
+            columns: u32::try_from(columns).unwrap_or(u32::MAX),
+            packed: u32::from(columns % 4 == 0 && aligned(grad) && aligned(from)),
+            by_column: by_column.into(),
+        };
+        let (mean, rstd) = self.statistics(launch)?;
+        let blocks = Grid::of(blocks * parts, 256);
+        launch.run(&NORMALIZATION, "columns", &[of], blocks, (grad, from, &slopes.sums, mean, rstd, rows))?;
+        Ok(slopes)
+    }
+}
+
+parameters! {
+    /// `struct Rows` of the kernels.
+    struct Rows {
+        count: i64,
+        chunk: i64,
+        columns: u32,
+        packed: u32,
+        by_column: u32,
+    }
+}
+
+/// Sums of gradients times what was normalised, and of gradients, of parts of channels.
+struct Slopes {
+    sums: Tensor,
+    parts: i64,
+    channels: i64,
+    pieces: i64,
+}
+
+impl Slopes {
+    fn new(input: &Tensor, parts: i64, channels: i64, pieces: i64) -> Result<Self> {
+        let dtype = class(input.dtype()).unwrap_or(DType::F32);
+        let sums = Spec::contiguous(dtype, &[parts * channels * pieces, 2]).on(input.device())?;
+        Ok(Self { sums, parts, channels, pieces })
+    }
+
+    /// Adds up the parts, into gradients, and into what becomes of channels.
+    fn total(
+        &self,
+        out: [&Tensor; 2],
+        become_of: Option<(&Tensor, &BackwardInputs, Option<&Tensor>, f64)>,
+    ) -> Result<()> {
+        let launch = Launch::on(&self.sums)?;
+        let [of_weight, of_bias] = [Vector::of(launch, Some(out[0]))?, Vector::of(launch, Some(out[1]))?];
+        let (mut place, mut known, mut by, mut count) = (Place::NULL, (Vector::NONE, Vector::NONE), Vector::NONE, 1.0);
+        if let Some((becomes, statistics, weight, elements)) = become_of {
+            place = launch.place(becomes)?;
+            known = statistics.statistics(launch)?;
+            by = Vector::of(launch, weight)?;
+            count = elements;
+        }
+        let [channels, parts, pieces] =
+            [self.channels, self.parts, self.pieces].map(|size| u32::try_from(size).unwrap_or(u32::MAX));
+        let arguments = (&self.sums, of_weight, of_bias, place, known.0, known.1, by, channels, parts, pieces, count);
+        let grid = Grid::new(channels.div_ceil(32), 256);
+        Ok(launch.run(&NORMALIZATION, "parameters", &[self.sums.dtype()], grid, arguments)?)
+    }
+}

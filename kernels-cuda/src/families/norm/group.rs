@@ -1,0 +1,25 @@
+//! Lines are groups of channels, and every channel has parameters.
+
+use aten::GroupNorm;
+
+use super::{BackwardInputs, forward};
+use crate::prelude::*;
+
+#[op_impl(aten::native_group_norm, CUDA)]
+#[expect(non_snake_case, reason = "the schema's")]
+fn group_norm(plan: &GroupNorm, out: [&mut Tensor; 3], _: ...) -> Result<()> {
+    forward(out, input, [weight, bias], eps, [group, plan.channels, HxW])
+}
+
+#[op_impl(aten::native_group_norm_backward, CUDA)]
+#[expect(non_snake_case, reason = "the schema's")]
+fn group_norm_backward(plan: &GroupNorm, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
+    let inputs = BackwardInputs::of(grad_out, input, [mean, rstd])?;
+    if output_mask[0] {
+        inputs.input_gradient(weight, of_input, [group, plan.channels, HxW])?;
+    }
+    if (output_mask[1] || output_mask[2]) && C > 0 {
+        inputs.planes([N, C, HxW], [plan.channels, N * group])?.total([of_weight, of_bias], None)?;
+    }
+    Ok(())
+}

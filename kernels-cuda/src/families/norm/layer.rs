@@ -1,0 +1,23 @@
+//! Lines are the last dimensions, and every element of one has parameters of its own.
+
+use aten::LayerNorm;
+
+use super::{BackwardInputs, forward};
+use crate::prelude::*;
+
+#[op_impl(aten::native_layer_norm, CUDA)]
+fn layer_norm(plan: &LayerNorm, out: [&mut Tensor; 3], _: ...) -> Result<()> {
+    forward(out, input, [weight, bias], eps, [1, plan.columns, 1])
+}
+
+#[op_impl(aten::native_layer_norm_backward, CUDA)]
+fn layer_norm_backward(plan: &LayerNorm, [of_input, of_weight, of_bias]: [&mut Tensor; 3], _: ...) -> Result<()> {
+    let (inputs, length) = (BackwardInputs::of(grad_out, input, [mean, rstd])?, plan.columns);
+    if output_mask[0] {
+        inputs.input_gradient(weight, of_input, [1, length, 1])?;
+    }
+    if (output_mask[1] || output_mask[2]) && length > 0 {
+        inputs.columns(mean.geometry().count(), length, false)?.total([of_weight, of_bias], None)?;
+    }
+    Ok(())
+}

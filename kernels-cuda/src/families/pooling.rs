@@ -1,0 +1,200 @@
+//! Maxima and averages of parts of images: what is under a window, parts that adapt, and windows at random places.
+//!
+//! A thread computes an element of the result. A gradient goes the same way: each element of an image asks the places whose parts it is
+//! in, so that no two threads write one element, and sums have an order.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use aten::RandomWindows;
+
+use crate::engine::images::{Images, Window};
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: each side comes with its own sizes and steps, and `aten` compared them. Places that come from elements are compared where
+    // they are read.
+    static POOLING = unsafe { Kernel::new("pooling", include_str!("../../kernels/pooling/pooling.cu"), |instances| {
+        instances.all(&["largest", "to_largest", "average", "to_all"], &NUMBERS);
+        instances.all(&["largest_at_random", "to_elsewhere"], &FLOATING);
+    }) };
+}
+
+parameters! {
+    /// `struct Parts` of the kernels.
+    struct Parts {
+        window: Window,
+        divisor: i64,
+        kind: u32,
+        counts_padding: u32,
+    }
+}
+
+/// What parts there are, by their numbers in the kernels.
+#[derive(Clone, Copy)]
+enum Kind {
+    Windows,
+    Adaptive,
+    Random,
+}
+
+impl Parts {
+    fn new(window: &aten::Window, kind: Kind) -> Self {
+        let window = Window::of(window);
+        Self { window, divisor: 0, kind: kind as u32, counts_padding: 1 }
+    }
+
+    fn of_window(window: &aten::Window) -> Self {
+        Self::new(window, Kind::Windows)
+    }
+
+    fn adaptive(rank: usize) -> Self {
+        Self::side_by_side(&[1; 3][..rank], Kind::Adaptive)
+    }
+
+    fn random(windows: &RandomWindows) -> Self {
+        Self::side_by_side(&windows.kernel, Kind::Random)
+    }
+
+    fn side_by_side(kernel: &[i64], kind: Kind) -> Self {
+        let each = |number: i64| Dims::from_elem(number, kernel.len());
+        let window =
+            aten::Window { kernel: Dims::from_slice(kernel), stride: each(1), padding: each(0), dilation: each(1) };
+        Self::new(&window, kind)
+    }
+
+    fn counting(self, padding: bool, divisor: Option<i64>) -> Self {
+        Self { counts_padding: padding.into(), divisor: divisor.unwrap_or(0), ..self }
+    }
+}
+
+macro_rules! pools {
+    ($($rank:literal $max:ident $max_backward:ident $avg:ident $avg_backward:ident
+       $adaptive:ident $adaptive_backward:ident $adaptive_max:ident $adaptive_max_backward:ident;)*) => {$(
+        #[op_impl(aten::$max, CUDA)]
+        fn $max(plan: &aten::Window, out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+            check_dtype(aten::$max::operator(), "self", this.dtype(), &NUMBERS)?;
+            largest($rank, this, out, Parts::of_window(plan))
+        }
+
+        #[op_impl(aten::$max_backward, CUDA)]
+        fn $max_backward(plan: &aten::Window, out: &mut Tensor, _: ...) -> Result<()> {
+            check_dtype(aten::$max_backward::operator(), "grad_output", out.dtype(), &NUMBERS)?;
+            let site = site!(concat!("aten::", stringify!($max_backward)), "indices");
+            to_largest($rank, grad_output, out, indices, Parts::of_window(plan), site)
+        }
+
+        #[op_impl(aten::$avg, CUDA)]
+        fn $avg(plan: &aten::Window, out: &mut Tensor, _: ...) -> Result<()> {
+            check_dtype(aten::$avg::operator(), "self", this.dtype(), &NUMBERS)?;
+            pooled("average", $rank, this, out, Parts::of_window(plan).counting(count_include_pad, divisor_override))
+        }
+
+        #[op_impl(aten::$avg_backward, CUDA)]
+        fn $avg_backward(plan: &aten::Window, out: &mut Tensor, _: ...) -> Result<()> {
+            check_dtype(aten::$avg_backward::operator(), "grad_output", out.dtype(), &NUMBERS)?;
+            pooled("to_all", $rank, grad_output, out, Parts::of_window(plan).counting(count_include_pad, divisor_override))
+        }
+
+        #[op_impl(aten::$adaptive, CUDA)]
+        fn $adaptive(_plan: &(), out: &mut Tensor, this: &Tensor) -> Result<()> {
+            check_dtype(aten::$adaptive::operator(), "self", this.dtype(), &FLOATING)?;
+            pooled("average", $rank, this, out, Parts::adaptive($rank))
+        }
+
+        #[op_impl(aten::$adaptive_backward, CUDA)]
+        fn $adaptive_backward(_plan: &(), out: &mut Tensor, grad_output: &Tensor) -> Result<()> {
+            check_dtype(aten::$adaptive_backward::operator(), "grad_output", out.dtype(), &FLOATING)?;
+            pooled("to_all", $rank, grad_output, out, Parts::adaptive($rank))
+        }
+
+        #[op_impl(aten::$adaptive_max, CUDA)]
+        fn $adaptive_max(_plan: &(), out: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+            check_dtype(aten::$adaptive_max::operator(), "self", this.dtype(), &FLOATING)?;
+            largest($rank, this, out, Parts::adaptive($rank))
+        }
+
+        #[op_impl(aten::$adaptive_max_backward, CUDA)]
+        fn $adaptive_max_backward(_plan: &(), out: &mut Tensor, grad_output: &Tensor, indices: &Tensor) -> Result<()> {
+            check_dtype(aten::$adaptive_max_backward::operator(), "grad_output", out.dtype(), &FLOATING)?;
+            let site = site!(concat!("aten::", stringify!($adaptive_max_backward)), "indices");
+            to_largest($rank, grad_output, out, indices, Parts::adaptive($rank), site)
+        }
+    )*};
+}
+
+pools! {
+    2 max_pool2d_with_indices max_pool2d_with_indices_backward avg_pool2d avg_pool2d_backward
+    _adaptive_avg_pool2d _adaptive_avg_pool2d_backward adaptive_max_pool2d adaptive_max_pool2d_backward;
+    3 max_pool3d_with_indices max_pool3d_with_indices_backward avg_pool3d avg_pool3d_backward
+    _adaptive_avg_pool3d _adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward;
+}
+
+macro_rules! fractional_pools {
+    ($($rank:literal $pool:ident $backward:ident;)*) => {$(
+        #[op_impl(aten::$pool, CUDA)]
+        fn $pool(plan: &RandomWindows, out: [&mut Tensor; 2], _: ...) -> Result<()> {
+            check_dtype(aten::$pool::operator(), "self", this.dtype(), &FLOATING)?;
+            largest_at_random(this, random_samples, out, plan)
+        }
+
+        #[op_impl(aten::$backward, CUDA)]
+        fn $backward(plan: &RandomWindows, out: &mut Tensor, grad_output: &Tensor, indices: &Tensor) -> Result<()> {
+            check_dtype(aten::$backward::operator(), "grad_output", out.dtype(), &FLOATING)?;
+            let site = site!(concat!("aten::", stringify!($backward)), "indices");
+            to_largest($rank, grad_output, out, indices, Parts::random(plan), site)
+        }
+    )*};
+}
+
+fractional_pools! {
+    2 fractional_max_pool2d fractional_max_pool2d_backward;
+    3 fractional_max_pool3d fractional_max_pool3d_backward;
+}
+
+fn largest(rank: usize, this: &Tensor, [out, found]: [&mut Tensor; 2], parts: Parts) -> Result<()> {
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let images = (Images::of(out, rank), Images::of(this, rank));
+    let arguments = (count, out, found, this, images.0, images.1, parts);
+    launch.cover(&POOLING, "largest", &[this.dtype()], count, arguments)
+}
+
+fn largest_at_random(
+    this: &Tensor,
+    samples: &Tensor,
+    [out, found]: [&mut Tensor; 2],
+    windows: &RandomWindows,
+) -> Result<()> {
+    let rank = windows.kernel.len();
+    let samples = aten::contiguous(samples, MemoryFormat::Contiguous)?;
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let images = (Images::of(out, rank), Images::of(this, rank));
+    let arguments = (count, out, found, this, images.0, images.1, Parts::random(windows), &samples, rank as u64);
+    launch.cover(&POOLING, "largest_at_random", &[this.dtype()], count, arguments)
+}
+
+fn to_largest(
+    rank: usize,
+    grad_output: &Tensor,
+    out: &Tensor,
+    indices: &Tensor,
+    parts: Parts,
+    site: Site,
+) -> Result<()> {
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let images = (Images::of(out, rank), Images::of(grad_output, rank), Images::of(indices, rank));
+    let arguments = (count, out, grad_output, indices, images.0, images.1, images.2, parts);
+    launch.cover(&POOLING, "to_largest", &[out.dtype()], count, arguments)?;
+    if out.dtype().is_floating() {
+        let count = grad_output.geometry().count();
+        let faults = launch.faults();
+        let arguments = (count, out, grad_output, indices, images.0, images.1, images.2, parts, faults, site);
+        launch.cover(&POOLING, "to_elsewhere", &[out.dtype()], count, arguments)?;
+    }
+    Ok(())
+}
+
+fn pooled(template: &'static str, rank: usize, this: &Tensor, out: &Tensor, parts: Parts) -> Result<()> {
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let images = (Images::of(out, rank), Images::of(this, rank));
+    let arguments = (count, out, this, images.0, images.1, parts);
+    launch.cover(&POOLING, template, &[out.dtype()], count, arguments)
+}

@@ -1,0 +1,7 @@
+//! Random numbers.
+
+mod bernoulli;
+mod continuous;
+mod integers;
+mod multinomial;
+mod tensor_parameters;

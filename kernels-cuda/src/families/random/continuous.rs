@@ -1,0 +1,83 @@
+//! Distributions of real numbers, and `geometric`, whose numbers come of one.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use crate::engine::elementwise::DTYPES;
+use crate::engine::random_stream::filled;
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: `filled` gives each launch a packed tensor and its count.
+    static CONTINUOUS = unsafe { Kernel::new("continuous", include_str!("../../../kernels/random/continuous.cu"), |instances| {
+        for template in ["uniform", "normal", "exponential", "cauchy"] {
+            for dtype in DTYPES.into_iter().filter(|dtype| dtype.is_floating()) {
+                instances.one(template, &[precision(dtype), dtype]);
+            }
+        }
+        instances.each("geometric", &DTYPES);
+    }) };
+}
+
+/// The type that numbers of a dtype are drawn in.
+fn precision(dtype: DType) -> DType {
+    if dtype == DType::F64 { DType::F64 } else { DType::F32 }
+}
+
+/// How many numbers a block of the stream gives.
+fn rows(dtype: DType) -> i64 {
+    if dtype == DType::F64 { 2 } else { 4 }
+}
+
+#[op_impl(aten::normal_, CUDA)]
+fn normal_(_plan: &(), this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
+    normal(this, mean, std, false, generator)
+}
+
+#[op_impl(aten::log_normal, CUDA, in_place, strided)]
+fn log_normal(_plan: &(), out: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
+    normal(out, mean, std, true, generator)
+}
+
+fn normal(this: &mut Tensor, mean: f64, std: f64, exponentiated: bool, generator: Option<&Generator>) -> Result<()> {
+    let dtypes = [precision(this.dtype()), this.dtype()];
+    filled(this, generator, rows(dtypes[0]), |launch, grid, to, stream| {
+        Ok(launch.run(&CONTINUOUS, "normal", &dtypes, grid, (to, stream, mean, std, exponentiated))?)
+    })
+}
+
+#[op_impl(aten::uniform, CUDA, in_place, strided)]
+fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
+    let dtypes = [precision(out.dtype()), out.dtype()];
+    // No more than the dtype holds, or numbers would round up to one.
+    let bits = match out.dtype() {
+        DType::F16 => 11,
+        DType::BF16 => 8,
+        _ => 24,
+    };
+    filled(out, generator, rows(dtypes[0]), |launch, grid, place, stream| {
+        Ok(launch.run(&CONTINUOUS, "uniform", &dtypes, grid, (place, stream, from, to, bits))?)
+    })
+}
+
+#[op_impl(aten::exponential, CUDA, in_place, strided)]
+fn exponential(_plan: &(), out: &mut Tensor, lambd: f64, generator: Option<&Generator>) -> Result<()> {
+    let dtypes = [precision(out.dtype()), out.dtype()];
+    filled(out, generator, rows(dtypes[0]), |launch, grid, to, stream| {
+        Ok(launch.run(&CONTINUOUS, "exponential", &dtypes, grid, (to, stream, -1.0 / lambd))?)
+    })
+}
+
+#[op_impl(aten::cauchy, CUDA, in_place, strided)]
+fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
+    let dtypes = [precision(out.dtype()), out.dtype()];
+    filled(out, generator, rows(dtypes[0]), |launch, grid, to, stream| {
+        Ok(launch.run(&CONTINUOUS, "cauchy", &dtypes, grid, (to, stream, median, sigma))?)
+    })
+}
+
+#[op_impl(aten::geometric, CUDA, in_place, strided)]
+fn geometric(_plan: &(), out: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
+    let (dtype, scale) = (out.dtype(), (-p).ln_1p().recip());
+    filled(out, generator, 2, |launch, grid, to, stream| {
+        Ok(launch.run(&CONTINUOUS, "geometric", &[dtype], grid, (to, stream, scale))?)
+    })
+}

@@ -1,0 +1,41 @@
+//! Random integers and permutations.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use aten::Integers;
+
+use crate::engine::elementwise::DTYPES;
+use crate::engine::random_stream::{blocks, filled, on_device};
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: `filled` gives each launch a packed tensor and its count.
+    static INTEGERS = unsafe { Kernel::new("integers", include_str!("../../../kernels/random/integers.cu"), |instances| {
+        instances.all(&["narrow_integers", "wide_integers"], &DTYPES);
+    }) };
+}
+
+/// Up to this many different numbers a word each is even enough.
+const NARROW: u64 = 1 << 28;
+
+#[op_impl(aten::random, CUDA, in_place, strided)]
+#[op_impl(aten::random_from, CUDA, in_place, strided)]
+#[op_impl(aten::random_to, CUDA, in_place, strided)]
+fn integers(plan: &Integers, out: &mut Tensor, generator: Option<&Generator>) -> Result<()> {
+    let (dtype, beyond) = (out.dtype(), plan.last.wrapping_sub(plan.first).cast_unsigned());
+    let (template, rows) = if beyond < NARROW { ("narrow_integers", 4) } else { ("wide_integers", 2) };
+    filled(out, generator, rows, |launch, grid, to, stream| {
+        Ok(launch.run(&INTEGERS, template, &[dtype], grid, (to, stream, plan.first, beyond.wrapping_add(1)))?)
+    })
+}
+
+/// Each swap depends on the one before, so the CPU makes them, with the same numbers.
+#[op_impl(aten::randperm_generator, CUDA)]
+fn randperm(_plan: &(), out: &mut Tensor, n: i64, generator: Option<&Generator>) -> Result<()> {
+    let generator = on_device(generator, out.device())?;
+    // A wide number for each element, two from a block. They are taken at once, so that nobody else gets them meanwhile.
+    let (seed, first) = generator.reserve(blocks(n, 2).unsigned_abs());
+    let there = Generator::new(Device::CPU, seed);
+    there.seek(first);
+    let order = aten::randperm_generator(n, Some(&there), Some(out.dtype()), None, Some(Device::CPU), None)?;
+    aten::copy_(out, &order, false)
+}

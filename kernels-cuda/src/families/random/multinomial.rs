@@ -1,0 +1,82 @@
+//! Positions drawn by their weights, as `aten` says.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use aten::Multinomial;
+
+use crate::engine::random_stream::filled;
+use crate::engine::sort_select::SortInput;
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: weights are packed, sums have a place for each of them and for each piece, and a search ends inside its row.
+    static MULTINOMIAL = unsafe { Kernel::new("multinomial", include_str!("../../../kernels/random/multinomial.cu"), |instances| {
+        for template in ["within_pieces", "before_pieces", "with_replacement", "without_replacement", "weighed"] {
+            instances.one(template, &[]);
+        }
+    }) };
+}
+
+parameters! {
+    /// `struct Rows` of the kernels.
+    struct Rows {
+        count: i64,
+        width: i64,
+        piece: i64,
+        site: Site,
+        fault: Place,
+    }
+}
+
+impl Rows {
+    fn of(weights: &Tensor, launch: Launch) -> Self {
+        let width = weights.sizes().last().copied().unwrap_or(1).max(1);
+        let count = weights.geometry().count() / width;
+        let piece = i64::try_from(Multinomial::PIECE).unwrap_or(1);
+        Self { count, width, piece, site: site!("aten::multinomial", "self"), fault: launch.faults() }
+    }
+
+    fn pieces(&self) -> i64 {
+        (self.width - 1) / self.piece + 1
+    }
+}
+
+#[op_impl(aten::multinomial, CUDA)]
+fn multinomial(_plan: &Multinomial, out: &mut Tensor, _: ...) -> Result<()> {
+    let weights = contiguous(this, DType::F64)?;
+    if replacement {
+        return with_replacement(out, &weights, num_samples, generator);
+    }
+    let positions = without_replacement(&weights, num_samples, generator)?;
+    write(out, &positions.restride(Geometry::contiguous(out.sizes()))?)
+}
+
+/// Where numbers fall among the running sums of the weights.
+fn with_replacement(out: &mut Tensor, weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result<()> {
+    filled(out, generator, 2, |launch, grid, to, stream| {
+        let rows = Rows::of(weights, launch);
+        let room = |sizes: &[i64]| Spec::contiguous(DType::F64, sizes).on(weights.device());
+        let (within, before) = (room(weights.sizes())?, room(&[rows.count, rows.pieces() + 1])?);
+        launch.cover(&MULTINOMIAL, "within_pieces", &[], rows.count * rows.pieces(), (weights, &within, rows))?;
+        launch.cover(&MULTINOMIAL, "before_pieces", &[], rows.count, (&within, &before, rows))?;
+        Ok(launch.run(&MULTINOMIAL, "with_replacement", &[], grid, (to, stream, &within, &before, samples, rows))?)
+    })
+}
+
+/// The positions whose turn comes first, if each waits for a time with its weight as the rate.
+fn without_replacement(weights: &Tensor, samples: i64, generator: Option<&Generator>) -> Result<Tensor> {
+    let mut times = Spec::contiguous(DType::F64, weights.sizes()).on(weights.device())?;
+    filled(&mut times, generator, 2, |launch, grid, to, stream| {
+        Ok(launch.run(
+            &MULTINOMIAL,
+            "without_replacement",
+            &[],
+            grid,
+            (to, stream, weights, Rows::of(weights, launch)),
+        )?)
+    })?;
+    let (first, positions) = SortInput::along(&times, times.sizes().len().saturating_sub(1), false)?.first(samples)?;
+    let launch = Launch::on(&first)?;
+    let rows = Rows::of(weights, launch);
+    launch.cover(&MULTINOMIAL, "weighed", &[], rows.count, (&first, samples, rows))?;
+    Ok(positions)
+}

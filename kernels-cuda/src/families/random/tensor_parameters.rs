@@ -1,0 +1,50 @@
+//! Random numbers, each of a distribution that an element of the arguments shapes.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use crate::engine::random_stream::filled;
+use crate::engine::transfer::broadcast_contiguous;
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: `filled` gives each launch a packed tensor and its count, and what is read beside it is stretched to the same count.
+    static TENSOR_PARAMETERS = unsafe { Kernel::new("tensor_parameters", include_str!("../../../kernels/random/tensor_parameters.cu"), |instances| {
+        instances.all(&["poissons", "binomials", "gammas"], &FLOATING);
+    }) };
+}
+
+#[op_impl(aten::poisson, CUDA, strided)]
+fn poisson(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    let (rates, dtype, site) =
+        (broadcast_contiguous(this, out, DType::F64)?, out.dtype(), site!("aten::poisson", "self"));
+    filled(out, generator, 1, |launch, grid, to, stream| {
+        let arguments = (to, stream, &rates, site, launch.faults());
+        Ok(launch.run(&TENSOR_PARAMETERS, "poissons", &[dtype], grid, arguments)?)
+    })
+}
+
+#[op_impl(aten::binomial, CUDA, strided)]
+fn binomial(_plan: &(), out: &mut Tensor, count: &Tensor, prob: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    let (counts, chances) =
+        (broadcast_contiguous(count, out, DType::F64)?, broadcast_contiguous(prob, out, DType::F64)?);
+    let dtype = out.dtype();
+    filled(out, generator, 1, |launch, grid, to, stream| {
+        let arguments = (to, stream, &counts, &chances);
+        Ok(launch.run(&TENSOR_PARAMETERS, "binomials", &[dtype], grid, arguments)?)
+    })
+}
+
+#[op_impl(aten::_standard_gamma, CUDA, strided)]
+fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    let (shapes, dtype) = (broadcast_contiguous(this, out, DType::F64)?, out.dtype());
+    // Where a dtype would lose a number to zero, it is the least that is not.
+    let least = if dtype == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
+    filled(out, generator, 1, |launch, grid, to, stream| {
+        Ok(launch.run(&TENSOR_PARAMETERS, "gammas", &[dtype], grid, (to, stream, &shapes, least))?)
+    })
+}
+
+elementwise!(unsafe {
+    // SAFETY: each line computes a value from its arguments alone.
+    _standard_gamma_grad => |shape, x| "return C(gamma_implicit_gradient(double(shape), double(x)));";
+    _dirichlet_grad => |x, weight, total| "return C(beta_implicit_gradient(double(x), double(weight), double(total)));";
+});

@@ -1,0 +1,78 @@
+//! How often numbers occur.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use crate::engine::gather::computed_in;
+use crate::engine::transfer::contiguous_copy;
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: all tensors are packed or made here, with their counts. A number that is counted is compared with the room for counts.
+    static BINCOUNT = unsafe { Kernel::new("bincount", include_str!("../../../kernels/reduction/bincount.cu"), |instances| {
+        for template in ["extent", "counted", "weighed"] {
+            instances.one(template, &[]);
+        }
+        instances.each("parts", &[DType::F32, DType::F64]);
+    }) };
+}
+
+fn zeros(dtype: DType, size: i64, device: Device) -> Result<Tensor> {
+    let mut zeros = Spec::contiguous(dtype, &[size]).on(device)?;
+    write(&mut zeros, &Tensor::number(0.into()))?;
+    Ok(zeros)
+}
+
+#[op_impl(aten::bincount, CUDA)]
+fn bincount(_plan: &(), this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
+    let numbers = contiguous(this, DType::I64)?;
+    let (launch, count, place) = (Launch::on(&numbers)?, numbers.geometry().count(), numbers.device());
+    let mut length = minlength;
+    if count > 0 {
+        let extent = to_device(&Tensor::from_slice(&[i64::MAX, i64::MIN]), place)?;
+        let grid = Grid::new(Grid::cover(count).blocks[0].min(4 * launch.multiprocessors()), 256);
+        launch.run(&BINCOUNT, "extent", &[], grid, (count, &numbers, &extent))?;
+        let extent = aten::to_device(&extent, Device::CPU, DType::I64, false, false, None)?.to_vec::<i64>()?;
+        if extent[0] < 0 {
+            return Err(BadArgument::number("self", extent[0], 0..).because("elements are counted by number").into());
+        }
+        length = length.max(extent[1].saturating_add(1));
+    }
+    let Some(weights) = weights else {
+        let counts = zeros(DType::I64, length, place)?;
+        launch.cover(&BINCOUNT, "counted", &[], count, (count, &numbers, length, &counts))?;
+        return Ok(counts);
+    };
+    let (sums, values) = (zeros(DType::F64, length, place)?, contiguous(weights, DType::F64)?);
+    launch.cover(&BINCOUNT, "weighed", &[], count, (count, &numbers, &values, length, &sums))?;
+    if weights.dtype() == DType::F32 { contiguous_copy(&sums, DType::F32) } else { Ok(sums) }
+}
+
+#[op_impl(aten::histc, CUDA)]
+fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<()> {
+    let computed = computed_in(this.dtype());
+    let (values, count) = (contiguous(this, computed)?, this.geometry().count());
+    let range = to_device(&Tensor::from_slice(&range(this, [min, max])?), this.device())?;
+    let (range, launch) = (contiguous(&range, computed)?, Launch::on(out)?);
+    let counts = zeros(DType::I64, bins, this.device())?;
+    let grid = Grid::new(Grid::cover(count).blocks[0].min(8 * launch.multiprocessors()), 256);
+    let arguments = (count, &values, bins, &range, &counts);
+    launch.run(&BINCOUNT, "parts", &[computed], grid, arguments)?;
+    write(out, &counts)
+}
+
+/// The range to count in: the one that is given, or that of the values, or one that has the only value in its middle.
+#[expect(clippy::float_cmp, reason = "a range is none where its ends are the same number")]
+fn range(this: &Tensor, given: [Scalar; 2]) -> Result<[f64; 2]> {
+    let real = |number: Scalar| f64::from_bits(crate::engine::number::encoded(number, DType::F64));
+    let [mut min, mut max] = given.map(real);
+    if min == max && this.geometry().count() > 0 {
+        let (least, most) = aten::aminmax(this, None, false)?;
+        [min, max] = [real(aten::_local_scalar_dense(&least)?), real(aten::_local_scalar_dense(&most)?)];
+    }
+    if min == max {
+        return Ok([min - 1.0, max + 1.0]);
+    }
+    if !(max - min).is_finite() {
+        return Err(BadArgument::value("self", "without a range", "finite").into());
+    }
+    Ok([min, max])
+}

@@ -1,0 +1,38 @@
+//! Variances and standard deviations, in one pass.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use aten::Moments;
+
+use crate::engine::reduce::{fold, folded};
+use crate::prelude::*;
+
+fold!(unsafe {
+    // SAFETY: the expressions compute values from what they know.
+    pub(crate) MOMENTS "var" [F32 F64] ordered false, "Moments<C>":
+    "Moments<C>{C(0), C(0), C(0), C(0)}", "total.with(x)", "a.and_of(b)" =>
+    "given[1] != C(0) ? sqrt(total.variance(given[0])) : total.variance(given[0])", "total.mean()";
+});
+
+fn variances<O: Operation>(plan: &Moments, outs: [&Tensor; 2], this: &Tensor, root: bool) -> Result<()> {
+    folded::<O>(&MOMENTS, this, &plan.gone, this.dtype(), [plan.correction, f64::from(u8::from(root))], &outs)
+}
+
+macro_rules! kernels {
+    ($($name:ident $with_mean:ident $root:literal;)*) => {$(
+        #[op_impl(aten::$name, CUDA)]
+        fn $name(plan: &Moments, out: &mut Tensor, this: &Tensor) -> Result<()> {
+            let mean = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
+            variances::<aten::$name>(plan, [out, &mean], this, $root)
+        }
+
+        #[op_impl(aten::$with_mean, CUDA)]
+        fn $with_mean(plan: &Moments, [out, mean]: [&mut Tensor; 2], this: &Tensor) -> Result<()> {
+            variances::<aten::$with_mean>(plan, [out, mean], this, $root)
+        }
+    )*};
+}
+
+kernels! {
+    var_correction var_mean_correction false;
+    std_correction std_mean_correction true;
+}

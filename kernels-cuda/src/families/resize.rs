@@ -1,0 +1,4 @@
+//! Images of other sizes.
+
+mod grid_sample;
+mod upsample;

@@ -1,0 +1,123 @@
+//! Images looked at where a grid says.
+//!
+//! What is seen at a place is a sum of a few elements of the image; the same elements and their weights give the gradients. A thread
+//! stays at one place, and goes through channels.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use aten::{Interpolation, PaddingMode, Sampling};
+
+use crate::engine::images::Images;
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: each side comes with its own sizes and steps, `aten` compared them, and taps outside of an image are not read.
+    static GRID_SAMPLE = unsafe { Kernel::new("grid_sample", include_str!("../../../kernels/resize/grid_sample.cu"), |instances| {
+        instances.all(&["sampled", "to_grid", "to_images"], &FLOATING);
+    }) };
+}
+
+parameters! {
+    /// `struct Sampling` of the kernels.
+    struct GridSampling {
+        grid_steps: [i64; 5],
+        between: u32,
+        beside: u32,
+        align_corners: u32,
+        rank: u32,
+    }
+}
+
+impl GridSampling {
+    fn new(sampling: &Sampling, grid: &Tensor) -> Self {
+        let rank = grid.sizes().len() - 2;
+        let mut grid_steps = [0; 5];
+        // The batch, the places, for which two dimensions are the last of three, and the coordinates.
+        grid_steps[0] = grid.strides()[0];
+        grid_steps[4 - rank..].copy_from_slice(&grid.strides()[1..]);
+        Self {
+            grid_steps,
+            between: match sampling.interpolation {
+                Interpolation::Linear => 0,
+                Interpolation::Nearest => 1,
+                Interpolation::Cubic => 2,
+            },
+            beside: match sampling.padding_mode {
+                PaddingMode::Zeros => 0,
+                PaddingMode::Border => 1,
+                PaddingMode::Mirror => 2,
+            },
+            align_corners: sampling.align_corners.into(),
+            rank: u32::try_from(rank).unwrap_or(0),
+        }
+    }
+}
+
+/// A thread for every place of every image, and enough rows of blocks for channels to keep the device busy.
+fn threads(launch: Launch, sizes: &[i64]) -> (i64, Grid) {
+    let places = sizes[0] * sizes[2..].iter().product::<i64>();
+    let enough = i64::from(launch.multiprocessors()) * 2048 * 4;
+    let rows = (enough / places.max(1) + 1).min(sizes[1]).clamp(1, 1 << 15);
+    let grid = Grid::cover(if sizes[1] == 0 { 0 } else { places });
+    (places, Grid { blocks: [grid.blocks[0], u32::try_from(rows).unwrap_or(1), 1], ..grid })
+}
+
+fn sampled(rank: usize, sampling: &Sampling, out: &Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
+    let launch = Launch::on(out)?;
+    let (places, blocks) = threads(launch, out.sizes());
+    let images = (Images::of(out, rank), Images::of(input, rank));
+    let arguments = (places, out, input, grid, images.0, images.1, GridSampling::new(sampling, grid));
+    Ok(launch.run(&GRID_SAMPLE, "sampled", &[input.dtype()], blocks, arguments)?)
+}
+
+fn gradients(
+    rank: usize,
+    sampling: &Sampling,
+    [of_input, of_grid]: [&mut Tensor; 2],
+    grad_output: &Tensor,
+    input: &Tensor,
+    grid: &Tensor,
+    output_mask: &[bool],
+) -> Result<()> {
+    let dtype = input.dtype();
+    let launch = Launch::on(input)?;
+    let sampling_values = GridSampling::new(sampling, grid);
+    let (places, blocks) = threads(launch, grad_output.sizes());
+    let seen = Images::of(grad_output, rank);
+    if output_mask[1] {
+        let arguments = (places, of_grid, grad_output, input, grid, seen, Images::of(input, rank), sampling_values);
+        launch.cover(&GRID_SAMPLE, "to_grid", &[dtype], places, arguments)?;
+    }
+    if output_mask[0] {
+        // Halves are added up in `f32`.
+        let narrow = dtype != DType::F64 && dtype != DType::F32;
+        let mut sums = if narrow { of_input.fresh_like(DType::F32)? } else { of_input.clone() };
+        write(&mut sums, &Tensor::number(0.into()))?;
+        let arguments = (places, &sums, grad_output, grid, seen, Images::of(&sums, rank), sampling_values);
+        launch.run(&GRID_SAMPLE, "to_images", &[dtype], blocks, arguments)?;
+        if narrow {
+            write(of_input, &sums)?;
+        }
+    }
+    Ok(())
+}
+
+macro_rules! samplers {
+    ($($rank:literal $name:ident $backward:ident;)*) => {$(
+        #[op_impl(aten::$name, CUDA)]
+        fn $name(plan: &Sampling, out: &mut Tensor, input: &Tensor, grid: &Tensor) -> Result<()> {
+            check_dtype(aten::$name::operator(), "input", input.dtype(), &FLOATING)?;
+            sampled($rank, plan, out, input, grid)
+        }
+
+        #[op_impl(aten::$backward, CUDA)]
+        fn $backward(plan: &Sampling, out: [&mut Tensor; 2], _: ...) -> Result<()> {
+            check_dtype(aten::$backward::operator(), "input", input.dtype(), &FLOATING)?;
+            gradients($rank, plan, out, grad_output, input, grid, output_mask)
+        }
+    )*};
+}
+
+samplers! {
+    2 grid_sampler_2d grid_sampler_2d_backward;
+    3 grid_sampler_3d grid_sampler_3d_backward;
+}

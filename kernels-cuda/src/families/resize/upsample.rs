@@ -1,0 +1,156 @@
+//! Images in other sizes.
+//!
+//! Every element of the result is a sum of a few elements of the image, its taps. A thread stays at one position and goes through the
+//! images; a gradient asks, for each element of an image, those of the result that it may be a tap of.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use crate::engine::images::Images;
+use crate::engine::number::word_dtype;
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: both sides come with their own sizes and steps, and taps outside of an image are clamped into it.
+    static UPSAMPLE = unsafe { Kernel::new("upsample", include_str!("../../../kernels/resize/upsample.cu"), |instances| {
+        instances.each("nearest", &[DType::U8, DType::I16, DType::I32, DType::I64]);
+        instances.all(&["linear", "cubic", "smooth", "from_nearest", "from_linear", "from_cubic", "from_smooth"], &FLOATING);
+    }) };
+}
+
+/// How elements between those of an image come about: the kernels' names for it, and their number.
+#[derive(Clone, Copy)]
+struct Mode {
+    forward: &'static str,
+    backward: &'static str,
+    number: u32,
+}
+
+const NEAREST: Mode = Mode { forward: "nearest", backward: "from_nearest", number: 0 };
+const EXACT: Mode = Mode { number: 1, ..NEAREST };
+const LINEAR: Mode = Mode { forward: "linear", backward: "from_linear", number: 2 };
+const CUBIC: Mode = Mode { forward: "cubic", backward: "from_cubic", number: 3 };
+const SMOOTH_LINEAR: Mode = Mode { forward: "smooth", backward: "from_smooth", number: 4 };
+const SMOOTH_CUBIC: Mode = Mode { number: 5, ..SMOOTH_LINEAR };
+
+parameters! {
+    /// `struct Scale` of the kernels.
+    struct Scale {
+        step: f64,
+        from: i32,
+        to: i32,
+        align_corners: u32,
+    }
+
+    /// `struct Scales` of the kernels.
+    struct Scales {
+        of: [Scale; 3],
+        mode: u32,
+    }
+}
+
+impl Scales {
+    /// Of images of the sizes `from`, which become those of `to`; both begin with batch and channels.
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "positions in images")]
+    fn new(mode: Mode, align_corners: bool, from: &[i64], to: &[i64], scales: &[Option<f64>], dtype: DType) -> Self {
+        let single = dtype != DType::F64 || mode.number <= EXACT.number;
+        let round = |x: f64| if single { f64::from(x as f32) } else { x };
+        let mut of = [Scale { step: 1.0, from: 1, to: 1, align_corners: 0 }; 3];
+        for (dim, scale) in scales.iter().enumerate() {
+            let (from, to) = (from[dim + 2], to[dim + 2]);
+            let step = match scale.filter(|&scale| scale > 0.0) {
+                _ if align_corners && to > 1 => (from - 1) as f64 / (to - 1) as f64,
+                _ if align_corners => 0.0,
+                Some(scale) => 1.0 / scale,
+                None => from as f64 / to as f64,
+            };
+            let size = |size: i64| i32::try_from(size).unwrap_or(i32::MAX);
+            of[3 - scales.len() + dim] =
+                Scale { step: round(step), from: size(from), to: size(to), align_corners: align_corners.into() };
+        }
+        Self { of, mode: mode.number }
+    }
+}
+
+macro_rules! upsamples {
+    ($($rank:literal $mode:ident [$($align:ident)?] [$($scale:ident)+] $types:ident $name:ident $backward:ident;)*) => {$(
+        #[op_impl(aten::$name, CUDA)]
+        fn $name(
+            _plan: &(),
+            out: &mut Tensor,
+            this: &Tensor,
+            $($align: bool,)?
+            $($scale: Option<f64>),+
+        ) -> Result<()> {
+            check_dtype(aten::$name::operator(), "self", this.dtype(), &$types)?;
+            resize($rank, this, out, $mode, false $(|| $align)?, &[$($scale),+])
+        }
+
+        #[op_impl(aten::$backward, CUDA)]
+        fn $backward(
+            _plan: &(),
+            out: &mut Tensor,
+            grad_output: &Tensor,
+            $($align: bool,)?
+            $($scale: Option<f64>),+
+        ) -> Result<()> {
+            check_dtype(aten::$backward::operator(), "grad_output", grad_output.dtype(), &FLOATING)?;
+            back($rank, grad_output, out, $mode, false $(|| $align)?, &[$($scale),+])
+        }
+    )*};
+}
+
+upsamples! {
+    1 NEAREST [] [scales] NUMBERS upsample_nearest1d upsample_nearest1d_backward;
+    2 NEAREST [] [scales_h scales_w] NUMBERS upsample_nearest2d upsample_nearest2d_backward;
+    3 NEAREST [] [scales_d scales_h scales_w] NUMBERS upsample_nearest3d upsample_nearest3d_backward;
+    1 EXACT [] [scales] NUMBERS _upsample_nearest_exact1d _upsample_nearest_exact1d_backward;
+    2 EXACT [] [scales_h scales_w] NUMBERS _upsample_nearest_exact2d _upsample_nearest_exact2d_backward;
+    3 EXACT [] [scales_d scales_h scales_w] NUMBERS _upsample_nearest_exact3d _upsample_nearest_exact3d_backward;
+    1 LINEAR [align_corners] [scales] FLOATING upsample_linear1d upsample_linear1d_backward;
+    2 LINEAR [align_corners] [scales_h scales_w] FLOATING upsample_bilinear2d upsample_bilinear2d_backward;
+    3 LINEAR [align_corners] [scales_d scales_h scales_w] FLOATING upsample_trilinear3d upsample_trilinear3d_backward;
+    2 CUBIC [align_corners] [scales_h scales_w] FLOATING upsample_bicubic2d upsample_bicubic2d_backward;
+    2 SMOOTH_LINEAR [align_corners] [scales_h scales_w] FLOATING _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward;
+    2 SMOOTH_CUBIC [align_corners] [scales_h scales_w] FLOATING _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward;
+}
+
+fn resize(
+    rank: usize,
+    this: &Tensor,
+    out: &Tensor,
+    mode: Mode,
+    align_corners: bool,
+    scales: &[Option<f64>],
+) -> Result<()> {
+    let count = out.geometry().count();
+    if count == 0 {
+        return Ok(());
+    }
+    let (launch, to) = (Launch::on(out)?, Images::of(out, rank));
+    let planes: i64 = out.sizes()[..2].iter().product();
+    let positions = count / planes;
+    let (lanes, turns) =
+        if to.has_channels_last() { (positions * out.sizes()[1], out.sizes()[0]) } else { (positions, planes) };
+    // Enough threads to keep the device busy; the rest of the images are theirs to go through.
+    let enough = i64::from(launch.multiprocessors()) * 2048 * 4;
+    let rows = u32::try_from((enough / lanes + 1).min(turns).clamp(1, 1 << 15)).unwrap_or(1);
+    let lane_grid = Grid::cover(lanes);
+    let grid = Grid { blocks: [lane_grid.blocks[0], rows, 1], ..lane_grid };
+    let dtype = if mode.number <= EXACT.number { word_dtype(this.dtype()) } else { this.dtype() };
+    let scales = Scales::new(mode, align_corners, this.sizes(), out.sizes(), scales, this.dtype());
+    let arguments = (planes, lanes, out, this, to, Images::of(this, rank), scales);
+    Ok(launch.run(&UPSAMPLE, mode.forward, &[dtype], grid, arguments)?)
+}
+
+fn back(
+    rank: usize,
+    grad_output: &Tensor,
+    out: &Tensor,
+    mode: Mode,
+    align_corners: bool,
+    scales: &[Option<f64>],
+) -> Result<()> {
+    let (count, images) = (out.geometry().count(), (Images::of(out, rank), Images::of(grad_output, rank)));
+    let scales = Scales::new(mode, align_corners, out.sizes(), grad_output.sizes(), scales, out.dtype());
+    let arguments = (count, out, grad_output, images.0, images.1, scales);
+    Launch::on(out)?.cover(&UPSAMPLE, mode.backward, &[out.dtype()], count, arguments)
+}

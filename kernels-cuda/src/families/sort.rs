@@ -1,0 +1,4 @@
+//! Sorted and unique elements.
+
+mod sort_topk;
+mod unique;

@@ -1,0 +1,101 @@
+//! Distinct elements: rows are put in order, and runs of the same row are one.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use aten::Slices;
+
+use crate::engine::prefix_sum::{exclusive_sum, read_back};
+use crate::engine::sort_select::SortInput;
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: flags, orders and places are made here, one for each of `count` rows, and lead only to each other.
+    static UNIQUE = unsafe { Kernel::new("unique", include_str!("../../../kernels/sort/unique.cu"), |instances| {
+        instances.each("differs", &[DType::I32, DType::I64]);
+        instances.one("kinds", &[]);
+        instances.one("lengths", &[]);
+    }) };
+}
+
+type Three = (Tensor, Tensor, Tensor);
+
+/// Where rows are taken from, and what is asked for.
+#[derive(Clone, Copy)]
+struct Along {
+    dim: Option<usize>,
+    sorted: bool,
+    inverse: bool,
+    counts: bool,
+}
+
+/// The order of a matrix's rows: by the last column first, as equals stay in their order.
+fn order(rows: &Tensor) -> Result<Tensor> {
+    let mut order: Option<Tensor> = None;
+    for col in (0..rows.sizes()[1]).rev() {
+        let column = aten::select_int(rows, 1, col)?;
+        let column = match &order {
+            Some(order) => aten::index_select(&column, 0, order)?,
+            None => contiguous(&column, column.dtype())?,
+        };
+        let (_, places) = SortInput::one(&column).sorted()?;
+        let places = places.restride(Geometry::contiguous(&[places.geometry().count()]))?;
+        order = Some(match &order {
+            Some(order) => aten::index_select(order, 0, &places)?,
+            None => places,
+        });
+    }
+    order.map_or_else(|| Spec::contiguous(DType::I64, &[0]).on(rows.device()), Ok)
+}
+
+fn distinct(this: &Tensor, along: Along) -> Result<Three> {
+    let source = if along.dim.is_some() { this.clone() } else { aten::reshape(this, &[-1])? };
+    let dim = i64::try_from(along.dim.unwrap_or(0)).unwrap_or(0);
+    let slices = aten::movedim_int(&source, dim, 0)?;
+    let (count, total) = (slices.sizes()[0], slices.geometry().count());
+    if this.dtype().is_complex() {
+        return Err(BadArgument::dtype("self", this.dtype(), DTypes::Real)
+            .because("complex numbers have no order")
+            .into());
+    }
+    let width = total.checked_div(count).unwrap_or(0);
+    let rows = contiguous(&slices, slices.dtype())?;
+    let rows = rows.restride(Geometry::contiguous(&[count, width]).at(rows.geometry().offset()))?;
+    let launch = Launch::on(&rows)?;
+    let room = |size: i64| Spec::contiguous(DType::I64, &[size]).on(rows.device());
+    let order = along.sorted.then(|| order(&rows)).transpose()?;
+    let flags = room(count)?;
+    let key = if rows.dtype().size() == 8 { DType::I64 } else { DType::I32 };
+    let arguments = (count, width, SortInput::one(&rows).given(launch)?, order.as_ref(), &flags);
+    launch.cover(&UNIQUE, "differs", &[key], count, arguments)?;
+    let kinds = exclusive_sum(launch, &flags)?;
+    let inverse_sizes = if along.dim.is_some() { &[count] } else { this.sizes() };
+    let inverse = Spec::contiguous(DType::I64, if along.inverse { inverse_sizes } else { &[0] }).on(rows.device())?;
+    let (firsts, starts) = (room(count)?, room(count)?);
+    let wanted = along.inverse.then_some(&inverse);
+    let arguments = (count, &flags, &kinds, order.as_ref(), wanted, &firsts, &starts);
+    launch.cover(&UNIQUE, "kinds", &[], count, arguments)?;
+    let kinds = read_back(launch, &kinds)?;
+    let firsts = aten::narrow(&firsts, 0, 0, kinds)?;
+    // The slices lie one after the other, whichever dimension they are of.
+    let values = aten::movedim_int(&aten::index_select(&slices, 0, &firsts)?, 0, dim)?;
+    let counts = room(if along.counts { kinds } else { 0 })?;
+    let all = counts.geometry().count();
+    launch.cover(&UNIQUE, "lengths", &[], all, (kinds, count, &starts, &counts))?;
+    Ok((values, inverse, counts))
+}
+
+#[op_impl(aten::_unique2, CUDA)]
+fn unique(plan: &Slices, this: &Tensor, return_inverse: bool, return_counts: bool) -> Result<Three> {
+    distinct(this, Along { dim: plan.dim, sorted: true, inverse: return_inverse, counts: return_counts })
+}
+
+#[op_impl(aten::unique_dim, CUDA)]
+fn unique_dim(plan: &Slices, this: &Tensor) -> Result<Three> {
+    distinct(this, Along { dim: plan.dim, sorted: true, inverse: true, counts: true })
+}
+
+#[op_impl(aten::unique_consecutive, CUDA)]
+fn unique_consecutive(plan: &Slices, _: ...) -> Result<Three> {
+    // Slices come with all that is known of them in any case.
+    let all = dim.is_some();
+    distinct(this, Along { dim: plan.dim, sorted: false, inverse: return_inverse || all, counts: return_counts || all })
+}

@@ -1,0 +1,11 @@
+//! Tensors joined.
+
+use aten::Joined;
+
+use crate::engine::data_movement::joined;
+use crate::prelude::*;
+
+#[op_impl(aten::cat, CUDA)]
+fn cat(plan: &Joined<'_>, out: &mut Tensor) -> Result<()> {
+    joined(out, &plan.parts, plan.dim)
+}

@@ -1,0 +1,73 @@
+//! Borders that continue what is inside.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use aten::Bordered;
+
+use crate::engine::images::Images;
+use crate::engine::number::word_dtype;
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: both sides come with their own sizes and steps, and `aten` compared them with the padding.
+    static PAD = unsafe { Kernel::new("pad", include_str!("../../../kernels/views/pad.cu"), |instances| {
+        instances.each("bordered", &[DType::U8, DType::I16, DType::I32, DType::I64]);
+        instances.each("unbordered", &NUMBERS);
+    }) };
+}
+
+parameters! {
+    /// `struct Border` of the kernels.
+    struct Border {
+        before: [i64; 3],
+        kind: u32,
+    }
+}
+
+impl Border {
+    fn new(plan: &Bordered, padding: &[i64]) -> Self {
+        let mut before = [0; 3];
+        // Paddings come in pairs, that of the last dimension first.
+        for (dim, pair) in padding.chunks_exact(2).enumerate() {
+            before[2 - dim] = pair[0];
+        }
+        Self { before, kind: u32::from(plan.border == aten::Border::Repeated) }
+    }
+}
+
+fn filled(
+    template: &'static str,
+    plan: &Bordered,
+    out: &Tensor,
+    from: &Tensor,
+    dtype: DType,
+    padding: &[i64],
+) -> Result<()> {
+    let (launch, count) = (Launch::on(out)?, out.geometry().count());
+    let (images, border) = ((Images::of(out, plan.count), Images::of(from, plan.count)), Border::new(plan, padding));
+    let arguments = (count, out, from, images.0, images.1, border);
+    launch.cover(&PAD, template, &[dtype], count, arguments)
+}
+
+macro_rules! borders {
+    ($($name:ident $backward:ident;)*) => {$(
+        #[op_impl(aten::$name, CUDA)]
+        fn $name(plan: &Bordered, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
+            filled("bordered", plan, out, this, word_dtype(this.dtype()), padding)
+        }
+
+        #[op_impl(aten::$backward, CUDA)]
+        fn $backward(plan: &Bordered, out: &mut Tensor, grad_output: &Tensor, padding: &[i64]) -> Result<()> {
+            check_dtype(aten::$backward::operator(), "self", grad_output.dtype(), &NUMBERS)?;
+            filled("unbordered", plan, out, grad_output, grad_output.dtype(), padding)
+        }
+    )*};
+}
+
+borders! {
+    reflection_pad1d reflection_pad1d_backward;
+    reflection_pad2d reflection_pad2d_backward;
+    reflection_pad3d reflection_pad3d_backward;
+    replication_pad1d replication_pad1d_backward;
+    replication_pad2d replication_pad2d_backward;
+    replication_pad3d replication_pad3d_backward;
+}

@@ -1,0 +1,96 @@
+//! Elements repeated, flipped and rolled.
+#![expect(unsafe_code, reason = "kernels are native code")]
+
+use aten::Roll;
+
+use crate::engine::data_movement::{Side, joined, moved};
+use crate::engine::prefix_sum::{exclusive_sum, read_back};
+use crate::prelude::*;
+
+kernel! {
+    // SAFETY: all tensors are packed or made here, with their counts, and `starts` has one for each of `size` rows.
+    static REPEAT_INTERLEAVE = unsafe { Kernel::new("repeat_interleave", include_str!("../../../kernels/views/repeat_interleave.cu"), |instances| {
+        instances.all(&["checked", "repeated"], &[DType::I32, DType::I64]);
+    }) };
+}
+
+#[op_impl(aten::repeat, CUDA)]
+fn repeat(plan: &usize, out: &mut Tensor, this: &Tensor, repeats: &[i64]) -> Result<()> {
+    let (mut sizes, mut to, mut from) = (Dims::new(), Dims::new(), Dims::new());
+    for (dim, &times) in repeats.iter().enumerate() {
+        let stride = out.strides()[dim];
+        let (size, own) = match dim.checked_sub(*plan) {
+            Some(own) => (this.sizes()[own], this.strides()[own]),
+            None => (1, 0),
+        };
+        sizes.extend([times, size]);
+        to.extend([stride.saturating_mul(size), stride]);
+        from.extend([0, own]);
+    }
+    let launch = Launch::on(out)?;
+    let element = element_size(this);
+    let side = |at, strides: Dims| Side { at, steps: strides.iter().map(|stride| stride * element).collect() };
+    moved(launch, this.dtype(), &sizes, &side(launch.place(out)?, to), &side(launch.place(this)?, from))
+}
+
+#[op_impl(aten::flip, CUDA)]
+fn flip(plan: &Vec<bool>, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    let launch = Launch::on(out)?;
+    let mut from = Side::of(launch, this, this.sizes())?;
+    for dim in (0..plan.len()).filter(|&dim| plan[dim] && this.sizes()[dim] > 0) {
+        let step = &mut from.steps[dim];
+        from.at = from.at.offset((*step * (this.sizes()[dim] - 1)).cast_unsigned());
+        *step = -*step;
+    }
+    moved(launch, this.dtype(), this.sizes(), &Side::of(launch, out, out.sizes())?, &from)
+}
+
+#[op_impl(aten::roll, CUDA)]
+fn roll(plan: &Roll, out: &mut Tensor, this: &Tensor) -> Result<()> {
+    match plan {
+        Roll::Dims(by) => rolled(out, this, by),
+        Roll::Flat(by) => {
+            let (this, row) = (contiguous(this, this.dtype())?, Geometry::contiguous(&[out.geometry().count()]));
+            let this = this.restride(row.clone().at(this.geometry().offset()))?;
+            rolled(&mut out.restride(row.at(out.geometry().offset()))?, &this, &[*by])
+        }
+    }
+}
+
+/// The last of a dimension before its first, for each dimension that moves.
+fn rolled(out: &mut Tensor, this: &Tensor, by: &[i64]) -> Result<()> {
+    let mut from = this.clone();
+    let dims: Vec<usize> = (0..by.len()).filter(|&dim| by[dim] != 0).collect();
+    let Some(&last) = dims.last() else { return write(out, this) };
+    for dim in dims {
+        let (at, by) = (i64::try_from(dim).unwrap_or(0), by[dim]);
+        let stays = from.sizes()[dim] - by;
+        let parts = [aten::narrow(&from, at, stays, by)?, aten::narrow(&from, at, 0, stays)?];
+        let to = if dim == last { out.clone() } else { out.fresh_like(out.dtype())? };
+        joined(&to, &[&parts[0], &parts[1]], dim)?;
+        from = to;
+    }
+    Ok(())
+}
+
+#[op_impl(aten::repeat_interleave, CUDA)]
+fn repeat_interleave(_plan: &(), repeats: &Tensor, output_size: Option<i64>) -> Result<Tensor> {
+    let (dtype, count) = (repeats.dtype(), repeats.geometry().count());
+    if !matches!(dtype, DType::I32 | DType::I64) {
+        let converted = |from: &Tensor, dtype| aten::to_dtype(from, dtype, false, false, None);
+        return converted(&aten::repeat_interleave(&converted(repeats, DType::I64)?, output_size)?, dtype);
+    }
+    let repeats = contiguous(repeats, dtype)?;
+    let launch = Launch::on(&repeats)?;
+    let starts = Spec::contiguous(DType::I64, &[count]).on(repeats.device())?;
+    let site = site!("aten::repeat_interleave", "repeats");
+    let arguments = (count, &repeats, &starts, site, launch.faults());
+    launch.cover(&REPEAT_INTERLEAVE, "checked", &[dtype], count, arguments)?;
+    let total = read_back(launch, &exclusive_sum(launch, &starts)?)?;
+    if let Some(wanted) = output_size.filter(|wanted| *wanted != total) {
+        return Err(BadArgument::number("output_size", wanted, total).because("the sum of `repeats` is").into());
+    }
+    let out = Spec::contiguous(dtype, &[total]).on(repeats.device())?;
+    launch.cover(&REPEAT_INTERLEAVE, "repeated", &[dtype], total, (total, &out, count, &starts))?;
+    Ok(out)
+}

@@ -1,0 +1,200 @@
+//! Recorded closures, and their replays.
+
+use dispatch_runtime::Spec;
+use dispatch_runtime::prelude::*;
+use kernels_cuda::{Graph, Stream};
+
+use crate::{device, numbers, to};
+
+#[test]
+fn a_recorded_closure_is_replayed_on_what_its_inputs_hold_now() {
+    let Some((cuda, _alone)) = device() else { return };
+    let mut x = to(&Tensor::from_slice(&[1.0_f32, 2.0]), cuda);
+    let graph = Graph::record(cuda, || aten::mul(&x, &x)).unwrap();
+    aten::copy_(&mut x, &Tensor::from_slice(&[3.0_f32, 4.0]), false).unwrap();
+    graph.replay().unwrap();
+    assert_eq!(numbers(graph.result()), [9.0, 16.0]);
+    aten::fill__scalar(&mut x, 5.into()).unwrap();
+    graph.replay().unwrap();
+    assert_eq!(numbers(graph.result()), [25.0, 25.0]);
+}
+
+#[test]
+fn what_a_recorded_closure_gives_back_on_its_way_is_there_at_every_replay() {
+    let Some((cuda, _alone)) = device() else { return };
+    let mut x = to(&Tensor::from_slice(&[1.0_f32; 100]), cuda);
+    let graph = Graph::record(cuda, || {
+        let doubled = aten::add(&x, &x, 1.into())?;
+        let squared = aten::mul(&doubled, &doubled)?;
+        drop(doubled);
+        aten::add(&squared, &x, 1.into())
+    })
+    .unwrap();
+    for number in 1..5_u8 {
+        aten::fill__scalar(&mut x, f64::from(number).into()).unwrap();
+        let others: Vec<Tensor> = (0..20).map(|_| aten::add(&x, &x, 1.into()).unwrap()).collect();
+        graph.replay().unwrap();
+        let number = f32::from(number);
+        assert_eq!(numbers(graph.result()), vec![4.0 * number * number + number; 100]);
+        assert_eq!(numbers(&others[7]), vec![2.0 * number; 100]);
+    }
+}
+
+#[test]
+fn a_recording_keeps_what_its_closure_used() {
+    let Some((cuda, _alone)) = device() else { return };
+    let weight = to(&Tensor::from_slice(&[2.0_f32; 50]), cuda);
+    let mut x = to(&Tensor::from_slice(&[1.0_f32; 50]), cuda);
+    let graph = Graph::record(cuda, || aten::mul(&x, &weight)).unwrap();
+    drop(weight);
+    let others: Vec<Tensor> = (0..20).map(|_| aten::add(&x, &x, 1.into()).unwrap()).collect();
+    aten::fill__scalar(&mut x, 4.into()).unwrap();
+    graph.replay().unwrap();
+    assert_eq!(numbers(graph.result()), [8.0; 50]);
+    assert_eq!(numbers(&others[3]), [2.0; 50]);
+}
+
+#[test]
+fn a_closure_may_replace_what_its_first_run_left() {
+    let Some((cuda, _alone)) = device() else { return };
+    let mut x = to(&Tensor::from_slice(&[1.0_f32; 50]), cuda);
+    let mut kept = None;
+    let graph = Graph::record(cuda, || {
+        let made = aten::add(&x, &x, 1.into())?;
+        let old = kept.replace(made.clone());
+        drop(old);
+        Ok(made)
+    })
+    .unwrap();
+    drop(kept);
+    aten::fill__scalar(&mut x, 6.into()).unwrap();
+    graph.replay().unwrap();
+    assert_eq!(numbers(graph.result()), [12.0; 50]);
+}
+
+#[test]
+fn a_replay_counts_as_a_write_of_what_its_closure_wrote() {
+    let Some((cuda, _alone)) = device() else { return };
+    let x = to(&Tensor::from_slice(&[1.0_f32; 5]), cuda);
+    let mut sum = to(&Tensor::from_slice(&[0.0_f32; 5]), cuda);
+    let (shown, read) = (sum.clone(), x.storage().version());
+    let graph = Graph::record(cuda, || aten::add_(&mut sum, &x, 1.into())).unwrap();
+    assert_eq!(numbers(&shown), [1.0; 5], "the first of two runs computes");
+    let before = shown.storage().version();
+    graph.replay().unwrap();
+    graph.replay().unwrap();
+    assert_eq!(numbers(&shown), [3.0; 5]);
+    assert_eq!((shown.storage().version(), x.storage().version()), (before + 2, read));
+}
+
+#[test]
+fn what_a_recording_makes_is_nothing_before_the_first_replay() {
+    let Some((cuda, _alone)) = device() else { return };
+    let x = to(&Tensor::from_slice(&[2.0_f32; 5]), cuda);
+    let graph = Graph::record(cuda, || aten::mul(&x, &x)).unwrap();
+    for used in [
+        aten::add(graph.result(), &x, 1.into()),
+        aten::to_device(graph.result(), Device::CPU, DType::F32, false, false, None),
+    ] {
+        let error = used.unwrap_err().to_string();
+        assert!(error.contains("before the first replay"), "{error}");
+    }
+    graph.replay().unwrap();
+    assert_eq!(numbers(graph.result()), [4.0; 5]);
+}
+
+#[test]
+fn a_replay_waits_for_whoever_reads_what_the_last_one_made() {
+    let Some((cuda, _alone)) = device() else { return };
+    let mut x = to(&Tensor::from_slice(&[1.0_f32; 9]), cuda);
+    let graph = Graph::record(cuda, || aten::mul(&x, &x)).unwrap();
+    let other = Stream::new(cuda).unwrap();
+    let mut sums = Vec::new();
+    for number in 1..6_u8 {
+        aten::fill__scalar(&mut x, f64::from(number).into()).unwrap();
+        graph.replay().unwrap();
+        let _entered = other.enter();
+        sums.push(aten::add(graph.result(), graph.result(), 1.into()).unwrap());
+    }
+    // The last replay's numbers are there for the other stream, too.
+    for (sum, number) in sums.iter().zip(1..6_u8) {
+        assert_eq!(numbers(sum), [2.0 * f32::from(number) * f32::from(number); 9]);
+    }
+}
+
+#[test]
+fn a_closure_that_enters_a_stream_is_not_recorded() {
+    let Some((cuda, _alone)) = device() else { return };
+    let x = to(&Tensor::from_slice(&[1.0_f32]), cuda);
+    let other = Stream::new(cuda).unwrap();
+    let error = Graph::record(cuda, || {
+        let _entered = other.enter();
+        aten::mul(&x, &x)
+    });
+    assert!(error.unwrap_err().to_string().contains("entered a stream"));
+    assert_eq!(numbers(&aten::mul(&x, &x).unwrap()), [1.0]);
+}
+
+#[test]
+fn a_replay_draws_the_numbers_that_come_next() {
+    let Some((cuda, _alone)) = device() else { return };
+    let generator = |device: Device| Generator::new(device, 5);
+    let (recorded, eager) = (generator(cuda), generator(cuda));
+    let draw = |generator: &Generator| {
+        let like = Spec::contiguous(DType::F32, &[700]).on(cuda)?;
+        Ok([
+            aten::uniform(&like, 0.0, 1.0, Some(generator))?,
+            aten::normal_functional(&like, 0.0, 1.0, Some(generator))?,
+        ])
+    };
+    let graph = Graph::record(cuda, || draw(&recorded)).unwrap();
+    draw(&eager).unwrap();
+    for round in 0..3 {
+        graph.replay().unwrap();
+        let expected = draw(&eager).unwrap();
+        for (got, expected) in graph.result().iter().zip(&expected) {
+            assert_eq!(numbers(got), numbers(expected), "replay {round}");
+        }
+        assert_eq!(recorded.position(), eager.position());
+    }
+    recorded.set_seed(9);
+    eager.set_seed(9);
+    graph.replay().unwrap();
+    assert_eq!(numbers(&graph.result()[1]), numbers(&draw(&eager).unwrap()[1]));
+}
+
+#[test]
+fn what_waits_for_the_device_cannot_be_recorded() {
+    let Some((cuda, _alone)) = device() else { return };
+    let x = to(&Tensor::from_slice(&[1.0_f32]), cuda);
+    let error = Graph::record(cuda, || aten::item(&x)).unwrap_err().to_string();
+    assert!(error.contains("cannot be recorded"), "{error}");
+    let error = Graph::record(cuda, || Graph::record(cuda, || aten::mul(&x, &x))).unwrap_err().to_string();
+    assert!(error.contains("part of another"), "{error}");
+    assert_eq!(numbers(&aten::mul(&x, &x).unwrap()), [1.0]);
+}
+
+#[test]
+fn a_thread_waits_for_the_device_while_another_records() {
+    let Some((cuda, _alone)) = device() else { return };
+    let x = to(&Tensor::from_slice(&[1.0_f32, 2.0]), cuda);
+    let graph = Graph::record(cuda, || {
+        std::thread::scope(|scope| scope.spawn(|| cuda.synchronize()).join().unwrap())?;
+        aten::add(&x, &x, 1.into())
+    });
+    let graph = graph.unwrap();
+    graph.replay().unwrap();
+    assert_eq!(numbers(graph.result()), [2.0, 4.0]);
+}
+
+#[test]
+fn a_closure_that_fails_leaves_nothing_recorded() {
+    let Some((cuda, _alone)) = device() else { return };
+    let mut calls = 0;
+    let failed = Graph::record(cuda, || {
+        calls += 1;
+        if calls == 2 { Err(Error::kernel("not the second time")) } else { Ok(()) }
+    });
+    assert!(failed.unwrap_err().to_string().contains("not the second time"));
+    assert_eq!(numbers(&to(&Tensor::from_slice(&[1.0_f32]), cuda)), [1.0]);
+}

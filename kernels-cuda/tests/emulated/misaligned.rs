@@ -1,0 +1,253 @@
+//! Tensors that begin where no word of several elements is aligned: each engine that loads such words must see that it cannot.
+//!
+//! The emulator ends the program at a load that a device would not survive. Sizes are those for which the words would else be taken.
+
+use dispatch_runtime::prelude::*;
+use dispatch_runtime::{Geometry, MemoryFormat};
+
+use crate::attention::assert_attention;
+use crate::error_bound::Nudged::All;
+use crate::error_bound::{assert_close, elements};
+use crate::{free_device, to};
+
+/// Small whole numbers, none of them zero, so that sums are exact in any order.
+fn numbers(count: i64, dtype: DType) -> Tensor {
+    let line: Vec<i64> = (0..count).map(|i| (i * i * 7 + i * 3 + i / 11) % 5 + 1).collect();
+    aten::to_dtype(&Tensor::from(line), dtype, false, true, None).unwrap()
+}
+
+/// Some of these on a device, beginning so many elements behind the start of their memory.
+fn begun(device: Device, dtype: DType, sizes: &[i64], start: i64) -> Tensor {
+    let count = sizes.iter().product::<i64>();
+    let memory = to(&numbers(start + count, dtype), device);
+    memory.restride(Geometry::contiguous(sizes).at(start)).unwrap()
+}
+
+/// Where three operands begin: of some, each is the only one whose words are not aligned, then those of none are, or only shorter ones.
+const STARTS: [[i64; 3]; 6] = [[0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 3, 5], [2, 6, 2], [4, 8, 4]];
+
+type Operands = [Tensor; 3];
+
+/// Calls with operands of these sizes give the same numbers as on the CPU, wherever operands begin. These are calls whose results are exact.
+#[track_caller]
+fn agree(what: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(&mut Operands) -> Result<Vec<Tensor>>) {
+    let Some((cuda, _alone)) = free_device() else { return };
+    for &dtype in dtypes {
+        for starts in STARTS {
+            let [found, expected] = [cuda, Device::CPU].map(|device| {
+                let mut operands = [0, 1, 2].map(|k| begun(device, dtype, sizes[k], starts[k]));
+                let mut results = f(&mut operands).unwrap();
+                // An operand that was written counts as a result.
+                results.extend(operands);
+                results.iter().map(elements).collect::<Vec<_>>()
+            });
+            for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                assert_eq!(found, expected, "{what} of {dtype} from {starts:?}, result {k}");
+            }
+        }
+    }
+}
+
+/// Runs `f`, which holds calls to doubles, with operands of these sizes on a device, wherever they begin.
+fn anywhere(what: &str, dtypes: &[DType], sizes: [&[i64]; 3], f: impl Fn(&str, [&Tensor; 3])) {
+    let Some((cuda, _alone)) = free_device() else { return };
+    for &dtype in dtypes {
+        for starts in STARTS {
+            let operands = [0, 1, 2].map(|k| begun(cuda, dtype, sizes[k], starts[k]));
+            f(&format!("{what} from {starts:?}"), operands.each_ref());
+        }
+    }
+}
+
+const FLOATING: &[DType] = &[DType::F32, DType::F64, DType::BF16];
+const ANY: &[DType] = &[DType::F32, DType::F16, DType::I64, DType::U8, DType::Bool];
+const ROWS: [&[i64]; 3] = [&[8, 64], &[8, 64], &[8, 64]];
+
+#[test]
+fn elementwise_operators() {
+    agree("add", &[DType::F32, DType::BF16, DType::U8, DType::I64], ROWS, |[x, y, to]| {
+        aten::add_out(x, y, 1.into(), to)?;
+        aten::mul_(x, y)?;
+        Ok(vec![aten::add(x, y, 2.into())?, aten::gt(x, y)?])
+    });
+    agree("choices", FLOATING, ROWS, |[x, y, to]| {
+        aten::relu_(to)?;
+        Ok(vec![aten::where_self(&aten::gt(x, y)?, x, to)?])
+    });
+    anywhere("activations", FLOATING, ROWS, |what, [x, y, _]| {
+        assert_close(what, &[x, y], All, |x| Ok(vec![aten::gelu(&x[0], "none")?, aten::silu_backward(&x[0], &x[1])?]));
+    });
+}
+
+#[test]
+fn copies_and_conversions() {
+    agree("copy", ANY, ROWS, |[x, y, to]| {
+        aten::copy_(to, x, false)?;
+        let converted = aten::to_dtype(y, DType::F32, false, true, None)?;
+        let halved = aten::to_dtype(&converted, DType::BF16, false, true, None)?;
+        aten::copy_(y, &aten::t(&aten::contiguous(&aten::t(x)?, MemoryFormat::Contiguous)?)?, false)?;
+        Ok(vec![converted, halved, aten::flip(x, &[1])?, aten::repeat(x, &[2, 2])?, aten::roll(x, &[16], &[1])?])
+    });
+    agree("cat", ANY, [&[8, 64], &[8, 16], &[8, 4]], |[x, y, z]| {
+        let rows = [x.clone(), y.clone(), z.clone()];
+        let narrowed = rows.clone().map(|row| aten::narrow(&row, 1, 0, 4).unwrap());
+        Ok(vec![aten::cat(&rows, 1)?, aten::cat(&narrowed, 0)?, aten::tril(x, 1)?])
+    });
+}
+
+#[test]
+fn reductions_by_rows_and_columns() {
+    anywhere("sums", FLOATING, [&[32, 640], &[640, 32], &[6, 40, 36]], |what, operands| {
+        for x in operands {
+            assert_close(what, &[x], All, |x| {
+                let x = &x[0];
+                let mut results = vec![aten::mean(x, None)?];
+                for dim in [0, 1] {
+                    results.push(aten::sum_dim_intlist(x, Some(&[dim]), false, None)?);
+                    results.push(aten::amax(x, &[dim], false)?);
+                    results.push(aten::var_correction(x, Some(&[dim]), None, false)?);
+                    results.push(aten::cumsum(x, dim, None)?);
+                }
+                Ok(results)
+            });
+        }
+    });
+}
+
+#[test]
+fn lines() {
+    anywhere("softmax", FLOATING, ROWS, |what, [x, y, _]| {
+        assert_close(what, &[x, y], All, |x| {
+            Ok(vec![
+                aten::_softmax(&x[0], 1, false)?,
+                aten::_log_softmax(&x[0], 0, false)?,
+                aten::_softmax_backward_data(&x[0], &x[1], 1, x[0].dtype())?,
+            ])
+        });
+    });
+    anywhere("layer_norm", FLOATING, [&[70, 64], &[64], &[70, 64]], |what, [x, weight, slope]| {
+        let found = assert_close(what, &[x, weight], All, |x| {
+            let (y, mean, rstd) = aten::native_layer_norm(&x[0], &[64], Some(&x[1]), Some(&x[1]), 1e-5)?;
+            Ok(vec![y, mean, rstd])
+        });
+        let arguments = [slope, x, &found[1], &found[2], weight];
+        assert_close(&format!("gradients of {what}"), &arguments, All, |x| {
+            let (w, b) = (Some(&x[4]), Some(&x[4]));
+            let (of_x, of_w, of_b) =
+                aten::native_layer_norm_backward(&x[0], &x[1], &[64], &x[2], &x[3], w, b, &[true; 3])?;
+            Ok(vec![of_x, of_w, of_b])
+        });
+    });
+}
+
+#[test]
+fn normalisation_by_channels() {
+    let laid = |tensor: &Tensor, format: MemoryFormat| match format {
+        MemoryFormat::Contiguous => tensor.clone(),
+        _ => aten::permute(&aten::view(tensor, &[3, 8, 8, 8]).unwrap(), &[0, 3, 1, 2]).unwrap(),
+    };
+    anywhere("batch_norm", FLOATING, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |what, [x, weight, slope]| {
+        for format in [MemoryFormat::Contiguous, MemoryFormat::ChannelsLast] {
+            let (x, slope) = (laid(x, format), laid(slope, format));
+            let found = assert_close(what, &[&x, weight], All, |x| {
+                let w = Some(&x[1]);
+                let (y, mean, rstd) = aten::native_batch_norm(&x[0], w, w, None, None, true, 0.1, 1e-5)?;
+                Ok(vec![y, mean, rstd])
+            });
+            let arguments = [&slope, &x, weight, &found[1], &found[2]];
+            assert_close(&format!("gradients of {what}"), &arguments, All, |x| {
+                let (w, mean, rstd) = (Some(&x[2]), Some(&x[3]), Some(&x[4]));
+                let (of_x, of_w, of_b) =
+                    aten::native_batch_norm_backward(&x[0], &x[1], w, None, None, mean, rstd, true, 1e-5, &[true; 3])?;
+                Ok(vec![of_x, of_w, of_b])
+            });
+        }
+    });
+    anywhere("group_norm", FLOATING, [&[3, 8, 8, 8], &[8], &[3, 8, 8, 8]], |what, [x, weight, slope]| {
+        let found = assert_close(what, &[x, weight], All, |x| {
+            let w = Some(&x[1]);
+            let (y, mean, rstd) = aten::native_group_norm(&x[0], w, w, 3, 8, 64, 2, 1e-5)?;
+            Ok(vec![y, mean, rstd])
+        });
+        let arguments = [slope, x, &found[1], &found[2], weight];
+        assert_close(&format!("gradients of {what}"), &arguments, All, |x| {
+            let (of_x, of_w, of_b) =
+                aten::native_group_norm_backward(&x[0], &x[1], &x[2], &x[3], Some(&x[4]), 3, 8, 64, 2, &[true; 3])?;
+            Ok(vec![of_x, of_w, of_b])
+        });
+    });
+}
+
+#[test]
+fn products() {
+    let dtypes = [DType::F32, DType::F64, DType::BF16, DType::U8];
+    anywhere("mm", &dtypes, [&[70, 64], &[64, 72], &[64]], |what, operands| {
+        assert_close(what, &operands, All, |x| {
+            let [x, y, row] = x else { unreachable!() };
+            Ok(vec![aten::mm(x, y)?, aten::mv(&aten::t(y)?, row)?, aten::dot(row, row)?, aten::mv(x, row)?])
+        });
+    });
+    let (one, none) = ([1, 1], [0, 0]);
+    anywhere("convolution", FLOATING, [&[2, 16, 12, 12], &[32, 16, 3, 3], &[32]], |what, operands| {
+        let found = assert_close(what, &operands, All, |x| {
+            Ok(vec![aten::convolution(&x[0], &x[1], Some(&x[2]), &one, &one, &one, false, &none, 1)?])
+        });
+        assert_close(&format!("gradients of {what}"), &[&found[0], operands[0], operands[1]], All, |x| {
+            let (of_x, of_w, of_b) = aten::convolution_backward(
+                &x[0],
+                &x[1],
+                &x[2],
+                Some(&[32]),
+                &one,
+                &one,
+                &one,
+                false,
+                &none,
+                1,
+                &[true; 3],
+            )?;
+            Ok(vec![of_x, of_w, of_b])
+        });
+    });
+}
+
+#[test]
+fn attention() {
+    let sizes: &[i64] = &[1, 2, 40, 64];
+    let dtypes = [DType::F32, DType::F64, DType::F16, DType::BF16];
+    anywhere("attention", &dtypes, [sizes; 3], |what, [q, k, v]| {
+        assert_attention(what, [q, k, v, v], None, true, Some(0.01));
+    });
+}
+
+#[test]
+fn picks_and_masks() {
+    agree("index", &[DType::F32, DType::F16, DType::U8], ROWS, |[x, y, to]| {
+        let device = x.device();
+        let list = begun(device, DType::I64, &[5], 1);
+        let mask = aten::gt(x, y)?;
+        let turned = aten::nonzero(&mask)?;
+        let places = aten::remainder_scalar(&aten::to_dtype(y, DType::I64, false, false, None)?, 8.into())?;
+        aten::index_fill__int_scalar(to, 0, &list, 3.into())?;
+        Ok(vec![
+            turned,
+            aten::masked_select(x, &mask)?,
+            aten::index_select(x, 0, &list)?,
+            aten::gather(x, 0, &places, false)?,
+            aten::scatter_add(x, 0, &places, y)?,
+            aten::sort(x, 1, false)?.0,
+            aten::constant_pad_nd(x, &[4, 4], 0.into())?,
+        ])
+    });
+    agree("a mask", &[DType::Bool], [&[5000], &[64], &[64]], |[mask, ..]| Ok(vec![aten::nonzero(mask)?]));
+}
+
+#[test]
+fn random_numbers() {
+    agree("uniform", FLOATING, ROWS, |[x, y, _]| {
+        let generator = Generator::new(x.device(), 5);
+        aten::uniform_(x, 0.0, 1.0, Some(&generator))?;
+        aten::random_(y, Some(&generator))?;
+        Ok(Vec::new())
+    });
+}

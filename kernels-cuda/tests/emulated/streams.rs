@@ -1,0 +1,124 @@
+//! Streams: they wait for what other streams wrote and read, and not for more.
+
+use dispatch_runtime::prelude::*;
+use kernels_cuda::Stream;
+
+use crate::{device, numbers};
+
+#[test]
+fn what_one_stream_writes_another_reads_and_a_third_gives_back() {
+    let Some((cuda, _alone)) = device() else { return };
+    let [writing, reading, freeing] = [(); 3].map(|()| Stream::new(cuda).unwrap());
+    for round in 0..100_u8 {
+        let x = {
+            let _entered = writing.enter();
+            aten::full(&[64, 64], f64::from(round).into(), Some(DType::F32), None, Some(cuda), None).unwrap()
+        };
+        let y = {
+            let _entered = reading.enter();
+            aten::add(&x, &x, 1.into()).unwrap()
+        };
+        {
+            let _entered = freeing.enter();
+            drop(x);
+        }
+        assert_eq!(numbers(&y), vec![2.0 * f32::from(round); 64 * 64]);
+    }
+    writing.synchronize().unwrap();
+}
+
+/// Sixty-four rows of a number, as they are now.
+fn rows(device: Device, number: u8) -> Tensor {
+    aten::full(&[64, 64], f64::from(number).into(), Some(DType::F32), None, Some(device), None).unwrap()
+}
+
+#[test]
+fn memory_is_not_lent_again_before_every_stream_that_read_it_is_done() {
+    let Some((cuda, _alone)) = device() else { return };
+    let [home, reading] = [(); 2].map(|()| Stream::new(cuda).unwrap());
+    for round in 0..20_u8 {
+        let y = {
+            let _home = home.enter();
+            let x = rows(cuda, round);
+            let _reading = reading.enter();
+            aten::add(&x, &x, 1.into()).unwrap()
+        };
+        // Nobody waits for the reader before memory of the same size is asked for, written and waited for.
+        {
+            let _home = home.enter();
+            assert_eq!(numbers(&rows(cuda, 99))[0].to_bits(), 99_f32.to_bits());
+        }
+        assert_eq!(numbers(&y), vec![2.0 * f32::from(round); 64 * 64]);
+    }
+}
+
+#[test]
+fn a_write_waits_for_readers_in_all_streams_and_they_for_it() {
+    let Some((cuda, _alone)) = device() else { return };
+    let [first, second, writing] = [(); 3].map(|()| Stream::new(cuda).unwrap());
+    let mut x = rows(cuda, 0);
+    for round in 1..20_u8 {
+        let doubled = [first, second].map(|stream| {
+            let _entered = stream.enter();
+            aten::add(&x, &x, 1.into()).unwrap()
+        });
+        {
+            let _entered = writing.enter();
+            aten::fill__scalar(&mut x, f64::from(round).into()).unwrap();
+        }
+        writing.synchronize().unwrap();
+        for y in doubled {
+            assert_eq!(numbers(&y), vec![2.0 * f32::from(round - 1); 64 * 64]);
+        }
+        assert_eq!(numbers(&x), vec![f32::from(round); 64 * 64]);
+    }
+}
+
+#[test]
+fn threads_with_streams_of_their_own_share_what_they_read() {
+    let Some((cuda, _alone)) = device() else { return };
+    let weight = rows(cuda, 3);
+    std::thread::scope(|scope| {
+        for number in 0..4_u8 {
+            let weight = weight.clone();
+            scope.spawn(move || {
+                let _entered = Stream::new(cuda).unwrap().enter();
+                for round in 0..50_u8 {
+                    let y = aten::mul(&rows(cuda, number + round), &weight).unwrap();
+                    assert_eq!(numbers(&y), vec![3.0 * f32::from(number + round); 64 * 64]);
+                }
+            });
+        }
+        drop(weight);
+    });
+}
+
+#[test]
+fn what_a_thread_wrote_in_its_stream_another_reads_when_it_is_joined() {
+    let Some((cuda, _alone)) = device() else { return };
+    let mut sum = rows(cuda, 0);
+    let (shown, one) = (sum.clone(), rows(cuda, 1));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let _entered = Stream::new(cuda).unwrap().enter();
+            (0..200).for_each(|_| aten::add_(&mut sum, &one, 1.into()).unwrap());
+        });
+        // It looks while the other one writes.
+        (0..20).for_each(|_| assert!(numbers(&shown)[0] <= 200.0));
+    });
+    assert_eq!(numbers(&shown), vec![200.0; 64 * 64]);
+}
+
+#[test]
+fn a_stream_is_current_until_its_guard_goes_in_whatever_order() {
+    let Some((cuda, _alone)) = device() else { return };
+    let name = |stream: Stream| format!("{stream:?}");
+    let (outer, inner) = (Stream::new(cuda).unwrap(), Stream::new(cuda).unwrap());
+    let before = name(Stream::current(cuda).unwrap());
+    let (first, second) = (outer.enter(), inner.enter());
+    assert_eq!(name(Stream::current(cuda).unwrap()), name(inner));
+    drop(first);
+    assert_eq!(name(Stream::current(cuda).unwrap()), name(inner));
+    drop(second);
+    assert_eq!(name(Stream::current(cuda).unwrap()), before);
+}
