@@ -10,9 +10,8 @@ const FOLDER: &str = "docs/guide/src";
 /// The chapters, by file name, with their text.
 fn chapters() -> Vec<(String, String)> {
     let files = fs::read_dir(root().join(FOLDER)).unwrap().map(|entry| entry.unwrap().path());
-    let read = |path: &Path| {
-        (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(path).unwrap())
-    };
+    let read =
+        |path: &Path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(path).unwrap());
     let mut chapters: Vec<_> = files.map(|path| read(&path)).filter(|(name, _)| name != "SUMMARY.md").collect();
     chapters.sort();
     chapters
