@@ -127,3 +127,28 @@ pub mod prelude {
 #[cfg(all(doctest, feature = "cpu"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The chapters of the guide, compiled and run. The chapter on checking is in the crate that it is about.
+#[cfg(all(doctest, feature = "cpu", feature = "autograd", feature = "modes", feature = "families"))]
+mod guide {
+    #[doc = include_str!("../docs/guide/src/introduction.md")]
+    struct Introduction;
+    #[doc = include_str!("../docs/guide/src/first-operator.md")]
+    struct FirstOperator;
+    #[doc = include_str!("../docs/guide/src/kernels-and-plans.md")]
+    struct KernelsAndPlans;
+    #[doc = include_str!("../docs/guide/src/derivatives.md")]
+    struct Derivatives;
+    #[doc = include_str!("../docs/guide/src/backend.md")]
+    struct Backend;
+    #[doc = include_str!("../docs/guide/src/layer.md")]
+    struct Layer;
+    #[doc = include_str!("../docs/guide/src/mode.md")]
+    struct Mode;
+    #[doc = include_str!("../docs/guide/src/explain.md")]
+    struct Explain;
+    #[doc = include_str!("../docs/guide/src/performance.md")]
+    struct Performance;
+    #[doc = include_str!("../docs/guide/src/how-a-call-works.md")]
+    struct HowACallWorks;
+}

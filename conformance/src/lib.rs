@@ -69,3 +69,8 @@ use aten as _;
 pub fn run(device: Device) -> Result<Report> {
     Suite::new(device).run()
 }
+
+/// The chapter of the guide about this crate, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/src/checking.md")]
+struct Checking;

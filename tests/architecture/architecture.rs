@@ -1,6 +1,7 @@
 //! What ARCHITECTURE.md says of the code holds: this looks.
 
 mod dependencies;
+mod guide;
 mod manifests;
 mod runtime_folders;
 mod unsafe_code;
