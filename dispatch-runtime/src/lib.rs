@@ -218,7 +218,7 @@ pub use dispatch_macros::op_meta;
 #[doc(inline)]
 pub use dispatch_macros::op_plan;
 
-/// ```
+/// ```standalone_crate
 /// use dispatch_runtime::prelude::*;
 ///
 /// #[op_fallback(FuncTorchGradWrapper)]
@@ -248,7 +248,7 @@ pub use dispatch_macros::op_plan;
 #[doc(inline)]
 pub use dispatch_macros::op_fallback;
 
-/// ```
+/// ```standalone_crate
 /// use dispatch_runtime::prelude::*;
 ///
 /// #[op_def("same(Tensor self) -> Tensor")]
@@ -261,7 +261,7 @@ pub use dispatch_macros::op_fallback;
 #[doc(inline)]
 pub use dispatch_macros::fallthrough;
 
-/// ```
+/// ```standalone_crate
 /// use dispatch_runtime::prelude::*;
 ///
 /// #[dispatch_key(backend)]

@@ -52,7 +52,7 @@ impl Operator {
     ///
     /// As [`call_boxed`](Self::call_boxed).
     ///
-    /// ```
+    /// ```standalone_crate
     /// use dispatch_runtime::prelude::*;
     /// # use dispatch_runtime::{Spec, guard};
     ///

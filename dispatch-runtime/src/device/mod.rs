@@ -9,7 +9,7 @@ use crate::key::{BACKENDS, Device, UnknownDevice, lower_name};
 use crate::memory::{Backend, FOUND, linked};
 use crate::registration::registry;
 
-/// ```
+/// ```standalone_crate
 /// use dispatch_runtime::prelude::*;
 ///
 /// #[dispatch_key(backend)]

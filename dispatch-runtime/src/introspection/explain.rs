@@ -27,11 +27,11 @@ impl Operator {
     /// ```
     /// use dispatch_runtime::prelude::*;
     ///
-    /// #[op_def("halve(Tensor self) -> Tensor")]
-    /// pub fn halve(this: &Tensor) -> Result<Tensor> { Ok(this.clone()) }
+    /// #[op_def("unchanged(Tensor self) -> Tensor")]
+    /// pub fn unchanged(this: &Tensor) -> Result<Tensor> { Ok(this.clone()) }
     ///
     /// let x = Tensor::from_slice(&[1.0_f32]);
-    /// let account = halve::operator().explain_redispatch(KeySet::from(keys::CPU), &[(&x).into()]);
+    /// let account = unchanged::operator().explain_redispatch(KeySet::from(keys::CPU), &[(&x).into()]);
     /// assert_eq!(account.winner.unwrap().key, keys::CompositeImplicitAutograd);
     /// ```
     #[must_use]

@@ -15,7 +15,7 @@ use crate::location::Location;
 
 /// A backend or a layer that some crate declared with `#[dispatch_key]`.
 ///
-/// ```
+/// ```standalone_crate
 /// use dispatch_runtime::{Key, dispatch_key};
 ///
 /// #[dispatch_key(backend)]
@@ -86,7 +86,7 @@ impl UserKey {
     ///
     /// If `other` is no such layer. In the value of a static, that is an error of the compiler's.
     ///
-    /// ```
+    /// ```standalone_crate
     /// use dispatch_runtime::{Key, KeySet, dispatch_key};
     ///
     /// #[dispatch_key(layer, above = Zebra)]

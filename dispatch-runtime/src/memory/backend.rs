@@ -14,7 +14,7 @@ use crate::key::{BACKENDS, Device, Key};
 ///
 /// Bytes travel between storages as they are: dtypes and strides are the business of kernels.
 ///
-/// ```
+/// ```standalone_crate
 /// use dispatch_runtime::prelude::*;
 /// use dispatch_runtime::{Backend, Buffer, Spec, Storage, backend};
 /// use std::sync::Mutex;

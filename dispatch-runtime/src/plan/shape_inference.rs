@@ -20,13 +20,13 @@ impl Operator {
     /// #[op_def("smaller(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool)]
     /// fn smaller(this: &Tensor, other: &Tensor) -> Result<Tensor>;
     ///
-    /// #[op_def("same(Tensor self) -> Tensor")]
-    /// fn same(this: &Tensor) -> Result<Tensor> {
+    /// #[op_def("below_itself(Tensor self) -> Tensor")]
+    /// fn below_itself(this: &Tensor) -> Result<Tensor> {
     ///     smaller(this, this)
     /// }
     ///
     /// let arguments: Stack = [Value::from(Tensor::from_slice(&[1.0_f32; 3]))].into_iter().collect();
-    /// let results = same::operator().plan(&arguments).unwrap();
+    /// let results = below_itself::operator().plan(&arguments).unwrap();
     /// let [Value::Tensor(result)] = results.values() else { panic!("one tensor") };
     /// assert_eq!((result.device(), result.sizes(), result.dtype()), (Device::META, &[3_i64][..], DType::Bool));
     /// ```

@@ -23,11 +23,11 @@ use crate::value::Value;
 /// use dispatch_runtime::prelude::*;
 /// use dispatch_runtime::{Chain, Given, Spec, Step};
 ///
-/// #[op_def("half(Tensor self) -> Tensor", shape = pointwise)]
-/// pub fn half(this: &Tensor) -> Result<Tensor>;
+/// #[op_def("divided(Tensor self) -> Tensor", shape = pointwise)]
+/// pub fn divided(this: &Tensor) -> Result<Tensor>;
 ///
 /// let shape = Spec::contiguous(DType::F32, &[3]).on(Device::META).unwrap();
-/// let step = |value| Step { operator: half::operator(), arguments: vec![Given::Value(value)], result: shape.clone() };
+/// let step = |value| Step { operator: divided::operator(), arguments: vec![Given::Value(value)], result: shape.clone() };
 /// // A quarter: the input is value 0, its half 1, and half of that 2.
 /// let chain = Chain { inputs: vec![shape.clone()], steps: vec![step(0), step(1)], results: vec![2] };
 /// assert_eq!(chain.steps.len(), 2);
@@ -64,7 +64,7 @@ pub enum Given {
 
 /// What makes one pass of many elementwise calls, on the devices of one backend.
 ///
-/// ```
+/// ```standalone_crate
 /// use dispatch_runtime::prelude::*;
 /// use dispatch_runtime::{Chain, Fuser, Pass, fuser};
 ///
@@ -160,16 +160,16 @@ impl Operator {
     /// ```
     /// use dispatch_runtime::{KeySet, keys, prelude::*};
     ///
-    /// #[op_def("half(Tensor self) -> Tensor")]
-    /// pub fn half(this: &Tensor) -> Result<Tensor>;
-    /// #[op_impl(half, CPU)]
-    /// fn half_cpu(this: &Tensor) -> Tensor { this.clone() }
+    /// #[op_def("scaled(Tensor self) -> Tensor")]
+    /// pub fn scaled(this: &Tensor) -> Result<Tensor>;
+    /// #[op_impl(scaled, CPU)]
+    /// fn scaled_cpu(this: &Tensor) -> Tensor { this.clone() }
     ///
-    /// let half = half::operator();
+    /// let scaled = scaled::operator();
     /// // No layer that a tensor of the CPU's has keys of is in the way to the kernel.
-    /// let straight = half.destination(keys::CPU.into());
-    /// assert_eq!(half.destination(Tensor::from_slice(&[1.0_f32]).keys()), straight);
-    /// assert!(half.destination(keys::Meta.into()).is_none());
+    /// let straight = scaled.destination(keys::CPU.into());
+    /// assert_eq!(scaled.destination(Tensor::from_slice(&[1.0_f32]).keys()), straight);
+    /// assert!(scaled.destination(keys::Meta.into()).is_none());
     /// ```
     #[must_use]
     pub fn destination(&self, keys: KeySet) -> Option<Destination> {

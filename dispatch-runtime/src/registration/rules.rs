@@ -15,21 +15,21 @@ impl Operator {
     /// use dispatch_runtime::prelude::*;
     /// use dispatch_runtime::{Location, Record, RuleRecord, register};
     ///
-    /// #[op_def("twice(Tensor self) -> Tensor")]
-    /// pub fn twice(this: &Tensor) -> Result<Tensor>;
+    /// #[op_def("counted(Tensor self) -> Tensor")]
+    /// pub fn counted(this: &Tensor) -> Result<Tensor>;
     ///
     /// /// What a layer that counts operations wants to know.
     /// struct Cost(fn(&Tensor) -> i64);
     ///
     /// // An attribute of the layer's would write this.
     /// static COST: Cost = Cost(|this| this.geometry().count());
-    /// static RULE: RuleRecord = RuleRecord::new(twice::operator, &COST, Location::new(file!(), line!()));
+    /// static RULE: RuleRecord = RuleRecord::new(counted::operator, &COST, Location::new(file!(), line!()));
     /// static RECORDS: [Record; 1] = [Record::Rule(&RULE)];
     /// register(&RECORDS);
     ///
-    /// let cost = twice::operator().rule::<Cost>().unwrap();
+    /// let cost = counted::operator().rule::<Cost>().unwrap();
     /// assert_eq!((cost.0)(&Tensor::from_slice(&[1.0_f32, 2.0])), 2);
-    /// assert!(twice::operator().rule::<String>().is_none());
+    /// assert!(counted::operator().rule::<String>().is_none());
     /// ```
     #[must_use]
     pub fn rule<T: Any>(&self) -> Option<&'static T> {

@@ -12,13 +12,13 @@ use crate::scalar::DType;
 /// use dispatch_runtime::prelude::*;
 /// use dispatch_runtime::{Promotion, Shape};
 ///
-/// #[op_def("total(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", shape = reduce(dim), dtype = sum)]
-/// pub fn total(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
+/// #[op_def("sum_over(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", shape = reduce(dim), dtype = sum)]
+/// pub fn sum_over(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor>;
 ///
-/// let shape = total::operator().shape();
+/// let shape = sum_over::operator().shape();
 /// assert!(matches!(shape, Some(Shape::Reduce { dims: Some(1), keepdim: Some(2), dtype: Promotion::Sum })));
 /// let matrix = dispatch_runtime::Spec::contiguous(DType::I32, &[2, 3]).on(Device::META).unwrap();
-/// let row = total(&matrix, Some(&[0]), false).unwrap();
+/// let row = sum_over(&matrix, Some(&[0]), false).unwrap();
 /// assert_eq!((row.sizes(), row.dtype()), (&[3_i64][..], DType::I64));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,7 +3,9 @@
 
 use std::ptr::NonNull;
 
-use dispatch_runtime::{AccessError, DType, Device, Geometry, TransferHold, MemoryFormat, Result, Spec, Storage, Tensor};
+use dispatch_runtime::{
+    AccessError, DType, Device, Geometry, MemoryFormat, Result, Spec, Storage, Tensor, TransferHold,
+};
 
 use crate::device::pinned_memory;
 use crate::engine::data_movement::turned;
