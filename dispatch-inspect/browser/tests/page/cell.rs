@@ -75,7 +75,9 @@ pub(super) async fn every_operator_is_explained_as_by_the_library(client: &Clien
             let able = CallExplanation::of(operator, &[])?.arguments.len();
             for (words, guards) in CALLS {
                 let words = owned(&words[..words.len().min(able)]);
-                expected.push(CallExplanation::under(&Guards::parse(&owned(guards))?, operator, &words)?.text(Style::Plain));
+                expected.push(
+                    CallExplanation::under(&Guards::parse(&owned(guards))?, operator, &words)?.text(Style::Plain),
+                );
                 asked.push(json!([operator.to_string(), words, guards]));
             }
         }
