@@ -1,7 +1,7 @@
 //! Gated linear units.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
-use aten::{Change, Halves};
+use aten::{GluTangent, Halves};
 use dispatch_runtime::Promotion;
 
 use crate::engine::elementwise::{into, part_into};
@@ -29,7 +29,7 @@ fn glu_backward(plan: &Halves, out: &mut Tensor, grad_output: &Tensor, dim: i64)
 }
 
 #[op_impl(aten::glu_jvp, CUDA)]
-fn glu_jvp(plan: &Change, out: &mut Tensor, glu: &Tensor) -> Result<()> {
-    let Change { gate, by } = plan;
+fn glu_jvp(plan: &GluTangent, out: &mut Tensor, glu: &Tensor) -> Result<()> {
+    let GluTangent { gate, by } = plan;
     part_into::<aten::glu_jvp, _>(Promotion::Common, &GATE_CHANGE, out, [glu, gate, &by.gated, &by.gate], &[])
 }

@@ -1,11 +1,11 @@
 //! Tensors joined.
 
-use aten::Joined;
+use aten::Cat;
 
 use crate::engine::data_movement::joined;
 use crate::prelude::*;
 
 #[op_impl(aten::cat, CUDA)]
-fn cat(plan: &Joined<'_>, out: &mut Tensor) -> Result<()> {
+fn cat(plan: &Cat<'_>, out: &mut Tensor) -> Result<()> {
     joined(out, &plan.parts, plan.dim)
 }
