@@ -259,7 +259,7 @@ fn a_users_factory_goes_where_the_call_says_typed_boxed_and_by_name() {
     let boxed = ramp::operator().call([3_i64.into(), npu().into()]).unwrap();
     assert_eq!(boxed[0].as_tensor().unwrap().device(), npu());
     let error = ramp(3, Some(Device::META)).unwrap_err().to_string();
-    assert!(error.contains("`backend_select::ramp` for Meta"), "{error}");
+    assert!(error.contains("`factory_devices::ramp` for Meta"), "{error}");
 }
 
 #[test]
