@@ -259,7 +259,7 @@ pub use dispatch_macros::op_plan;
 #[doc(inline)]
 pub use dispatch_macros::op_fallback;
 
-/// Makes calls skip a key, for every operator or for one.
+/// Makes a key fall through, so that calls of every operator, or of one operator, skip the key.
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;

@@ -49,8 +49,8 @@ pub struct Explanation {
     pub provenance: Provenance,
     /// The kernel that runs, if there is one.
     pub winner: Option<Site>,
-    /// All kernels with their conditions, in the order in which they are tried, if kernels of this key have conditions. The first kernel
-    /// whose condition holds runs; only a call can evaluate conditions.
+    /// The kernels of the key in the order in which they are tried, each with its condition. Empty if none of them has a condition. The
+    /// first kernel whose condition holds runs; only a call can evaluate conditions.
     pub candidates: Vec<(Site, Option<&'static str>)>,
     /// Every other kernel of the operator, with the reason why it does not run.
     pub losers: Vec<(Site, String)>,
