@@ -8,8 +8,7 @@ use crate::spec::Spec;
 use crate::tensor::{Geometry, OutOfStorage, Tensor};
 
 impl Spec {
-    /// Allocates a tensor of this dtype and geometry on a device. Its elements are uninitialised in the sense of PyTorch's `empty`:
-    /// arbitrary values.
+    /// Allocates a tensor of this dtype and geometry on a device. Its elements have arbitrary values, as with PyTorch's `empty`.
     ///
     /// ```
     /// use dispatch_runtime::{DType, Device, Geometry, Spec};
@@ -83,7 +82,7 @@ impl Tensor {
     }
 }
 
-/// Returns the number of bytes that a new storage needs for a geometry that is not canonical, is empty, or may be invalid.
+/// Checks a geometry that is strided, empty or possibly invalid. Returns the number of bytes that a new storage needs for it.
 #[inline(never)]
 fn strided_bytes(dtype: DType, geometry: &Geometry) -> Result<usize> {
     if geometry.sizes().iter().any(|&size| size < 0) {

@@ -39,8 +39,8 @@ impl FromStr for Device {
 }
 
 impl Device {
-    /// Returns the backend that manages this device's memory. The CPU and Meta have no such backend, because the runtime contains their
-    /// memory.
+    /// Returns the backend that manages this device's memory, or an error if no linked crate provides one. The CPU and Meta have no such
+    /// backend: the runtime contains their memory.
     ///
     /// ```
     /// use dispatch_runtime::Device;

@@ -87,7 +87,7 @@ struct Body {
     memory: ManuallyDrop<Memory>,
 }
 
-/// The memory is lent, or a backend's.
+/// The memory belongs to a lender or a backend, so dropping it takes work.
 const LENT: u8 = 1;
 /// The storage has callbacks for its end.
 const WATCHED: u8 = 2;
@@ -318,8 +318,8 @@ impl Storage {
         self.0.users.fetch_sub(1, Ordering::Release);
     }
 
-    /// Registers the writer and counts the write, unless there are readers or a writer. If these are devices, waits for them. Returns
-    /// whether the writer was registered.
+    /// Registers the writer and counts the write, unless there are readers or another writer. If a device is one of these, waits for it.
+    /// Returns whether the writer was registered.
     #[inline]
     pub(crate) fn enter_write(&self) -> bool {
         let enter = || self.0.users.compare_exchange(0, WRITING, Ordering::Acquire, Ordering::Relaxed).is_ok();
