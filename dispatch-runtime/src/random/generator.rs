@@ -58,7 +58,7 @@ impl Drop for StandIn {
     }
 }
 
-/// The third word of the Philox counter for forks, so that a fork's seed never equals numbers of the stream.
+/// The third word of the Philox counter for the seeds of forks, which keeps them apart from the blocks of the stream.
 const FORKED: u32 = 1;
 
 /// The default generators, and the seed of those that are created later.
