@@ -121,8 +121,9 @@ pub use value::{Argument, Object, Output, Stack, Value, Values};
 #[doc(inline)]
 pub use dispatch_macros::op_def;
 
-/// Passes the definition of an elementwise operator to a backend's macro, so that the backend writes only an expression: `op_row! {
-/// operator => macro, more }` calls `macro! { name { arguments } (tensors; others) [dtypes] more }`.
+/// Passes the definition of an elementwise operator to a backend's macro, so that the backend writes only an expression.
+///
+/// `op_row! { operator => macro, more }` calls `macro! { name { arguments } (tensors; others) [dtypes] more }`.
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;

@@ -21,7 +21,7 @@ impl Location {
         Self { file, line }
     }
 
-    /// Returns the location of the caller of the current function. If that caller is `#[track_caller]` too, its own caller counts.
+    /// Returns the location of this call. Inside a `#[track_caller]` function, returns the location of the call of that function instead.
     #[track_caller]
     #[must_use]
     pub const fn caller() -> Self {

@@ -22,7 +22,7 @@ pub enum ErrorKind {
         operator: Name<'static>,
         /// The key.
         key: Key,
-        /// The kernels: their names and where they are.
+        /// The names and locations of the kernels.
         kernels: Vec<(&'static str, Location)>,
     },
     /// Every kernel for the key has a condition, and no condition holds for the call.
@@ -31,21 +31,21 @@ pub enum ErrorKind {
         operator: Name<'static>,
         /// The key.
         key: Key,
-        /// The conditions that did not hold, and where their kernels are.
+        /// The conditions that did not hold, and the locations of their kernels.
         conditions: Vec<(&'static str, Location)>,
     },
     /// Several crates define one operator.
     DuplicateOperator {
         /// The operator.
         operator: Name<'static>,
-        /// The definitions.
+        /// The locations of the definitions.
         locations: Vec<Location>,
     },
     /// Several fallbacks were registered for one key.
     DuplicateFallback {
         /// The key.
         key: Key,
-        /// The fallbacks: their names and where they are.
+        /// The names and locations of the fallbacks.
         fallbacks: Vec<(&'static str, Location)>,
     },
     /// No operator has this name.
@@ -188,7 +188,7 @@ pub enum ErrorKind {
         /// The registrar's namespace.
         namespace: String,
     },
-    /// A key is not one runtime key, but a fallback or a call needs one; or a kernel names a layer that needs a backend.
+    /// A fallback or a call needs one runtime key, and this key is none. Or a kernel names a layer without the backend that it needs.
     NotARuntimeKey {
         /// The key.
         key: Key,
@@ -250,7 +250,7 @@ pub enum ErrorKind {
         operator: Name<'static>,
         /// The location of its definition.
         location: Location,
-        /// The kernels: their names and where they are.
+        /// The names and locations of the kernels.
         kernels: Vec<(&'static str, Location)>,
     },
     /// No linked operator implements this operator of the Rust language.
@@ -268,7 +268,7 @@ pub enum ErrorKind {
     Kernel {
         /// The operator, if it is known.
         operator: Option<Name<'static>>,
-        /// The reason.
+        /// The kernel's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }

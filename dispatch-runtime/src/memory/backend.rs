@@ -89,12 +89,12 @@ pub trait Backend: Sync {
         false
     }
 
-    /// Waits until no device reads or writes this storage of the CPU's any more. Then the [`TransferHold`](crate::TransferHold) that kept
-    /// other users away is dropped.
+    /// Waits until no device reads or writes a storage of CPU memory any more. Then the [`TransferHold`](crate::TransferHold) that locked
+    /// the storage is dropped.
     fn finish_transfers(&self, _storage: &Storage) {}
 
     /// Records that a kernel is about to write a storage that has other users, or that it has written it. The framework calls it before and
-    /// after a planned kernel that writes a tensor of the caller's.
+    /// after a planned kernel that writes one of the caller's tensors.
     fn note_write(&self, _storage: &Storage) -> Result<()> {
         Ok(())
     }
@@ -148,7 +148,7 @@ pub(crate) fn found(records: impl IntoIterator<Item = &'static BackendRecord>) {
     }
 }
 
-/// Waits until no device of any backend reads or writes this storage of the CPU's any more.
+/// Waits until no device of any backend reads or writes a storage of CPU memory any more.
 #[cold]
 pub(crate) fn finish_transfers(storage: &Storage) {
     FOUND.iter().filter_map(OnceLock::get).for_each(|record| record.backend.finish_transfers(storage));

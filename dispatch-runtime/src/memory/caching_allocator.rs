@@ -143,9 +143,9 @@ impl Class {
         }
     }
 
-    /// Allocates a zeroed block from the system. The alignment that is requested is small on purpose: with a large one, the allocator would
-    /// write the zeros itself. This way the system maps each page when it is first touched, and the part of a block that no tensor fills
-    /// costs nothing.
+    /// Allocates a zeroed block from the system. The alignment that is requested is small on purpose: with a large one, Rust's allocator
+    /// would write the zeros itself. This way the system maps each page when it is first touched, and the part of a block that no tensor
+    /// fills costs nothing.
     fn allocate(self) -> Option<NonNull<u8>> {
         // SAFETY: the layout has more than a line.
         let start = NonNull::new(unsafe { alloc_zeroed(self.layout()?) })?;

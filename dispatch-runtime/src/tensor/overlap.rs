@@ -60,7 +60,7 @@ impl Walk {
     }
 }
 
-/// Returns whether two tensors on one storage have no common byte. False is possible if the test would take too long.
+/// Returns whether two tensors on one storage have no common byte. Returns false if the test would take too long.
 pub(crate) fn are_disjoint(a: &Tensor, b: &Tensor) -> bool {
     if a.geometry().count() == 0 || b.geometry().count() == 0 {
         return true;
@@ -86,7 +86,7 @@ pub(crate) fn are_disjoint(a: &Tensor, b: &Tensor) -> bool {
         }
 }
 
-/// Returns whether two elements of a geometry share memory. True is possible if the test would take too long.
+/// Returns whether two elements of a geometry share memory. Returns true if the test would take too long.
 pub(crate) fn overlaps_itself(geometry: &Geometry) -> bool {
     if geometry.is_contiguous() {
         return false;
