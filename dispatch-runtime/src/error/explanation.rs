@@ -54,7 +54,7 @@ pub struct Explanation {
     pub candidates: Vec<(Site, Option<&'static str>)>,
     /// Every other kernel of the operator, with the reason why it does not run.
     pub losers: Vec<(Site, String)>,
-    /// Whether any crate registered anything for the key's backend.
+    /// Whether any linked crate has registrations for the key's backend.
     pub backend_is_linked: bool,
     /// The devices on which the program can create tensors.
     pub linked: Vec<Device>,

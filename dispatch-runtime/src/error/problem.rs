@@ -109,7 +109,7 @@ pub enum Problem {
     SelfOverlap,
     /// Memory that a guard still holds for reading or writing.
     InUse,
-    /// Memory that the CPU cannot address.
+    /// Memory that the CPU cannot address, or elements that only operators may reach.
     NotOnHost {
         /// The device of the memory.
         device: Device,

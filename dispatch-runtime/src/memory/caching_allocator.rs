@@ -97,7 +97,7 @@ impl Class {
             #[expect(clippy::cast_possible_truncation, reason = "at most 4")]
             return Some(Self(behind as u8));
         }
-        // The system gives no block that is larger than half of the address space.
+        // The system allocates no block that is larger than half of the address space.
         if size > (isize::MAX as usize) / 2 {
             return None;
         }

@@ -292,7 +292,7 @@ impl Storage {
         Shared::is_only(&self.0)
     }
 
-    /// Counts a write through the only handle.
+    /// Counts a write without an atomic update, for a caller that has the only handle.
     #[inline]
     pub(crate) fn write_alone(&self) {
         self.0.version.store(self.0.version.load(Ordering::Relaxed) + 1, Ordering::Relaxed);

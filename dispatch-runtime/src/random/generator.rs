@@ -116,7 +116,7 @@ impl Generator {
         defaults.generators.entry(device).or_insert_with(|| Self::new(device, seed)).clone()
     }
 
-    /// Makes this the default generator of its device, on this thread alone, until the guard is dropped.
+    /// Makes this generator the default one of its device, on this thread only, until the returned guard is dropped.
     ///
     /// ```
     /// use dispatch_runtime::{Device, Generator};

@@ -42,7 +42,7 @@ pub enum AccessError {
         /// The tensor's strides.
         strides: Vec<i64>,
     },
-    /// The CPU cannot address the memory.
+    /// The CPU cannot address the memory, or only operators may reach the elements.
     NotOnHost {
         /// The device of the memory.
         device: Device,

@@ -31,7 +31,7 @@ impl Marks {
     pub const VIEW: Self = Self(1 << 3);
     /// The tensor was computed from tensors that require gradients, so it is no leaf.
     pub const RECORDED: Self = Self(1 << 4);
-    /// The CPU cannot address the tensor's memory, so no guard counts writes to it.
+    /// The CPU cannot reach the tensor's elements, so no guard counts writes to them.
     pub const FOREIGN: Self = Self(1 << 5);
 
     pub(crate) const NONE: Self = Self(0);

@@ -35,7 +35,7 @@ pub use operands::{Operand, Operands};
 pub use strided::{Elements, ElementsMut};
 pub use transfer_hold::TransferHold;
 
-/// An n-dimensional array on some backend. Cloning it makes another handle to the same array.
+/// An n-dimensional array on a device. Cloning it creates another handle to the same array.
 ///
 /// ```
 /// use dispatch_runtime::{DType, Tensor};
