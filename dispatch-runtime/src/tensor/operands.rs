@@ -15,7 +15,7 @@ use crate::name::in_schema;
 use crate::scalar::{DType, Element};
 
 /// Borrows tensors for writing and reading: `operands!(write out; read a, b)?`. A written tensor that has no other handle and shares no
-/// storage is locked without an atomic operation.
+/// storage needs no lock, and so no atomic operation.
 ///
 /// ```
 /// use dispatch_runtime::{Tensor, operands};
@@ -56,7 +56,7 @@ pub struct Operands<'a, const W: usize, const R: usize> {
 }
 
 /// One tensor that [`operands!`](crate::operands) borrowed, for engines that compute addresses themselves. It does not lend the tensor's
-/// handle: if the storage was locked without an atomic operation, a clone of that handle could reach the memory too.
+/// handle: if the storage needed no lock, a clone of that handle could reach the memory too.
 pub struct Operand<'a> {
     tensor: &'a Tensor,
     start: NonNull<u8>,
