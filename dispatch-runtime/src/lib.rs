@@ -1,7 +1,7 @@
 //! PyTorch's operator dispatcher, rebuilt for Rust.
 //!
-//! An operator is a row, a dispatch key is a column, and an attribute fills a cell. Any crate can define operators, any other crate
-//! can bring kernels for them, and a layer - autograd, tracing, one of your own - sees the calls of every operator there is.
+//! An operator is a row, a dispatch key is a column, and an attribute fills a cell. Any crate can define operators, and any other crate can
+//! add kernels for them. A layer (autograd, tracing, or your own) intercepts the calls of every operator.
 //!
 //! ```
 //! use dispatch_runtime::prelude::*;
@@ -26,15 +26,15 @@
 //!
 //! # A call
 //!
-//! The generated function unites the [`KeySet`]s of its tensor arguments, adds and removes what the thread's [`guard`]s say, finds the
-//! slot of the highest key in the operator's table, and jumps there. A layer's kernel gets the key set, does its part, and hands the
-//! call on to `keys.below(itself)`. The kernel of a backend computes.
+//! The generated function unites the [`KeySet`]s of its tensor arguments, and adds and removes the keys that the thread's [`guard`]s name.
+//! It finds the slot of the highest key in the operator's table, and jumps there. A layer's kernel receives the key set, does its work, and
+//! redispatches with `keys.below(itself)`. A backend's kernel computes the result.
 //!
 //! # A registration
 //!
-//! Attributes become static records, collected from all linked crates when the first operator is called. Each operator's table is
-//! made at its own first call. A key without kernel is served by the aliases that cover it, then by its fallback; `table/resolve.rs` has the
-//! whole rule. [`verify`] says what is wrong before anybody calls.
+//! Attributes become static records. They are collected from all linked crates when the first operator is called. Each operator's table is
+//! built when that operator is first called. If a key has no kernel, the aliases that cover it serve it, and then its fallback;
+//! `table/resolve.rs` has the whole rule. [`verify`] reports mistakes in registrations before any call.
 
 extern crate self as dispatch_runtime;
 
@@ -96,18 +96,20 @@ pub use tensor::{
 };
 pub use value::{Argument, Object, Output, Stack, Value, Values};
 
+/// Defines an operator by its schema.
+///
 /// ```
 /// use dispatch_runtime::prelude::*;
 ///
-/// /// No body: backends supply it. The result of a call that fails names this operator.
+/// /// Without a body: backends supply kernels. Errors of a call name this operator.
 /// #[op_def("lerp(Tensor self, Tensor end, *, Scalar weight=0.5) -> Tensor")]
 /// pub fn lerp(this: &Tensor, end: &Tensor, weight: Scalar) -> Result<Tensor>;
 ///
-/// /// The parameters are those of the schema.
+/// /// `_: ...` stands for the schema's parameters.
 /// #[op_def("clip(Tensor self, float min, float max) -> Tensor")]
 /// pub fn clip(_: ...) -> Result<Tensor>;
 ///
-/// /// Inferred: `count(Tensor[] tensors) -> int`. A body makes a composite.
+/// /// The schema is inferred: `count(Tensor[] tensors) -> int`. An operator with a body is a composite.
 /// #[op_def]
 /// pub fn count(tensors: &[Tensor]) -> Result<i64> {
 ///     Ok(tensors.len() as i64)
@@ -119,7 +121,8 @@ pub use value::{Argument, Object, Output, Stack, Value, Values};
 #[doc(inline)]
 pub use dispatch_macros::op_def;
 
-/// Gives the definition of an elementwise operator to a macro of a backend, which then needs an expression alone:
+/// Passes the definition of an elementwise operator to a backend's macro, so that the backend writes only an expression.
+///
 /// `op_row! { operator => macro, more }` calls `macro! { name { arguments } (tensors; others) [dtypes] more }`.
 ///
 /// ```
@@ -141,6 +144,8 @@ pub use dispatch_macros::op_def;
 #[doc(inline)]
 pub use dispatch_macros::op_row;
 
+/// Registers a kernel of an operator for a key.
+///
 /// ```
 /// use dispatch_runtime::prelude::*;
 ///
@@ -157,7 +162,8 @@ pub use dispatch_macros::op_row;
 ///     Ok(this.read::<T>()?.iter().map(|x| x.to_f64()).sum())
 /// }
 ///
-/// // A kernel of a layer takes the keys of the call last, and hands the call on below its own key. A call of `total` would come back.
+/// // A layer's kernel takes the keys of the call as its last argument, and redispatches below its own key. Calling `total` itself would
+/// // end here again.
 /// #[op_impl(total, Tracer)]
 /// fn total_traced(this: &Tensor, keys: KeySet) -> Result<f64> {
 ///     total::redispatch(keys.below(keys::Tracer), this)
@@ -169,6 +175,8 @@ pub use dispatch_macros::op_row;
 #[doc(inline)]
 pub use dispatch_macros::op_impl;
 
+/// Registers a Meta kernel, which computes the sizes and dtype of an operator's results.
+///
 /// ```
 /// use dispatch_runtime::prelude::*;
 /// use dispatch_runtime::Spec;
@@ -187,6 +195,8 @@ pub use dispatch_macros::op_impl;
 #[doc(inline)]
 pub use dispatch_macros::op_meta;
 
+/// Defines the plan of an operator: its checks, and the specs of its results.
+///
 /// ```
 /// use dispatch_runtime::prelude::*;
 /// use dispatch_runtime::{BadArgument, Spec};
@@ -194,7 +204,7 @@ pub use dispatch_macros::op_meta;
 /// #[op_def("repeated(Tensor self, int times) -> Tensor", plan, out = "out")]
 /// fn repeated(this: &Tensor, times: i64) -> Result<Tensor>;
 ///
-/// // Every check, and what the result looks like. Meta needs no kernel.
+/// // The plan checks the arguments and describes the result. Meta needs no kernel.
 /// #[op_plan(repeated)]
 /// fn repeated_plan(this: &Tensor, times: i64) -> Result<Plan<usize>, BadArgument> {
 ///     match (this.sizes(), usize::try_from(times)) {
@@ -204,7 +214,7 @@ pub use dispatch_macros::op_meta;
 ///     }
 /// }
 ///
-/// // A kernel gets the value of the plan, the memory of the result, and the arguments that it names.
+/// // The kernel receives the plan's value, the output, and the arguments that it names.
 /// #[op_impl(repeated, CPU, dtypes(all))]
 /// fn repeated_cpu<T: Element>(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
 ///     out.write::<T>()?.copy_from_slice(&this.to_vec::<T>()?.repeat(*plan));
@@ -218,6 +228,8 @@ pub use dispatch_macros::op_meta;
 #[doc(inline)]
 pub use dispatch_macros::op_plan;
 
+/// Registers the fallback of a key: a boxed kernel for every operator that has no kernel for that key.
+///
 /// ```standalone_crate
 /// use dispatch_runtime::prelude::*;
 ///
@@ -227,15 +239,15 @@ pub use dispatch_macros::op_plan;
 ///     op.redispatch_boxed(keys.below(keys::FuncTorchGradWrapper), stack)
 /// }
 ///
-/// // Operators that write no argument and return no view pass over this, at no cost.
+/// // Operators that write no argument and return no view skip this fallback, at no cost.
 /// #[op_fallback(Functionalize, aliasing)]
 /// fn see_writes_and_views(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
 ///     println!("{op}{}", stack.args(op));
 ///     op.redispatch_boxed(keys.below(keys::Functionalize), stack)
 /// }
 ///
-/// // A promise that it only hands on calls without such a tensor. Typed ones pass over it, for a few instructions, and until the
-/// // program's first such tensor nothing is ever brought here.
+/// // `marked` is a promise: without a marked tensor argument, this fallback only redispatches. Then typed calls skip it, for a few
+/// // instructions. Before the program's first marked tensor, no table contains this fallback.
 /// #[op_fallback(Fake, marked(REQUIRES_GRAD))]
 /// fn refuse_gradients(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
 ///     let arguments = stack.top(op.argument_count()).unwrap_or_default();
@@ -248,6 +260,8 @@ pub use dispatch_macros::op_plan;
 #[doc(inline)]
 pub use dispatch_macros::op_fallback;
 
+/// Makes a key fall through, so that calls of every operator, or of one operator, skip the key.
+///
 /// ```standalone_crate
 /// use dispatch_runtime::prelude::*;
 ///
@@ -261,6 +275,8 @@ pub use dispatch_macros::op_fallback;
 #[doc(inline)]
 pub use dispatch_macros::fallthrough;
 
+/// Declares a dispatch key: a backend or a layer.
+///
 /// ```standalone_crate
 /// use dispatch_runtime::prelude::*;
 ///
@@ -273,6 +289,8 @@ pub use dispatch_macros::fallthrough;
 #[doc(inline)]
 pub use dispatch_macros::dispatch_key;
 
+/// Links crates for their registrations.
+///
 /// ```
 /// mod backends {
 ///     dispatch_runtime::link!(dispatch_runtime);      // a crate with kernels
@@ -281,7 +299,7 @@ pub use dispatch_macros::dispatch_key;
 #[doc(inline)]
 pub use dispatch_macros::link;
 
-/// What a crate with operators or kernels wants in scope.
+/// The names that a crate with operators or kernels imports.
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;
@@ -299,7 +317,7 @@ pub mod prelude {
     };
 }
 
-/// Not public API: what generated code names.
+/// Not public API: the items that generated code uses.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::call::{

@@ -1,8 +1,8 @@
-//! Where in the source something was written, for messages.
+//! Source locations (file and line), for messages.
 
 use std::{fmt, panic};
 
-/// A file and a line.
+/// A source location: a file and a line.
 ///
 /// ```
 /// let here = dispatch_runtime::Location::caller();
@@ -15,13 +15,13 @@ pub struct Location {
 }
 
 impl Location {
-    /// Of `file!()` and `line!()`.
+    /// Creates a location from `file!()` and `line!()`.
     #[must_use]
     pub const fn new(file: &'static str, line: u32) -> Self {
         Self { file, line }
     }
 
-    /// The place that calls the function that calls this, or an outer one where that is `#[track_caller]`.
+    /// Returns the location of this call. Inside a `#[track_caller]` function, returns the location of the call of that function instead.
     #[track_caller]
     #[must_use]
     pub const fn caller() -> Self {
@@ -32,13 +32,13 @@ impl Location {
         Self { file: location.file(), line: location.line() }
     }
 
-    /// The file, as the compiler was given it.
+    /// Returns the path of the file, as the compiler received it.
     #[must_use]
     pub const fn file(self) -> &'static str {
         self.file
     }
 
-    /// The line, counted from 1.
+    /// Returns the line, counted from 1.
     #[must_use]
     pub const fn line(self) -> u32 {
         self.line

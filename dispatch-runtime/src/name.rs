@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A name in its three parts. The overload is empty for most operators.
+/// An operator's name in three parts: namespace, base and overload. The overload is empty for most operators.
 ///
 /// ```
 /// use dispatch_runtime::Name;
@@ -12,21 +12,21 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name<'a> {
-    /// The crate, or whatever the schema spells out.
+    /// The namespace: the defining crate's name, unless the schema spells another one.
     pub namespace: &'a str,
-    /// What all overloads have in common.
+    /// The base name, which all overloads share.
     pub base: &'a str,
-    /// What tells them apart.
+    /// The overload name, which is empty if there is only one.
     pub overload: &'a str,
 }
 
-/// What a schema calls an argument: its `self` is `this` in Rust.
+/// Returns the schema's name of a Rust parameter: `self` for `this`, any other unchanged.
 pub(crate) const fn in_schema(argument: &'static str) -> &'static str {
     if let b"this" = argument.as_bytes() { "self" } else { argument }
 }
 
 impl<'a> Name<'a> {
-    /// The parts of a full name; none where the namespace is missing.
+    /// Splits a full name into its parts. Returns `None` if the namespace is missing.
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
         let (namespace, rest) = text.split_once("::")?;
@@ -34,7 +34,7 @@ impl<'a> Name<'a> {
         Some(Self { namespace, base, overload })
     }
 
-    /// A copy that lives as long as the program, for operators that are made while it runs.
+    /// Returns a copy that lives until the program ends, for operators that are defined at run time.
     pub(crate) fn leak(self) -> Name<'static> {
         let leak = |text: &str| -> &'static str { Box::leak(text.into()) };
         Name { namespace: leak(self.namespace), base: leak(self.base), overload: leak(self.overload) }
@@ -54,5 +54,5 @@ impl fmt::Debug for Name<'_> {
     }
 }
 
-/// The name of closures among kernels.
+/// The kernel name of every closure.
 pub(crate) const CLOSURE: &str = "closure";

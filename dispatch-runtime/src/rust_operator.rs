@@ -1,6 +1,6 @@
-//! Rust's own operators.
+//! The operators of the Rust language that dispatched operators can implement.
 
-/// One of Rust's operators.
+/// An operator of the Rust language, such as `+`.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RustOperator {
@@ -16,6 +16,6 @@ pub enum RustOperator {
     Shr,
     Neg,
     Not,
-    /// `*a = b`, of elements: what the framework copies with.
+    /// Elementwise `*a = b`: the operator that the framework copies tensors with.
     Assign,
 }

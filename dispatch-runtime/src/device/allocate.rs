@@ -1,4 +1,4 @@
-//! Tensors on a device.
+//! Allocation of tensors on a device.
 
 use crate::error::{BadArgument, ErrorKind, Result};
 use crate::key::Device;
@@ -8,22 +8,22 @@ use crate::spec::Spec;
 use crate::tensor::{Geometry, OutOfStorage, Tensor};
 
 impl Spec {
-    /// A tensor of this kind, whose elements are whatever the memory holds.
+    /// Allocates a tensor of this dtype and geometry on a device. Its elements have arbitrary values, as with PyTorch's `empty`.
     ///
     /// ```
     /// use dispatch_runtime::{DType, Device, Geometry, Spec};
     /// let geometry = Geometry::contiguous(&[2, 3]);
     /// let spec = Spec { dtype: DType::F32, geometry: geometry.clone() };
     /// assert_eq!(spec.on(Device::CPU).unwrap().storage().size(), 24);
-    /// // The storage is the tensor's own, so its first element is the first one there.
+    /// // A new storage begins with the tensor's first element, so the offset must be 0.
     /// assert!(Spec { dtype: DType::F32, geometry: geometry.at(1) }.on(Device::CPU).is_err());
     /// ```
     ///
     /// # Errors
     ///
-    /// Returns [`BadArgument`] if a size is negative or the geometry has an offset, [`OutOfStorage`] if it reaches further than any memory,
-    /// [`OutOfMemory`](crate::OutOfMemory) or the backend's own error if there is no such block of memory, and
-    /// [`ErrorKind::WrongStorage`] if the backend gives a smaller block or one of another backend.
+    /// Returns [`BadArgument`] if a size is negative or the geometry has an offset, and [`OutOfStorage`] if the geometry needs more bytes
+    /// than any memory has. Returns [`OutOfMemory`](crate::OutOfMemory) or the backend's own error if the device has no such block. Returns
+    /// [`ErrorKind::WrongStorage`] if the backend allocates a smaller block, or one of another backend.
     #[inline]
     pub fn on(self, device: Device) -> Result<Tensor> {
         Tensor::allocate(self.dtype, &self.geometry, device)
@@ -31,8 +31,7 @@ impl Spec {
 }
 
 impl Tensor {
-    /// A fresh tensor on the same device, of the same sizes and of this dtype, whose elements lie side by side and are whatever its
-    /// memory holds.
+    /// Allocates a contiguous tensor of the same sizes on the same device, with this dtype and arbitrary elements.
     ///
     /// ```
     /// use dispatch_runtime::{DType, Tensor};
@@ -54,14 +53,14 @@ impl Tensor {
         Self::allocate(dtype, &Geometry::contiguous(self.sizes()), self.device())
     }
 
-    /// A tensor whose elements are whatever its memory holds.
+    /// Allocates a tensor with arbitrary elements.
     pub(crate) fn allocate(dtype: DType, geometry: &Geometry, device: Device) -> Result<Self> {
         let count = usize::try_from(geometry.count()).ok().and_then(|count| count.checked_mul(dtype.size()));
         let bytes = match count {
             Some(bytes @ 1..) if geometry.is_canonical() && geometry.offset() == 0 => bytes,
             _ => strided_bytes(dtype, geometry)?,
         };
-        // All indices of the CPU are the same device.
+        // The CPU is one device, whatever its index.
         if device.backend() == Device::CPU.backend() {
             return Ok(Self::over(Storage::recycled(bytes)?, dtype, geometry, Device::CPU));
         }
@@ -83,7 +82,7 @@ impl Tensor {
     }
 }
 
-/// How many bytes of a storage of its own a tensor takes that is not simply some elements side by side.
+/// Checks a geometry that is strided, empty or possibly invalid. Returns the number of bytes that a new storage needs for it.
 #[inline(never)]
 fn strided_bytes(dtype: DType, geometry: &Geometry) -> Result<usize> {
     if geometry.sizes().iter().any(|&size| size < 0) {

@@ -1,4 +1,4 @@
-//! Devices that are linked into the program: their names, their memory, and tensors made there.
+//! The devices of linked backends: their names, their memory, and allocation on them.
 
 mod allocate;
 
@@ -32,14 +32,15 @@ impl FromStr for Device {
         };
         let current = Self::of_backend(backend);
         let Some(index) = index else { return Ok(current) };
-        // A number as it prints: no sign, no zeros in front.
+        // Only the canonical form of a number: no sign and no leading zeros.
         let numbered = index.parse().ok().filter(|number: &u8| number.to_string() == index);
         numbered.and_then(|number| current.with_index(number)).ok_or_else(|| unknown(None))
     }
 }
 
 impl Device {
-    /// The memory of this device's backend. The CPU and Meta have none that is called so: theirs is built in.
+    /// Returns the backend that manages this device's memory, or an error if no linked crate provides one. The CPU and Meta have no such
+    /// backend: the runtime contains their memory.
     ///
     /// ```
     /// use dispatch_runtime::Device;
@@ -55,7 +56,7 @@ impl Device {
         found.map(|record| record.backend as &dyn Backend).ok_or_else(|| no_backend(self))
     }
 
-    /// The same, where there is such a device.
+    /// Returns the backend that manages this device's memory, if the backend has a device of this index.
     pub(crate) fn available_memory(self) -> Result<&'static dyn Backend> {
         let memory = self.memory()?;
         match self.index() {
@@ -64,7 +65,7 @@ impl Device {
         }
     }
 
-    /// The devices that this program can put tensors on: those whose backends are linked.
+    /// Returns the devices on which this program can create tensors: those of linked backends.
     ///
     /// ```
     /// use dispatch_runtime::Device;
@@ -76,7 +77,7 @@ impl Device {
         linked()
     }
 
-    /// Waits until everything that was asked of this device is done.
+    /// Waits until this device has completed all work that it was given.
     ///
     /// ```
     /// dispatch_runtime::Device::CPU.synchronize().unwrap();

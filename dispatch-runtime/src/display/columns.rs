@@ -1,11 +1,11 @@
-//! Numbers as texts of one width.
+//! Formatting of a tensor's elements as texts of equal width.
 //!
-//! The floats of one tensor are written alike: whole ones with a bare point, others with a few digits, and in scientific notation where
-//! some would fill the page or vanish. Zeros and what is not finite have no say in that.
+//! All floats of a tensor have the same style. Integral values end with a bare point, other values have a few digits, and values that are
+//! very large or very small make all use scientific notation. Zeros, infinities and NaN do not affect the style.
 
 use num_complex::Complex64;
 
-/// What is shown, in the widest type of its kind.
+/// The elements to print, in the widest type of their kind.
 pub(crate) enum Numbers {
     Bools(Vec<bool>),
     Ints(Vec<i64>),
@@ -13,7 +13,7 @@ pub(crate) enum Numbers {
     Complex(Vec<Complex64>),
 }
 
-/// The texts, in order.
+/// The formatted elements, in order.
 pub(crate) struct Cells {
     texts: std::vec::IntoIter<String>,
     width: usize,
@@ -44,12 +44,12 @@ impl Cells {
         Self { texts: texts.into_iter(), width, padding: width }
     }
 
-    /// How wide a cell is.
+    /// Returns the width of a cell in characters.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
-    /// The next one, padded.
+    /// Returns the text of the next element, padded to the width of a cell.
     pub(crate) fn next(&mut self) -> String {
         format!("{:>1$}", self.texts.next().unwrap_or_default(), self.padding)
     }
@@ -61,7 +61,7 @@ fn plain<T: ToString>(values: &[T]) -> (Vec<String>, usize) {
     (texts, width)
 }
 
-/// How the floats of one tensor are written.
+/// The format of a tensor's floats.
 struct Column {
     style: Style,
     digits: usize,

@@ -1,4 +1,4 @@
-//! Which elements are shown, and where they stand on the page.
+//! The choice of the elements to print, and their layout in lines and brackets.
 
 use num_complex::Complex64;
 
@@ -9,19 +9,19 @@ use crate::memory::Storage;
 use crate::scalar::{Bool, DType, Element};
 use crate::tensor::{Tensor, access};
 
-/// Where a line ends.
+/// The maximum length of a line.
 pub(super) const LINE: usize = 80;
-/// What every tensor begins with.
+/// The beginning of every tensor's text.
 pub(super) const OPENING: &str = "tensor(";
-/// Tensors with more elements are shown in part.
+/// The largest number of elements that are printed in full.
 const WHOLE: i64 = 1000;
-/// How much of each side is shown then.
+/// The number of items at each end of a dimension that are printed if a tensor has more elements.
 const EDGE: i64 = 3;
-/// What nobody reads: texts of more elements, and more brackets.
+/// The limits of a text: a tensor that would print more elements, or has more dimensions, prints none of its elements.
 const TOO_MANY: i64 = 1_000_000;
 const TOO_DEEP: usize = 64;
 
-/// For each dimension its size, and how much of each side is shown where that is not all.
+/// The sizes of a tensor, and whether long dimensions are cut to their first and last items.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Edges {
     sizes: Vec<i64>,
@@ -29,12 +29,12 @@ pub(crate) struct Edges {
 }
 
 impl Edges {
-    /// What is usually shown; none where that would still be too much for a text.
+    /// Chooses the elements that are printed by default. Returns `None` if even these are too many.
     pub(crate) fn of(tensor: &Tensor) -> Option<Self> {
         Self { sizes: tensor.sizes().to_vec(), cut: tensor.geometry().count() > WHOLE }.fits()
     }
 
-    /// Everything.
+    /// Chooses all elements. Returns `None` if they are too many.
     pub(crate) fn all(tensor: &Tensor) -> Option<Self> {
         Self { sizes: tensor.sizes().to_vec(), cut: false }.fits()
     }
@@ -48,12 +48,12 @@ impl Edges {
         self.cut && self.sizes[dim] > 2 * EDGE
     }
 
-    /// How many positions of a dimension are shown.
+    /// Returns the number of items of a dimension that are printed.
     fn shown(&self, dim: usize) -> i64 {
         if self.is_cut(dim) { 2 * EDGE } else { self.sizes[dim] }
     }
 
-    /// The numbers to show, or why there are none.
+    /// Reads the elements to print, or returns the reason why they cannot be read.
     pub(crate) fn read(&self, tensor: &Tensor) -> Result<Numbers, String> {
         let host = tensor.device().backend() == Device::CPU.backend();
         let numbers =
@@ -81,7 +81,7 @@ impl Edges {
         })
     }
 
-    /// The shown elements, the last dimension fastest.
+    /// Returns the elements to print in row-major order.
     fn each<T: Element, U>(&self, tensor: &Tensor, convert: impl Fn(T) -> U) -> Result<Vec<U>> {
         let elements = tensor.elements::<T>()?;
         let mut at = vec![0; self.sizes.len()];
@@ -97,7 +97,7 @@ impl Edges {
         }
     }
 
-    /// Brackets, commas and line ends around the cells.
+    /// Writes the cells with brackets, commas and line breaks.
     pub(crate) fn lay_out(&self, cells: &mut Cells, text: &mut String) {
         self.dimension(0, cells, text);
     }
@@ -126,7 +126,8 @@ impl Edges {
     }
 }
 
-/// What stands before the item at this place: nothing, a space, or a new line and for each further dimension an empty one.
+/// Writes the separator before an item: nothing for the first one, a space, or a line break and an empty line for each further dimension
+/// inside.
 fn separate(text: &mut String, place: usize, in_line: usize, inside: usize, indent: usize) {
     if place == 0 {
         return;
@@ -140,14 +141,14 @@ fn separate(text: &mut String, place: usize, in_line: usize, inside: usize, inde
     }
 }
 
-/// A copy on the CPU, made by the device's backend.
+/// Returns a copy of a tensor on the CPU, which the device's backend makes.
 fn fetched(tensor: &Tensor) -> Result<Tensor> {
     let from = tensor.storage();
     let memory = tensor.device().memory()?;
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(from.size()).map_err(Error::kernel)?;
     bytes.resize(from.size(), 0_u8);
-    // A backend may panic; writers are let in again then, too.
+    // A guard holds the storage, so that writers can use it again even if the backend panics.
     let held = from.hold_for_reading().map_err(|_| BadArgument::new("self", Problem::InUse))?;
     memory.copy_out(from, &mut bytes)?;
     drop(held);
@@ -156,7 +157,7 @@ fn fetched(tensor: &Tensor) -> Result<Tensor> {
     Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
 }
 
-/// In a few words, on one line.
+/// Returns a short text for an error, on one line.
 fn reason(error: &Error) -> String {
     let in_use = match error.kind() {
         ErrorKind::Kernel { source, .. } => {

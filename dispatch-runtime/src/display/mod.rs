@@ -1,7 +1,8 @@
-//! Tensors as text, in the form that PyTorch prints.
+//! Printing of tensors, in PyTorch's format.
 //!
-//! What is shown is read first, in one go, and laid out afterwards, so no guard is held while a text is made. Printing never fails and
-//! never waits: memory that is being written, or that nobody can fetch, is said to be so where the elements would stand.
+//! The printed elements are all read first and formatted afterwards, so no guard is held while the text is built. Printing never fails, and
+//! never waits for a guard. If the elements cannot be read, because the memory is being written or cannot be copied to the CPU, the text
+//! says so in their place.
 
 mod columns;
 mod edge_items;
@@ -14,12 +15,12 @@ use crate::tensor::Tensor;
 use columns::Cells;
 use edge_items::{Edges, LINE, OPENING};
 
-/// How many digits follow the point.
+/// The default number of digits after the point.
 const DIGITS: usize = 4;
 
-/// The elements in aligned columns, the outermost three on each side where there are more than 1,000. `{:#}` shows all of them, and
-/// `{:.2}` two digits instead of four. A dtype that literals do not have, a device other than the CPU, and sizes that cannot be seen
-/// follow.
+/// Prints the elements in aligned columns. A tensor of more than 1,000 elements prints only the first and last three items of each long
+/// dimension. `{:#}` prints all elements, and `{:.2}` prints two digits instead of four. The device follows if it is not the CPU, the sizes
+/// follow if the elements do not show them, and the dtype follows if the elements' form does not tell it.
 ///
 /// ```
 /// use dispatch_runtime::Tensor;
@@ -36,7 +37,7 @@ impl fmt::Display for Tensor {
     }
 }
 
-/// As [`Display`](#impl-Display-for-Tensor), and always with the sizes.
+/// Prints the text of [`Display`](#impl-Display-for-Tensor), and always the sizes.
 ///
 /// ```
 /// use dispatch_runtime::Tensor;
@@ -77,7 +78,7 @@ fn show(tensor: &Tensor, edges: Option<Edges>, sized: bool, f: &mut fmt::Formatt
     if sized || !shown || (empty && tensor.sizes().len() != 1) {
         suffixes.push(format!("size={:?}", tensor.sizes()));
     }
-    // Elements that are written out say what they are, unless it is unusual.
+    // The form of printed elements tells the dtype, unless the dtype is an unusual one.
     let usual = [DType::F32, DType::I64, DType::Bool, DType::C64];
     if tensor.dtype() != DType::F32 && (empty || !shown || !usual.contains(&tensor.dtype())) {
         suffixes.push(format!("dtype={}", tensor.dtype()));

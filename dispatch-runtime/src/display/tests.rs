@@ -1,4 +1,4 @@
-//! What is printed, against what PyTorch prints for the same data, but for the names of dtypes and the form of sizes.
+//! Tests of printing against PyTorch's text for the same data, except for the names of dtypes and the form of sizes.
 
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
@@ -19,7 +19,7 @@ fn wide() -> Tensor {
 }
 
 #[rustfmt::skip]
-/// What makes a tensor, and its text.
+/// A function that creates a tensor, and the expected text.
 type Case = (fn() -> Tensor, &'static str);
 
 const CASES: &[Case] = &[

@@ -1,4 +1,4 @@
-//! An argument that an operator refuses, with the reason.
+//! The error for an argument that an operator rejects, with the reason.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,9 +7,9 @@ use super::expected::{DTypes, Expected, Sizes};
 use super::problem::Problem;
 use crate::scalar::{DType, Scalar};
 
-/// An argument that an operator cannot compute with: its name, and what is wrong with it.
+/// The error for an argument that an operator rejects: the argument's name, and the mistake.
 ///
-/// The operator's name comes from the error that carries this one. A program reads the fields; the message is for people.
+/// The [`Error`](crate::Error) that carries this one adds the operator's name. Programs read the fields; the message is for people.
 ///
 /// ```
 /// use dispatch_runtime::{BadArgument, DType, DTypes, Problem, Reason};
@@ -27,11 +27,11 @@ pub struct BadArgument {
     pub argument: Cow<'static, str>,
     /// The mistake. A box keeps results with this error small.
     pub problem: Box<Problem>,
-    /// Why the operator expects something else, if the problem alone does not say it.
+    /// The reason for the expectation, if the problem alone does not explain it.
     pub reason: Option<Box<Reason>>,
 }
 
-/// Why an argument must be as a [`Problem`] says.
+/// The reason why an argument must be as a [`Problem`] states.
 ///
 /// ```
 /// use dispatch_runtime::{BadArgument, Reason};
@@ -42,28 +42,28 @@ pub struct BadArgument {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Another argument has it.
+    /// Another argument has the expected value.
     Like(Cow<'static, str>),
-    /// Another argument has this size in one of its dimensions.
+    /// Another argument has the expected size in one of its dimensions.
     LikeDim {
         /// The other argument.
         argument: Cow<'static, str>,
         /// The dimension of the other argument.
         dim: usize,
     },
-    /// The end of a sentence, after "as".
+    /// A text that ends the message, after the word "as".
     Text(Cow<'static, str>),
 }
 
 impl BadArgument {
-    /// The mistake `problem` in the argument of this name.
+    /// Creates the error for the mistake `problem` in the named argument.
     #[cold]
     #[must_use]
     pub fn new(argument: impl Into<Cow<'static, str>>, problem: impl Into<Box<Problem>>) -> Self {
         Self { argument: argument.into(), problem: problem.into(), reason: None }
     }
 
-    /// A value that breaks a rule which only a sentence can state.
+    /// Creates the error for a value that breaks a rule that only a sentence can state.
     #[cold]
     #[must_use]
     pub fn value(
@@ -74,7 +74,7 @@ impl BadArgument {
         Self::new(argument, Problem::Value { found: found.to_string(), expected: expected.into() })
     }
 
-    /// A number outside of its bounds.
+    /// Creates the error for a number outside of its bounds.
     ///
     /// ```
     /// use dispatch_runtime::BadArgument;
@@ -91,14 +91,14 @@ impl BadArgument {
         Self::new(argument, Problem::Number { found: found.into(), expected: expected.into() })
     }
 
-    /// A list with another number of entries than the operator takes.
+    /// Creates the error for a list whose length the operator does not allow.
     #[cold]
     #[must_use]
     pub fn length(argument: impl Into<Cow<'static, str>>, found: usize, expected: impl Into<Expected<usize>>) -> Self {
         Self::new(argument, Problem::Length { found, expected: expected.into() })
     }
 
-    /// A word other than those that the operator knows.
+    /// Creates the error for a text that is not one of the operator's keywords.
     ///
     /// ```
     /// use dispatch_runtime::BadArgument;
@@ -111,14 +111,14 @@ impl BadArgument {
         Self::new(argument, Problem::Word { found: found.to_owned(), expected })
     }
 
-    /// Sizes other than the operator allows.
+    /// Creates the error for sizes that the operator does not allow.
     #[cold]
     #[must_use]
     pub fn sizes(argument: impl Into<Cow<'static, str>>, found: &[i64], expected: impl Into<Sizes>) -> Self {
         Self::new(argument, Problem::Sizes { found: found.to_vec(), expected: expected.into() })
     }
 
-    /// Sizes of which one, that of dimension `dim`, is not what the operator allows.
+    /// Creates the error for sizes whose entry for dimension `dim` the operator does not allow.
     #[cold]
     #[must_use]
     pub fn size(
@@ -130,49 +130,49 @@ impl BadArgument {
         Self::sizes(argument, found, Sizes::Dim { dim, size: expected.into() })
     }
 
-    /// Sizes of another number of elements than the operator allows.
+    /// Creates the error for sizes whose number of elements the operator does not allow.
     #[cold]
     #[must_use]
     pub fn count(argument: impl Into<Cow<'static, str>>, found: &[i64], expected: impl Into<Expected<i64>>) -> Self {
         Self::sizes(argument, found, Sizes::Count(expected.into()))
     }
 
-    /// A number that a dtype cannot hold.
+    /// Creates the error for a number that a dtype cannot represent.
     #[cold]
     #[must_use]
     pub fn overflow(argument: impl Into<Cow<'static, str>>, number: Scalar, dtype: DType) -> Self {
         Self::new(argument, Problem::Overflow { number, dtype })
     }
 
-    /// Another number of dimensions than the operator allows.
+    /// Creates the error for a number of dimensions that the operator does not allow.
     #[cold]
     #[must_use]
     pub fn rank(argument: impl Into<Cow<'static, str>>, found: usize, expected: impl Into<Expected<usize>>) -> Self {
         Self::new(argument, Problem::Rank { found, expected: expected.into() })
     }
 
-    /// A dtype other than the operator allows.
+    /// Creates the error for a dtype that the operator does not allow.
     #[cold]
     #[must_use]
     pub fn dtype(argument: impl Into<Cow<'static, str>>, found: DType, expected: impl Into<DTypes>) -> Self {
         Self::new(argument, Problem::DType { found, expected: expected.into() })
     }
 
-    /// Names the argument that already has what this one must have.
+    /// Adds a reason: the named argument already has the expected value.
     #[cold]
     #[must_use]
     pub fn like(self, argument: impl Into<Cow<'static, str>>) -> Self {
         self.with(Reason::Like(argument.into()))
     }
 
-    /// Names the dimension of another argument that already has the size that this one must have.
+    /// Adds a reason: dimension `dim` of the named argument already has the expected size.
     #[cold]
     #[must_use]
     pub fn like_dim(self, argument: impl Into<Cow<'static, str>>, dim: usize) -> Self {
         self.with(Reason::LikeDim { argument: argument.into(), dim })
     }
 
-    /// Says why, as the end of a sentence after "as".
+    /// Adds a reason as a text, which ends the message after the word "as".
     ///
     /// ```
     /// use dispatch_runtime::{BadArgument, DType, DTypes};
@@ -210,7 +210,7 @@ impl fmt::Display for BadArgument {
 impl std::error::Error for BadArgument {}
 
 impl Scalar {
-    /// Refuses a number that does not [fit](Self::fits).
+    /// Checks that the number [fits](Self::fits) the dtype.
     ///
     /// ```
     /// use dispatch_runtime::{DType, Scalar};
@@ -223,7 +223,7 @@ impl Scalar {
     ///
     /// # Errors
     ///
-    /// Returns [`Problem::Overflow`](crate::Problem::Overflow) of this argument.
+    /// Returns [`Problem::Overflow`](crate::Problem::Overflow) for `argument` if the number does not fit.
     #[inline]
     pub fn check_fits(self, argument: &'static str, dtype: DType) -> Result<(), BadArgument> {
         if self.fits(dtype) { Ok(()) } else { Err(BadArgument::overflow(argument, self, dtype)) }

@@ -1,4 +1,4 @@
-//! The numbers, sizes and dtypes that an operator allows, as values that a program can read.
+//! The numbers, sizes and dtypes that an operator allows, as data that a program can read.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::ops::{RangeFrom, RangeInclusive, RangeToInclusive};
 
 use crate::scalar::{DType, Scalar};
 
-/// The numbers that an operator allows: of dimensions, of entries, or a number argument's own.
+/// The numbers that an operator allows: for a rank, for a length, or for a numeric argument.
 ///
-/// A single number, a range that includes its ends, and a static list convert into it.
+/// A number, a range that includes its ends, and a static list convert into it.
 ///
 /// ```
 /// use dispatch_runtime::Expected;
@@ -19,9 +19,9 @@ use crate::scalar::{DType, Scalar};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Expected<T: 'static> {
-    /// This number.
+    /// Exactly this number.
     Is(T),
-    /// One of these.
+    /// One of these numbers.
     OneOf(&'static [T]),
     /// This number or more.
     AtLeast(T),
@@ -31,9 +31,9 @@ pub enum Expected<T: 'static> {
     Above(T),
     /// Less than this number.
     Below(T),
-    /// From the first to the second, both included.
+    /// Any number from the first to the second, both included.
     Between(T, T),
-    /// Any other number.
+    /// Any number except this one.
     Not(T),
     /// A number that divides this one.
     DivisorOf(T),
@@ -51,16 +51,16 @@ pub enum Expected<T: 'static> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Sizes {
-    /// These.
+    /// Exactly these sizes.
     Are(Vec<i64>),
-    /// Any, except in one dimension.
+    /// Any sizes with an allowed size in one dimension.
     Dim {
         /// The dimension.
         dim: usize,
-        /// The sizes it may have.
+        /// The allowed sizes of the dimension.
         size: Expected<i64>,
     },
-    /// Any of so many elements.
+    /// Any sizes with an allowed number of elements.
     Count(Expected<i64>),
     /// A rule that only a sentence can state.
     Text(Cow<'static, str>),
@@ -76,25 +76,25 @@ pub enum Sizes {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum DTypes {
-    /// This one.
+    /// Exactly this dtype.
     Is(DType),
-    /// One of these.
+    /// One of these dtypes.
     OneOf(&'static [DType]),
-    /// Numbers with a fraction that are not complex.
+    /// Floating-point dtypes that are not complex.
     Floating,
-    /// Whole numbers, and not booleans.
+    /// Integer dtypes; bool is not one.
     Integral,
-    /// Complex numbers.
+    /// Complex dtypes.
     Complex,
-    /// All that are not complex.
+    /// All dtypes that are not complex.
     Real,
-    /// All that are not booleans.
+    /// All dtypes except bool.
     Numbers,
-    /// Numbers with a fraction.
+    /// Floating-point and complex dtypes.
     FloatingOrComplex,
-    /// Numbers that are neither complex nor booleans.
+    /// Floating-point and integer dtypes.
     FloatingOrIntegral,
-    /// Every dtype to which elements of this one can be cast.
+    /// All dtypes to which elements of this dtype can be cast.
     Holding(DType),
     /// A rule that only a sentence can state.
     Text(Cow<'static, str>),
@@ -119,7 +119,7 @@ from! {
     String => DTypes: text => Self::Text(text.into());
 }
 
-/// A number or a range of numbers of `$number`, which become numbers of `$bound`.
+/// Implements `From` for a number and for ranges of `$number`, which convert to bounds of type `$bound`.
 macro_rules! from_numbers {
     ($(<$($generic:ident)?> $number:ty => $bound:ty;)*) => {$(
         impl<$($generic: Into<$bound>)?> From<$number> for Expected<$bound> {
@@ -167,7 +167,7 @@ impl<const N: usize> From<&'static [DType; N]> for DTypes {
     }
 }
 
-/// Writes the last of several after "or".
+/// Writes a list of alternatives, with "or" before the last one.
 pub(super) fn alternatives(
     f: &mut fmt::Formatter<'_>,
     all: impl ExactSizeIterator<Item = impl fmt::Display>,

@@ -1,4 +1,4 @@
-//! The account of one call, as data and as text.
+//! The explanation of a dispatched call, as data and as text.
 
 use std::fmt::{self, Formatter, Write};
 
@@ -6,7 +6,7 @@ use crate::key::{Device, Key, KeySet, Provenance, listed};
 use crate::location::Location;
 use crate::name::Name;
 
-/// The account of one call. It prints as text made to be read.
+/// The explanation of a call: its keys, the kernel that runs, and the reason. It prints as readable text.
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;
@@ -24,50 +24,50 @@ use crate::name::Name;
 pub struct Explanation {
     /// The operator.
     pub operator: Name<'static>,
-    /// Its schema after the name.
+    /// The schema without the operator's name.
     pub signature: String,
-    /// Where it is defined.
+    /// The location of the operator's definition.
     pub location: Location,
-    /// The arguments that can add keys, and the keys that they do add.
+    /// The arguments that can add keys, with the keys that each adds.
     pub arguments: Vec<(String, KeySet)>,
-    /// What the thread adds to every call.
+    /// The keys that the thread adds to every call.
     pub included: KeySet,
-    /// What the thread's guards took from this call.
+    /// The keys that the thread's guards removed from this call.
     pub removed: KeySet,
-    /// Where the innermost guard was entered.
+    /// The location where the innermost guard was entered.
     pub entered: Option<Location>,
     /// The keys of the call.
     pub keys: KeySet,
-    /// Whether a layer chose the keys when it handed the call on.
+    /// Whether a layer chose the keys when it redispatched the call.
     pub redispatched: bool,
-    /// The keys that were passed over because this operator has nothing to do there. A fallback has nothing to do if no tensor is marked
-    /// as it asks for; a boxed call goes through it all the same, to the kernel that a typed call goes to at once.
+    /// The keys that the call skips, because this operator has nothing to do there. A marked fallback has nothing to do if no tensor
+    /// argument has its marks. A boxed call still runs that fallback, and then reaches the same kernel as a typed call.
     pub masked: KeySet,
-    /// The key that is left on top; none for a call without keys.
+    /// The highest key that is left, which selects the kernel. `None` for a call without keys.
     pub key: Option<Key>,
-    /// Why the kernel of that key fills its cell.
+    /// The reason why this kernel fills the cell of the key.
     pub provenance: Provenance,
-    /// The kernel that runs, if one does.
+    /// The kernel that runs, if there is one.
     pub winner: Option<Site>,
-    /// Where several kernels carry conditions: all of them in the order in which they are asked, and when each is fit. The first that
-    /// is runs; what the conditions say of these arguments is only known in a call.
+    /// The kernels of the key in the order in which they are tried, each with its condition. Empty if none of them has a condition. The
+    /// first kernel whose condition holds runs; only a call can evaluate conditions.
     pub candidates: Vec<(Site, Option<&'static str>)>,
-    /// Every other kernel of the operator, and why it does not run.
+    /// Every other kernel of the operator, with the reason why it does not run.
     pub losers: Vec<(Site, String)>,
-    /// Whether any crate registered anything for the key's backend.
+    /// Whether any linked crate has registrations for the key's backend.
     pub backend_is_linked: bool,
-    /// The devices that the program can put tensors on.
+    /// The devices on which the program can create tensors.
     pub linked: Vec<Device>,
 }
 
-/// A kernel and where it was registered.
+/// A registered kernel: its key, its name and its location.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// The key that it was registered for.
+    /// The key that the kernel was registered for.
     pub key: Key,
-    /// The name of its function.
+    /// The name of the kernel's function.
     pub kernel: &'static str,
-    /// Where it is.
+    /// The location of the kernel.
     pub location: Location,
 }
 
@@ -102,7 +102,7 @@ impl Explanation {
         }
     }
 
-    /// The account as the text of an error.
+    /// Writes the explanation as the message of an error: no kernel can run.
     pub(crate) fn fmt_refusal(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let name = self.operator;
         match (self.provenance, self.key) {

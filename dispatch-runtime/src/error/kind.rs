@@ -1,4 +1,4 @@
-//! The causes of failure.
+//! The causes of an error.
 
 use dispatch_schema::SyntaxErrors;
 
@@ -12,9 +12,9 @@ use crate::rust_operator::RustOperator;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// No kernel serves the call's keys.
+    /// No kernel serves the keys of the call.
     NoKernel(Box<Explanation>),
-    /// An implicit composite and a kernel of a storage both could serve `AutogradOther`.
+    /// An implicit composite kernel and a kernel of a storage key could both serve `AutogradOther`.
     Ambiguous(Box<Explanation>),
     /// Several kernels were registered for one key of one operator, and none says `override`.
     DuplicateKernel {
@@ -22,44 +22,44 @@ pub enum ErrorKind {
         operator: Name<'static>,
         /// The key.
         key: Key,
-        /// The kernels: their names and where they are.
+        /// The names and locations of the kernels.
         kernels: Vec<(&'static str, Location)>,
     },
-    /// Several kernels carry conditions for one key, and none is fit for the call.
+    /// Every kernel for the key has a condition, and no condition holds for the call.
     NoneFits {
         /// The operator.
         operator: Name<'static>,
         /// The key.
         key: Key,
-        /// The conditions that did not hold, and where their kernels are.
+        /// The conditions that did not hold, and the locations of their kernels.
         conditions: Vec<(&'static str, Location)>,
     },
     /// Several crates define one operator.
     DuplicateOperator {
         /// The operator.
         operator: Name<'static>,
-        /// The definitions.
+        /// The locations of the definitions.
         locations: Vec<Location>,
     },
     /// Several fallbacks were registered for one key.
     DuplicateFallback {
         /// The key.
         key: Key,
-        /// The fallbacks: their names and where they are.
+        /// The names and locations of the fallbacks.
         fallbacks: Vec<(&'static str, Location)>,
     },
     /// No operator has this name.
     UnknownOperator {
         /// The name.
         name: String,
-        /// The Cargo feature that brings it, and is off.
+        /// The Cargo feature that adds the operator, if that feature is off.
         feature: Option<&'static str>,
-        /// The operators of this name, which have overloads.
+        /// The full names of the overloads, if the name needs one.
         overloads: Vec<String>,
-        /// The name that was probably meant.
+        /// The most similar operator name.
         suggestion: Option<String>,
     },
-    /// A registrar was made for a namespace that no schema can spell.
+    /// A registrar was created with an invalid namespace.
     UnfitNamespace {
         /// The namespace.
         namespace: String,
@@ -68,213 +68,213 @@ pub enum ErrorKind {
     NotDefined {
         /// The name.
         operator: Name<'static>,
-        /// The kernels.
+        /// The locations of the kernels.
         kernels: Vec<Location>,
     },
-    /// The definition was removed, and another one has its name.
+    /// The operator's definition was removed, and another definition has its name now.
     Redefined {
         /// The name.
         operator: Name<'static>,
-        /// The definition that was called.
+        /// The location of the removed definition.
         location: Location,
-        /// The one that has its name.
+        /// The location of the definition that has the name now.
         by: Location,
     },
-    /// A function or a typed kernel was asked for that is not of the operator's type.
+    /// A function or a typed kernel was requested with another signature than the operator's.
     OtherFunction {
         /// The operator.
         operator: Name<'static>,
-        /// The type of its function.
+        /// The type of the operator's function.
         expected: String,
-        /// The type that was asked for.
+        /// The requested type.
         found: &'static str,
     },
-    /// A function or a typed kernel was asked for of an operator that has boxed calls alone.
+    /// A function or a typed kernel was requested of an operator that has only boxed calls.
     NoFunction {
         /// The operator.
         operator: Name<'static>,
-        /// Its definition.
+        /// The location of its definition.
         location: Location,
     },
-    /// A boxed call with too few values on the stack.
+    /// A boxed call had too few values on the stack.
     TooFewArguments {
         /// The operator.
         operator: Name<'static>,
-        /// How many it takes.
+        /// The number of arguments that the operator takes.
         expected: usize,
-        /// How many there were.
+        /// The number of values on the stack.
         found: usize,
     },
-    /// A call with more arguments than the operator takes.
+    /// A call had more arguments than the operator takes.
     TooManyArguments {
         /// The operator.
         operator: Name<'static>,
-        /// How many it takes.
+        /// The number of arguments that the operator takes.
         expected: usize,
-        /// How many there were.
+        /// The number of arguments of the call.
         found: usize,
     },
-    /// A value of the wrong kind in a boxed call.
+    /// A boxed call had an argument of the wrong kind.
     WrongArgument {
         /// The operator.
         operator: Name<'static>,
-        /// The argument, counted from 0.
+        /// The argument's index, counted from 0.
         position: usize,
-        /// Its name.
+        /// The argument's name.
         argument: String,
-        /// The kind that the schema asks for.
+        /// The kind of value that the schema requires.
         expected: &'static str,
-        /// The kind that was found.
+        /// The kind of value that the call had.
         found: &'static str,
     },
     /// A boxed kernel left the wrong results on the stack.
     WrongResult {
         /// The operator.
         operator: Name<'static>,
-        /// The kind that the schema promises.
+        /// The kind of value that the schema declares.
         expected: &'static str,
-        /// What was found; none where there were too few values.
+        /// The kind of value on the stack. `None` if there were too few values.
         found: Option<&'static str>,
         /// The kernel.
         kernel: Option<Box<Site>>,
     },
-    /// A boxed kernel left more on the stack than its results: arguments that it did not take off, or results too many.
+    /// A boxed kernel left too many values on the stack: arguments that it did not pop, or surplus results.
     SurplusResults {
         /// The operator.
         operator: Name<'static>,
-        /// How many results it has.
+        /// The number of the operator's results.
         expected: usize,
-        /// How many values were left.
+        /// The number of values that the kernel left.
         found: usize,
         /// The kernel.
         kernel: Option<Box<Site>>,
     },
-    /// In a boxed call, a kernel bound a written argument to another tensor, and the schema does not return it.
+    /// In a boxed call, a kernel replaced a written argument by another tensor, and the schema does not return it.
     LostHandle {
         /// The operator.
         operator: Name<'static>,
         /// The argument.
         argument: String,
     },
-    /// A kernel over several dtypes met another one.
+    /// A kernel was called with a dtype that it does not support.
     UnsupportedDType {
         /// The operator.
         operator: Name<'static>,
-        /// The argument that decides.
+        /// The argument whose dtype selects the kernel's element type.
         argument: &'static str,
-        /// Its dtype.
+        /// The dtype of that argument.
         dtype: crate::scalar::DType,
         /// The dtypes that the kernel supports.
         supported: &'static [crate::scalar::DType],
     },
-    /// A schema has mistakes.
+    /// A schema has syntax errors.
     Schema {
         /// The schema.
         text: String,
-        /// All of them.
+        /// All syntax errors of the schema.
         errors: SyntaxErrors,
     },
-    /// A schema cannot be an operator's.
+    /// A schema has valid syntax but cannot define an operator.
     UnfitSchema {
         /// The schema.
         text: String,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
-    /// A name belongs to another namespace than its registrar's.
+    /// A name is outside the namespace of its registrar.
     WrongNamespace {
         /// The name.
         name: String,
         /// The registrar's namespace.
         namespace: String,
     },
-    /// A fallback or a call is for a key that is not one runtime key, or a kernel for a layer that wants a backend.
+    /// A fallback or a call needs one runtime key, and this key is none. Or a kernel names a layer without the backend that it needs.
     NotARuntimeKey {
         /// The key.
         key: Key,
     },
-    /// A kernel was taken away before it was called through its handle.
+    /// A kernel was removed before it was called through its handle.
     KernelRemoved {
         /// The operator.
         operator: Name<'static>,
     },
-    /// What the results look like depends on elements, and Meta tensors have none.
+    /// The sizes of the results depend on element values, which Meta tensors do not have.
     DataDependent {
         /// The operator.
         operator: Name<'static>,
     },
-    /// Nobody said what the results look like.
+    /// The operator has no plan, shape word or Meta kernel that describes its results.
     NoShape {
         /// The operator.
         operator: Name<'static>,
     },
-    /// No crate of the program gives a device memory.
+    /// No linked backend can allocate memory on the device.
     NoBackend {
         /// The device.
         device: Device,
-        /// The devices there are.
+        /// The devices of all linked backends.
         linked: Vec<Device>,
     },
-    /// A backend has fewer devices than a device's number says.
+    /// The device's index is too large: the backend has fewer devices.
     NoDevice {
         /// The device.
         device: Device,
-        /// How many the backend has.
+        /// The number of the backend's devices.
         count: usize,
-        /// The devices there are.
+        /// The devices of all linked backends.
         linked: Vec<Device>,
     },
-    /// A backend was asked for memory and gave too little, or memory of another backend.
+    /// A backend allocated too little memory, or memory of another backend.
     WrongStorage {
         /// The device.
         device: Device,
-        /// How many bytes were asked for.
+        /// The requested number of bytes.
         size: usize,
-        /// The device of the memory that the backend gave.
+        /// The device of the memory that the backend allocated.
         found: Device,
-        /// How many bytes that memory has.
+        /// The number of bytes that the backend allocated.
         available: usize,
     },
-    /// A layer handed a call on to itself, again and again.
+    /// A layer redispatched a call to itself without end.
     EndlessRedispatch {
         /// The operator.
         operator: Name<'static>,
         /// The key whose kernel was entered last.
         key: Option<Key>,
-        /// How many redispatches were inside of each other.
+        /// The number of nested redispatches.
         depth: u32,
     },
-    /// A kernel was written for another operator of the same name.
+    /// A kernel was compiled for another operator of the same name.
     ForeignKernel {
         /// The operator.
         operator: Name<'static>,
-        /// Its definition.
+        /// The location of its definition.
         location: Location,
-        /// The kernels: their names and where they are.
+        /// The names and locations of the kernels.
         kernels: Vec<(&'static str, Location)>,
     },
-    /// No operator of the program stands for one of Rust's.
+    /// No linked operator implements this operator of the Rust language.
     Unclaimed {
-        /// Rust's operator.
+        /// The operator of the Rust language.
         of: RustOperator,
     },
-    /// A key has no place.
+    /// No position is left for the key of another layer.
     Key(LandingFull),
-    /// A layer was put on something that is not a backend, or something else on a backend.
+    /// [`Key::on`] was called with a key that cannot be combined with a backend, or with a key that is not a backend.
     InvalidKey(InvalidKey),
-    /// A word is not a key.
+    /// A text is not the name of a key.
     UnknownKey(UnknownKey),
-    /// A kernel failed for a reason of its own, or of a tensor's: an [`AccessError`](crate::AccessError), for instance, is the `source` here.
+    /// A kernel returned an error of its own or of a tensor's. For example, an [`AccessError`](crate::AccessError) is the `source` here.
     Kernel {
-        /// The operator, where it is known.
+        /// The operator, if it is known.
         operator: Option<Name<'static>>,
-        /// The reason.
+        /// The kernel's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
 impl ErrorKind {
-    /// The operator that failed, where there is one.
+    /// Returns the operator that failed, if there is one.
     ///
     /// ```
     /// use dispatch_runtime::Operator;

@@ -1,7 +1,7 @@
-//! What can go wrong, as one type.
+//! The error type of the framework, and its causes as data.
 //!
-//! A variant per cause, with typed fields; the words are in one place, `render.rs`. A kernel of a backend or a layer brings its
-//! own error type, which is kept whole as the source.
+//! [`ErrorKind`] has one variant for each cause, with typed fields. All messages are in `render.rs`. A kernel's own error type is kept
+//! whole as the source of [`ErrorKind::Kernel`].
 
 mod argument;
 mod expected;
@@ -22,10 +22,10 @@ pub use explanation::{Explanation, Site};
 pub use kind::ErrorKind;
 pub use problem::Problem;
 
-/// The result of everything that can go wrong here.
+/// The framework's result type, with [`Error`] as the default error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a call or a registration failed. One word, so that results stay in registers.
+/// The error of a call or a registration. It is one pointer wide, so that results stay in registers.
 ///
 /// ```
 /// use dispatch_runtime::{ErrorKind, Operator};
@@ -41,7 +41,7 @@ struct Failure {
 }
 
 impl Error {
-    /// An error of a kernel's own: any error type, or a plain text.
+    /// Creates a kernel's error from any error type or from a text.
     ///
     /// ```
     /// use dispatch_runtime::Error;
@@ -52,19 +52,19 @@ impl Error {
         ErrorKind::Kernel { operator: None, source: source.into() }.into()
     }
 
-    /// The cause.
+    /// Returns the cause of the error.
     #[must_use]
     pub const fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// The cause, and the operators that [`callers`](Self::callers) gives.
+    /// Returns the cause and the list of [`callers`](Self::callers), for changing.
     pub(crate) fn parts_mut(&mut self) -> (&mut ErrorKind, &mut Vec<Name<'static>>) {
         let Failure { kind, callers } = &mut *self.0;
         (kind, callers)
     }
 
-    /// The operators whose kernels called the one that failed, the innermost first.
+    /// Returns the operators whose kernels called the failed operator, the innermost first.
     ///
     /// ```
     /// use dispatch_runtime::{Error, Name};
@@ -79,7 +79,8 @@ impl Error {
         &self.0.callers
     }
 
-    /// Says whose kernel failed: the operator, where that is not known yet, and then each that called it.
+    /// Adds the name of an operator to the error. The first name is that of the failed operator, if it is not known yet; each further name
+    /// is that of a caller.
     #[cold]
     #[must_use]
     pub fn in_operator(mut self, name: Name<'static>) -> Self {
@@ -187,7 +188,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// What `unwrap` shows: the message as it is meant to be read.
+/// Prints the message of [`Display`](fmt::Display), so that `unwrap` shows it.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

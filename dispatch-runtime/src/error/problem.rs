@@ -1,4 +1,4 @@
-//! What can be wrong with an argument's value, and the words for it.
+//! The mistakes that an argument's value can have, and their messages.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use super::expected::{DTypes, Expected, Sizes, alternatives};
 use crate::key::Device;
 use crate::scalar::{DType, Scalar, largest};
 
-/// What is wrong with an argument.
+/// The mistake in an argument of a call.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Problem {
@@ -15,7 +15,7 @@ pub enum Problem {
     Dim {
         /// The dimension.
         dim: i64,
-        /// How many there are.
+        /// The tensor's number of dimensions.
         rank: usize,
     },
     /// A dimension that is named twice.
@@ -23,21 +23,21 @@ pub enum Problem {
         /// The dimension.
         dim: i64,
     },
-    /// Sizes that cannot be stretched to each other.
+    /// Sizes that do not broadcast with those of the earlier arguments.
     Broadcast {
         /// The argument's sizes.
         sizes: Vec<i64>,
-        /// Those of the arguments before it, together.
+        /// The sizes that the earlier arguments broadcast to.
         with: Vec<i64>,
     },
     /// Sizes that the other arguments do not allow.
     Sizes {
         /// The argument's sizes.
         found: Vec<i64>,
-        /// The sizes it must have.
+        /// The required sizes.
         expected: Sizes,
     },
-    /// Another number of dimensions than the operator works on.
+    /// A number of dimensions that the operator does not support.
     Rank {
         /// The argument's number of dimensions.
         found: usize,
@@ -48,21 +48,21 @@ pub enum Problem {
     DType {
         /// The argument's dtype.
         found: DType,
-        /// The dtypes it may have.
+        /// The allowed dtypes.
         expected: DTypes,
     },
-    /// A device other than that of the arguments before it.
+    /// A device other than that of the earlier arguments.
     Device {
-        /// The argument's.
+        /// The argument's device.
         found: Device,
-        /// The others'.
+        /// The device of the earlier arguments.
         expected: Device,
     },
-    /// A position outside the tensor.
+    /// An index outside of a dimension.
     Index {
-        /// The position.
+        /// The index.
         index: i64,
-        /// How many there are.
+        /// The size of the dimension.
         size: i64,
     },
     /// A number outside of its bounds.
@@ -72,53 +72,53 @@ pub enum Problem {
         /// Its bounds.
         expected: Expected<Scalar>,
     },
-    /// A list with another number of entries than the operator takes.
+    /// A list whose length the operator does not allow.
     Length {
-        /// How many entries it has.
+        /// The length of the list.
         found: usize,
         /// The lengths that the operator allows.
         expected: Expected<usize>,
     },
-    /// A word other than those that the operator knows.
+    /// A text that is not one of the operator's keywords.
     Word {
-        /// The word.
+        /// The text.
         found: String,
-        /// The words that the operator knows.
+        /// The keywords that the operator knows.
         expected: &'static [&'static str],
     },
-    /// A value of another kind, or one that breaks a rule which only a sentence can state.
+    /// A value of the wrong kind, or a value that breaks a rule that only a sentence can state.
     Value {
         /// The value, or a description of it.
         found: String,
         /// The rule.
         expected: Cow<'static, str>,
     },
-    /// A number that the dtype of what it becomes a part of does not have.
+    /// A number that the dtype of its target tensor cannot represent.
     Overflow {
         /// The number.
         number: Scalar,
         /// The dtype.
         dtype: DType,
     },
-    /// Memory that is also another argument's, but not the very same elements.
+    /// Memory that partly overlaps another argument's, without being exactly the same elements.
     Overlap {
         /// The other argument.
         with: Cow<'static, str>,
     },
-    /// Elements that share memory with each other, where each is to be written.
+    /// A tensor to be written whose elements share memory with each other.
     SelfOverlap,
-    /// Memory that somebody's guard holds.
+    /// Memory that a guard still holds for reading or writing.
     InUse,
-    /// Memory that the CPU cannot address.
+    /// Memory that the CPU cannot address, or elements that only operators may reach.
     NotOnHost {
-        /// Where it is.
+        /// The device of the memory.
         device: Device,
     },
-    /// Integers divided by zero.
+    /// A divisor of integers that contains zero.
     DivisionByZero,
 }
 
-/// The problem as the rest of a sentence that begins with the argument.
+/// Prints the mistake as the rest of a sentence that begins with the argument's name.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! The words of every error.
+//! The messages of all errors.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -182,7 +182,7 @@ fn sites(sites: &[(&'static str, Location)]) -> String {
     sites.iter().fold(String::new(), |list, (name, location)| list + &format!("\n  `{name}`    {location}"))
 }
 
-/// The boxed kernel that left wrong results. One of a layer has perhaps forgotten the layers below.
+/// Writes which boxed kernel left wrong results. A layer's kernel may have forgotten to redispatch, so a hint follows.
 fn left_by(f: &mut Formatter<'_>, kernel: Option<&Site>) -> fmt::Result {
     let Some(site @ Site { key, .. }) = kernel else { return Ok(()) };
     write!(f, "\n  the kernel: {site}")?;
@@ -195,7 +195,7 @@ fn left_by(f: &mut Formatter<'_>, kernel: Option<&Site>) -> fmt::Result {
     )
 }
 
-/// A type's name as it is written where its parts are in scope.
+/// Returns a type's name without module paths.
 fn without_paths(ty: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let (paths, last) = ty.rsplit_once("::").unwrap_or(("", ty));

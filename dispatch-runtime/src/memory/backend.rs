@@ -1,7 +1,8 @@
-//! What a backend gives the framework besides kernels: its memory.
+//! The interface through which a backend provides its devices' memory.
 //!
-//! Kernels compute; a [`Backend`] allocates, moves bytes in, out and across, and waits. The CPU's and Meta's are part of the runtime;
-//! any other crate brings its own with [`backend!`](crate::backend), next to the key that it declares.
+//! Kernels compute. A [`Backend`] allocates storages, copies bytes to, from and between them, and waits for its devices. The runtime
+//! contains the memory of the CPU and of Meta. Any other crate registers its own with [`backend!`](crate::backend), next to the key that it
+//! declares.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -10,9 +11,9 @@ use super::storage::Storage;
 use crate::error::Result;
 use crate::key::{BACKENDS, Device, Key};
 
-/// The memory of one backend's devices.
+/// Allocation and copies of memory for the devices of one backend.
 ///
-/// Bytes travel between storages as they are: dtypes and strides are the business of kernels.
+/// Copies move plain bytes between storages: only kernels know dtypes and strides.
 ///
 /// ```standalone_crate
 /// use dispatch_runtime::prelude::*;
@@ -51,59 +52,60 @@ use crate::key::{BACKENDS, Device, Key};
 /// # }
 /// ```
 pub trait Backend: Sync {
-    /// A block of memory on a device, whatever it holds.
+    /// Allocates `size` bytes on a device, with arbitrary contents.
     fn allocate(&self, device: Device, size: usize) -> Result<Storage>;
 
-    /// Fills a storage with bytes of the CPU's, which are as many as it has.
+    /// Copies bytes from the CPU into a storage. `from` has as many bytes as the storage.
     fn copy_in(&self, from: &[u8], to: &Storage) -> Result<()>;
 
-    /// Fetches all bytes of a storage.
+    /// Copies all bytes of a storage to the CPU. `to` has as many bytes as the storage.
     fn copy_out(&self, from: &Storage, to: &mut [u8]) -> Result<()>;
 
-    /// Copies between two devices of this backend; by way of the CPU unless it knows better.
+    /// Copies all bytes from one storage to another of this backend. By default, the bytes go through the CPU's memory.
     fn copy_across(&self, from: &Storage, to: &Storage) -> Result<()> {
         let mut bytes = vec![0; from.size()];
         self.copy_out(from, &mut bytes)?;
         self.copy_in(&bytes, to)
     }
 
-    /// Sets all bytes of a storage; by way of the CPU unless it knows better.
+    /// Sets every byte of a storage to `byte`. By default, the bytes come from the CPU's memory.
     fn fill(&self, storage: &Storage, byte: u8) -> Result<()> {
         self.copy_in(&vec![byte; storage.size()], storage)
     }
 
-    /// Waits until everything that was asked of the device is done. A backend that computes at once has nothing to wait for.
+    /// Waits until the device has completed all work that it was given. A backend that computes at once has nothing to wait for.
     fn synchronize(&self, _: Device) -> Result<()> {
         Ok(())
     }
 
-    /// A block of the CPU's memory, whatever it holds, that the devices read and write by themselves while the CPU does something else.
+    /// Allocates a block of page-locked (pinned) CPU memory with arbitrary contents. The backend's devices read and write it on their own
+    /// while the CPU does other work.
     fn pinned(&self, _size: usize) -> Result<Storage> {
         Err("this backend has no pinned memory; leave the tensor where it is".into())
     }
 
-    /// Whether a storage is such a block.
+    /// Returns whether a storage was allocated by [`pinned`](Self::pinned).
     fn is_pinned(&self, _storage: &Storage) -> bool {
         false
     }
 
-    /// Waits for whatever a device still does to a storage of the CPU's. The [`TransferHold`](crate::TransferHold) that kept others from
-    /// it is dropped then.
+    /// Waits until no device reads or writes a storage of CPU memory any more. Then the [`TransferHold`](crate::TransferHold) that locked
+    /// the storage is dropped.
     fn finish_transfers(&self, _storage: &Storage) {}
 
-    /// Notes that a kernel is about to write a block that others may have seen, or has written it. The framework calls it around planned
-    /// kernels that write tensors of the caller's.
+    /// Records that a kernel is about to write a storage that has other users, or that it has written it. The framework calls it before and
+    /// after a planned kernel that writes one of the caller's tensors.
     fn note_write(&self, _storage: &Storage) -> Result<()> {
         Ok(())
     }
 
-    /// How many devices there are just now. Whatever is allocated on a device that is named by its number asks for it.
+    /// Returns the current number of devices. Every allocation on a device with an index asks for it.
     fn devices(&self) -> usize {
         1
     }
 }
 
-/// A backend and its key: what [`backend!`](crate::backend) makes.
+/// A backend with its key: the record that [`backend!`](crate::backend) creates.
 #[derive(Clone, Copy)]
 pub struct BackendRecord {
     pub(crate) key: &'static Key,
@@ -111,7 +113,7 @@ pub struct BackendRecord {
 }
 
 impl BackendRecord {
-    /// The memory of the devices of `key`.
+    /// Creates the record of the backend whose key is `key`.
     #[must_use]
     pub const fn new(key: &'static Key, backend: &'static (dyn Backend + Sync)) -> Self {
         Self { key, backend }
@@ -124,7 +126,7 @@ impl fmt::Debug for BackendRecord {
     }
 }
 
-/// Gives a backend's key its memory: `backend!(TPU, Simulated)`.
+/// Registers the memory of a backend for its key: `backend!(TPU, Simulated)`.
 #[macro_export]
 macro_rules! backend {
     ($key:path, $backend:expr) => {
@@ -137,7 +139,7 @@ macro_rules! backend {
 
 pub(crate) static FOUND: [OnceLock<&'static BackendRecord>; BACKENDS] = [const { OnceLock::new() }; BACKENDS];
 
-/// Takes up what the records bring. The first one for a key stays.
+/// Stores the backends of all records by key. The first record of a key stays.
 pub(crate) fn found(records: impl IntoIterator<Item = &'static BackendRecord>) {
     for record in records {
         if let Some(backend) = record.key.backend() {
@@ -146,13 +148,13 @@ pub(crate) fn found(records: impl IntoIterator<Item = &'static BackendRecord>) {
     }
 }
 
-/// Waits for whatever devices still do to a storage of the CPU's.
+/// Waits until no device of any backend reads or writes a storage of CPU memory any more.
 #[cold]
 pub(crate) fn finish_transfers(storage: &Storage) {
     FOUND.iter().filter_map(OnceLock::get).for_each(|record| record.backend.finish_transfers(storage));
 }
 
-/// The devices of the backends that were found so far, and those that are built in.
+/// Returns the built-in devices, and one device for each backend that was found so far.
 pub(crate) fn linked() -> Vec<Device> {
     let others = FOUND.iter().filter_map(OnceLock::get).filter_map(|record| Device::new(*record.key));
     [Device::CPU, Device::META].into_iter().chain(others).collect()

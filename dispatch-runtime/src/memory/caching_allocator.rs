@@ -1,13 +1,15 @@
-//! Blocks of memory that the CPU can address.
+//! The caching allocator of the CPU: freed blocks are kept and reused.
 //!
-//! Asking the system for a block is slow, and its first use slower still, because the system hands out pages one fault at a time. So a
-//! block that is given back is kept and lent again: a small one by the thread that gave it back, without a lock; a large one by a
-//! shelf that all threads share. Behind a line for what its user keeps about it, a block has a size that is a quarter of a doubling
-//! from the next: elements often number a power of two. Blocks start zeroed, and are aligned for any vector instruction. One that was
-//! lent before holds whatever its last tensor held: arbitrary, but never uninitialised.
+//! Allocating a block from the system is slow. Its first use is even slower, because the system maps its pages one fault at a time. So a
+//! freed block is kept and reused. A small block is kept by the thread that freed it, without a lock. A large block goes to a shelf that
+//! all threads share.
 //!
-//! Blocks for typed values are kept apart from blocks for elements. A value has padding and pointers, and elements are read as numbers
-//! before they are written.
+//! A block begins with one cache line for its user's own data. Behind that line, sizes come in classes, four for each power of two, because
+//! elements often number a power of two. New blocks are zeroed, and all blocks are aligned for any vector instruction. A reused block still
+//! contains the bytes of its last tensor: arbitrary, but never uninitialised.
+//!
+//! Blocks for typed values are kept apart from blocks for elements. Values contain padding and pointers, but a block of elements may be
+//! read as numbers before it is written.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::Cell;
@@ -17,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::Error;
 
-/// The system has no block of memory of this size.
+/// The error of an allocation for which the system has no memory.
 ///
 /// ```
 /// use dispatch_runtime::{OutOfMemory, Storage};
@@ -26,7 +28,7 @@ use crate::error::Error;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutOfMemory {
-    /// How many bytes were asked for.
+    /// The requested number of bytes.
     pub size: usize,
 }
 
@@ -45,33 +47,33 @@ impl From<OutOfMemory> for Error {
     }
 }
 
-/// A cache line, and the widest vector register there is.
+/// The alignment of blocks in bytes: a cache line, and the widest vector register.
 pub(crate) const ALIGNMENT: usize = 64;
-/// The number of the first class of blocks for values. The classes below are for elements, and the largest of these is 220.
+/// The first class of blocks for values. Lower classes are for elements, and the highest of these is 220.
 const FIRST_OF_VALUES: u8 = 221;
-/// The number of the last class of blocks for elements that a thread keeps for itself: those of up to a line and 64 KiB.
+/// The last class of blocks for elements that threads keep for themselves: blocks of up to one line and 64 KiB.
 const LAST_OF_THREADS: u8 = 36;
-/// How many blocks of one class a thread keeps.
+/// The maximum number of blocks of one class that a thread keeps.
 const KEPT: u32 = 32;
-/// How many idle bytes the shelf keeps.
+/// The maximum number of unused bytes on the shelf.
 const SHELF: usize = 512 << 20;
 
-/// A size of block: behind the first cache line a power of two of them, and up to three quarters more.
+/// A size class of blocks: one cache line, plus a power of two of lines and zero to three quarters of it more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Class(u8);
 
 impl Class {
-    /// A block of this size, whatever it holds. None where the system has no more.
+    /// Returns a block of this class with arbitrary contents, or `None` if the system has no more memory.
     #[inline]
     pub(crate) fn take(self) -> Option<NonNull<u8>> {
         THREAD.try_with(|cache| cache.take(self)).ok().flatten().or_else(|| self.shelved_or_new())
     }
 
-    /// Gives a block back.
+    /// Frees a block: keeps it for reuse, or returns it to the system.
     ///
     /// # Safety
     ///
-    /// It was taken from this class, and nobody uses it any more.
+    /// The block was taken from this class, and nothing uses it any more.
     #[inline]
     pub(crate) unsafe fn give(self, block: NonNull<u8>) {
         if !THREAD.try_with(|cache| cache.keep(self, block)).unwrap_or(false) {
@@ -79,7 +81,7 @@ impl Class {
         }
     }
 
-    /// The smallest one for a value of `size` bytes, with all that precedes it in the block.
+    /// Returns the smallest class for a value of `size` bytes, which includes everything that precedes the value in the block.
     pub(crate) const fn of_value(size: usize) -> Self {
         match Self::of(size) {
             Some(Self(class)) if class <= u8::MAX - FIRST_OF_VALUES => Self(FIRST_OF_VALUES + class),
@@ -87,7 +89,7 @@ impl Class {
         }
     }
 
-    /// The smallest one for `size` bytes of elements.
+    /// Returns the smallest class for `size` bytes of elements.
     #[inline]
     pub(crate) const fn of(size: usize) -> Option<Self> {
         let behind = size.saturating_sub(1) / ALIGNMENT;
@@ -95,7 +97,7 @@ impl Class {
             #[expect(clippy::cast_possible_truncation, reason = "at most 4")]
             return Some(Self(behind as u8));
         }
-        // The system gives no block that is larger than half of the address space.
+        // The system allocates no block that is larger than half of the address space.
         if size > (isize::MAX as usize) / 2 {
             return None;
         }
@@ -105,7 +107,7 @@ impl Class {
         Some(Self((double as usize * 4 - 4 + quarter + 1) as u8))
     }
 
-    /// How many bytes a block has.
+    /// Returns the number of bytes of a block.
     fn capacity(self) -> usize {
         let size = self.0.checked_sub(FIRST_OF_VALUES).unwrap_or(self.0);
         let behind = match usize::from(size) {
@@ -122,7 +124,7 @@ impl Class {
         self.0 <= LAST_OF_THREADS || self.0 >= FIRST_OF_VALUES
     }
 
-    /// With a line for the way to the first aligned byte.
+    /// Returns the layout of the system's allocation: the block, and one line more to align it.
     fn layout(self) -> Option<Layout> {
         Layout::from_size_align(self.capacity().checked_add(ALIGNMENT)?, align_of::<u64>()).ok()
     }
@@ -136,13 +138,14 @@ impl Class {
     #[cold]
     fn shelve_or_free(self, block: NonNull<u8>) {
         if self.is_kept_by_threads() || !SHELVED.lock().unwrap_or_else(PoisonError::into_inner).keep(self, block) {
-            // SAFETY: nobody uses the block any more.
+            // SAFETY: nothing uses the block any more.
             unsafe { self.free(block) }
         }
     }
 
-    /// Zeros from the system. Asked for an alignment as large as ours it would write them; so it lends pages, each when it is touched
-    /// first, and what a tensor does not fill costs nothing.
+    /// Allocates a zeroed block from the system. The alignment that is requested is small on purpose: with a large one, Rust's allocator
+    /// would write the zeros itself. This way the system maps each page when it is first touched, and the part of a block that no tensor
+    /// fills costs nothing.
     fn allocate(self) -> Option<NonNull<u8>> {
         // SAFETY: the layout has more than a line.
         let start = NonNull::new(unsafe { alloc_zeroed(self.layout()?) })?;
@@ -158,25 +161,25 @@ impl Class {
 
     /// # Safety
     ///
-    /// It was allocated for this class, and nobody uses it any more.
+    /// The block was allocated for this class, and nothing uses it any more.
     unsafe fn free(self, block: NonNull<u8>) {
         if let Some(layout) = self.layout() {
-            // SAFETY: the byte before the block says how far it is from what was allocated, with this layout.
+            // SAFETY: the byte before the block holds the distance to the start of the allocation, which has this layout.
             unsafe { dealloc(block.sub(usize::from(block.sub(1).read())).as_ptr(), layout) }
         }
     }
 }
 
-/// What one thread keeps: for each class a chain of blocks, linked through their first bytes.
+/// The blocks that one thread keeps: for each class a linked list, whose links are in the blocks' first bytes.
 struct ThreadCache([Cell<Chain>; CLASSES]);
 
-/// As many as a number of a class can be, so that no look at a chain is checked.
+/// The number of values that a class number can have, so that an index by class needs no bounds check.
 const CLASSES: usize = 1 << u8::BITS;
 
 #[derive(Clone, Copy)]
 struct Chain {
     first: Option<NonNull<u8>>,
-    /// How many more blocks are kept here: none of a class that is not for threads.
+    /// The number of blocks that can still be added; 0 for a class that threads do not keep.
     room: u32,
 }
 
@@ -203,7 +206,7 @@ impl ThreadCache {
         let chain = &self.0[usize::from(class.0)];
         let Chain { first, room } = chain.get();
         let block = first?;
-        // SAFETY: `keep` put the next block's address at the start of this one, which is in no other use.
+        // SAFETY: `keep` wrote the next block's address at the start of this one, which is in no other use.
         let first = unsafe { block.cast::<Option<NonNull<u8>>>().read() };
         chain.set(Chain { first, room: room + 1 });
         Some(block)
@@ -214,7 +217,7 @@ impl ThreadCache {
         let chain = &self.0[usize::from(class.0)];
         let Chain { first, room } = chain.get();
         let Some(room) = room.checked_sub(1) else { return false };
-        // SAFETY: the block was given back, so it is in no other use, and it has at least one line.
+        // SAFETY: the block was freed, so it is in no other use, and it has at least one line.
         unsafe { block.cast::<Option<NonNull<u8>>>().write(first) };
         chain.set(Chain { first: Some(block), room });
         true
@@ -231,7 +234,7 @@ impl Drop for ThreadCache {
     }
 }
 
-/// Large blocks that nobody uses.
+/// The shelf of large unused blocks, which all threads share.
 static SHELVED: Mutex<Shelf> = Mutex::new(Shelf { blocks: Vec::new(), idle: 0 });
 
 struct Shelf {
@@ -241,18 +244,18 @@ struct Shelf {
 
 struct Block(NonNull<u8>);
 
-// SAFETY: a block on the shelf is nobody's.
+// SAFETY: a block on the shelf has no user.
 unsafe impl Send for Block {}
 
 impl Shelf {
-    /// The block that was used last is the one that the processor's caches still know.
+    /// Removes a block of this class. It takes the last one that was added, which is the likeliest to be in the processor's caches.
     fn take(&mut self, class: Class) -> Option<NonNull<u8>> {
         let at = self.blocks.iter().rposition(|(kept, _)| *kept == class)?;
         self.idle -= class.capacity();
         Some(self.blocks.remove(at).1.0)
     }
 
-    /// Makes room by giving up the blocks that were idle longest.
+    /// Adds a block, and frees those that were unused longest if the shelf is over its limit. Returns false if the block is too large.
     fn keep(&mut self, class: Class, block: NonNull<u8>) -> bool {
         if class.capacity() > SHELF {
             return false;
@@ -265,7 +268,7 @@ impl Shelf {
             over += 1;
         }
         for (class, block) in self.blocks.drain(..over) {
-            // SAFETY: it was idle.
+            // SAFETY: a block on the shelf has no user.
             unsafe { class.free(block.0) }
         }
         true
@@ -277,10 +280,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A block that goes back by itself.
+    /// A block that is freed when it is dropped.
     struct Lent(Class, NonNull<u8>);
 
-    // SAFETY: a block that was taken is its owner's alone.
+    // SAFETY: a block that was taken has one owner.
     unsafe impl Send for Lent {}
 
     impl Lent {
@@ -292,7 +295,7 @@ mod tests {
 
     impl Drop for Lent {
         fn drop(&mut self) {
-            // SAFETY: it was taken from this class, and goes nowhere else.
+            // SAFETY: the block was taken from this class, and is freed only here.
             unsafe { self.0.give(self.1) }
         }
     }
@@ -313,7 +316,7 @@ mod tests {
         for size in [1, 64, 65, 5000, 200_000] {
             let block = Lent::take(size);
             assert_eq!(block.1.addr().get() % ALIGNMENT, 0);
-            // SAFETY: the block has that many bytes, and is nobody else's.
+            // SAFETY: the block has that many bytes, and no other user.
             unsafe { block.1.write_bytes(0xff, block.0.capacity()) };
         }
     }
@@ -328,7 +331,7 @@ mod tests {
         let before = resident();
         let lent = Lent::take(64 << 20);
         assert!(resident().saturating_sub(before) < 32 << 20);
-        // SAFETY: the block has that many bytes, and is nobody else's.
+        // SAFETY: the block has that many bytes, and no other user.
         unsafe { lent.1.write_bytes(1, 64 << 20) };
         assert!(resident().saturating_sub(before) > 48 << 20);
     }

@@ -1,6 +1,7 @@
-//! Who wants to know when memory is freed.
+//! The callbacks that run when a storage is freed.
 //!
-//! A storage itself has only a flag, so that one that nobody watches pays for no more. Who watches is here, by the storage's identity.
+//! A storage itself has only a flag, so that a storage without callbacks costs nothing more. The callbacks are stored here, by the
+//! storage's identity.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,12 +10,12 @@ type Watcher = Box<dyn FnOnce() + Send>;
 
 static WATCHERS: Mutex<BTreeMap<usize, Vec<Watcher>>> = Mutex::new(BTreeMap::new());
 
-/// Runs `then` when the storage of this identity is freed, which is told by [`freed`].
+/// Registers `then` to run when the storage of this identity is freed, which [`freed`] reports.
 pub(crate) fn add(identity: usize, then: Watcher) {
     WATCHERS.lock().unwrap_or_else(PoisonError::into_inner).entry(identity).or_default().push(then);
 }
 
-/// Tells everybody, with nothing locked: what a watcher owns may have memory of its own.
+/// Runs the callbacks of a freed storage. No lock is held: a callback may own storages that it frees.
 #[cold]
 pub(crate) fn freed(identity: usize) {
     let watchers = WATCHERS.lock().unwrap_or_else(PoisonError::into_inner).remove(&identity);

@@ -1,4 +1,4 @@
-//! Memory: blocks of the CPU, storages, and what a backend brings for its own devices.
+//! Memory: the CPU's blocks, storages, and the interface through which a backend provides the memory of its devices.
 
 pub(crate) mod backend;
 #[allow(unsafe_code, reason = "blocks are allocated, kept and lent again")]

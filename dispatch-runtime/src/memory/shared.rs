@@ -1,8 +1,8 @@
-//! A counted pointer into recycled memory.
+//! Reference-counted pointers to values in recycled memory.
 //!
-//! Every call that makes a tensor makes two of these, one for the body and one for the storage with its elements, and drops them soon
-//! after. `Arc` would do, but for the system's allocator behind it, which takes longer than the rest of a small call; and but for
-//! the atomic operation with which the last handle leaves, which it need not, as nobody else is there.
+//! Every call that creates a tensor creates two of these, one for the tensor's body and one for its storage, and drops them soon after.
+//! `Arc` has two costs that these avoid. The system's allocator takes longer than the rest of a small call. And dropping the last handle is
+//! an atomic operation, which is not needed if no other handle exists.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
 use super::caching_allocator::{ALIGNMENT, Class, OutOfMemory};
 
-/// A value that all handles share: an `Arc` whose memory is lent again as soon as it is given back, for what calls make and drop.
+/// A reference-counted handle to a shared value, like `Arc`, whose memory is recycled as soon as it is freed. It is made for values that
+/// calls create and drop.
 ///
 /// ```
 /// use dispatch_runtime::Shared;
@@ -27,7 +28,7 @@ pub struct Shared<T> {
     inner: NonNull<Inner<T>>,
 }
 
-/// As wide as a cache line, so that the bytes behind it are aligned like the block.
+/// The block of a shared value. It is aligned to a cache line, so that the bytes behind it have the alignment of the block.
 #[repr(C, align(64))]
 struct Inner<T> {
     handles: AtomicUsize,
@@ -35,31 +36,31 @@ struct Inner<T> {
     value: T,
 }
 
-// SAFETY: handles in several threads lend `&T`, and the last one drops it wherever it is.
+// SAFETY: handles in several threads lend `&T`, and the last handle drops the value on any thread.
 unsafe impl<T: Send + Sync> Send for Shared<T> {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// The value, behind the first handle. Without memory for it the process aborts, as with every Rust collection.
+    /// Creates the first handle to `value`. If there is no memory for it the process aborts, as with Rust's own collections.
     #[inline(always)]
     #[must_use]
     pub fn new(value: T) -> Self {
         let vacant = Self::vacant();
-        // SAFETY: the block has a place for the value, and nobody else reaches it.
+        // SAFETY: the block has room for the value, and nothing else reaches it.
         unsafe { vacant.place().write(value) };
         ManuallyDrop::into_inner(vacant)
     }
 
-    /// The value, to be changed, where this is the only handle.
+    /// Returns a mutable reference to the value, if this is the only handle.
     #[inline]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
-        // SAFETY: the only handle is borrowed for as long as the value is, so nobody else reaches it.
+        // SAFETY: the only handle is borrowed for as long as the value is, so nothing else reaches the value.
         Self::is_only(this).then(|| unsafe { &mut *this.place() })
     }
 
-    /// A handle to a value that is still to be written at its [`place`](Self::place), field by field: a large one would otherwise be
-    /// put together elsewhere and copied. Not to be dropped before that.
+    /// Allocates a handle whose value still has to be written at [`place`](Self::place), field by field. So a large value is not built
+    /// elsewhere and then copied. The handle must not be dropped before the value is written.
     #[inline(always)]
     pub(crate) fn vacant() -> ManuallyDrop<Self> {
         let class = const {
@@ -69,7 +70,7 @@ impl<T> Shared<T> {
         let Some(inner) = class.take().map(NonNull::cast::<Inner<T>>) else {
             std::alloc::handle_alloc_error(std::alloc::Layout::new::<Inner<T>>())
         };
-        // SAFETY: the block is large enough and aligned to 64, and nobody else's.
+        // SAFETY: the block is large enough, aligned to 64, and has no other user.
         unsafe {
             (&raw mut (*inner.as_ptr()).handles).write(AtomicUsize::new(1));
             (&raw mut (*inner.as_ptr()).class).write(class);
@@ -77,14 +78,14 @@ impl<T> Shared<T> {
         ManuallyDrop::new(Self { inner })
     }
 
-    /// Where the value is.
+    /// Returns the address of the value.
     #[inline(always)]
     pub(crate) fn place(&self) -> *mut T {
-        // SAFETY: a handle keeps the block.
+        // SAFETY: a handle keeps the block alive.
         unsafe { &raw mut (*self.inner.as_ptr()).value }
     }
 
-    /// The value, made in its place, with `bytes` more behind it that hold anything.
+    /// Creates a handle to a value that is followed by `bytes` bytes with arbitrary contents.
     #[inline(always)]
     pub(crate) fn with_tail(value: impl FnOnce() -> T, bytes: usize) -> Result<Self, OutOfMemory> {
         const {
@@ -96,7 +97,7 @@ impl<T> Shared<T> {
         let size = bytes.checked_add(size_of::<Inner<T>>());
         let class = size.and_then(Class::of).ok_or(OutOfMemory { size: bytes })?;
         let inner = class.take().ok_or(OutOfMemory { size: bytes })?.cast::<Inner<T>>();
-        // SAFETY: the block is large enough and aligned to 64, and nobody else's.
+        // SAFETY: the block is large enough, aligned to 64, and has no other user.
         unsafe {
             (&raw mut (*inner.as_ptr()).handles).write(AtomicUsize::new(1));
             (&raw mut (*inner.as_ptr()).class).write(class);
@@ -105,27 +106,27 @@ impl<T> Shared<T> {
         Ok(Self { inner })
     }
 
-    /// The bytes behind the value.
+    /// Returns the address of the bytes behind the value.
     #[inline]
     pub(crate) fn tail(&self) -> NonNull<u8> {
         // SAFETY: the block begins with an `Inner`, and one past it is still inside the block or its end.
         unsafe { self.inner.add(1).cast() }
     }
 
-    /// Whether this is the only handle. What the others did before they left comes before what this one does next.
+    /// Returns whether this is the only handle. The actions of dropped handles happen before the actions that follow this check.
     #[inline]
     pub(crate) fn is_only(this: &Self) -> bool {
         this.handles().load(Ordering::Acquire) == 1
     }
 
-    /// Whether both are handles of one value.
+    /// Returns whether both are handles of one value.
     #[inline]
     #[must_use]
     pub fn same(this: &Self, other: &Self) -> bool {
         this.inner == other.inner
     }
 
-    /// How many handles there are.
+    /// Returns the number of handles.
     #[cfg(test)]
     pub(crate) fn count(this: &Self) -> usize {
         this.handles().load(Ordering::Acquire)
@@ -133,13 +134,13 @@ impl<T> Shared<T> {
 
     #[inline]
     fn handles(&self) -> &AtomicUsize {
-        // SAFETY: a handle keeps the block.
+        // SAFETY: a handle keeps the block alive.
         unsafe { &(*self.inner.as_ptr()).handles }
     }
 
     #[inline(never)]
     fn release(&mut self) {
-        // SAFETY: the last handle is about to leave, so nobody else reaches the value, and nobody will again.
+        // SAFETY: this is the last handle and it is being dropped, so nothing else reaches the value, now or later.
         unsafe {
             let class = (*self.inner.as_ptr()).class;
             std::ptr::drop_in_place(&raw mut (*self.inner.as_ptr()).value);
@@ -151,7 +152,7 @@ impl<T> Shared<T> {
 impl<T> Clone for Shared<T> {
     #[inline]
     fn clone(&self) -> Self {
-        // A count that overflows would free what is in use. It takes more handles than fit in memory, unless they are leaked.
+        // An overflowing count would free a value that is in use. It takes more handles than fit in memory, unless they are leaked.
         if self.handles().fetch_add(1, Ordering::Relaxed) > isize::MAX as usize {
             std::process::abort();
         }
@@ -162,7 +163,7 @@ impl<T> Clone for Shared<T> {
 impl<T> Drop for Shared<T> {
     #[inline]
     fn drop(&mut self) {
-        // The only handle can only be cloned through itself, so it need not say that it leaves.
+        // The only handle can be cloned only through itself, so it need not decrement the count.
         if !Self::is_only(self) {
             if self.handles().fetch_sub(1, Ordering::Release) != 1 {
                 return;
@@ -178,7 +179,7 @@ impl<T> Deref for Shared<T> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: a handle keeps the block, and nobody has more than a shared reference until the last one leaves.
+        // SAFETY: a handle keeps the block alive, and only shared references exist until the last handle is dropped.
         unsafe { &(*self.inner.as_ptr()).value }
     }
 }
@@ -189,7 +190,7 @@ impl<T: fmt::Debug> fmt::Debug for Shared<T> {
     }
 }
 
-/// A value that will be shared, and that nobody else has yet, so it can be filled where it stays.
+/// A value with a single owner that will be shared later, so it can be changed where it stays.
 ///
 /// ```
 /// use dispatch_runtime::Unique;
@@ -201,14 +202,14 @@ impl<T: fmt::Debug> fmt::Debug for Shared<T> {
 pub struct Unique<T>(Shared<T>);
 
 impl<T> Unique<T> {
-    /// The value, without handles.
+    /// Creates the value, without handles.
     #[inline(always)]
     #[must_use]
     pub fn new(value: T) -> Self {
         Self(Shared::new(value))
     }
 
-    /// The first handle.
+    /// Converts the value into its first handle.
     #[inline]
     #[must_use]
     pub fn share(self) -> Shared<T> {
@@ -228,7 +229,7 @@ impl<T> Deref for Unique<T> {
 impl<T> DerefMut for Unique<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the only handle is inside of this, which lends it to nobody.
+        // SAFETY: the only handle is inside of this value, which never lends it.
         unsafe { &mut *self.0.place() }
     }
 }
@@ -307,7 +308,7 @@ mod tests {
         for bytes in [0, 1, 100, 100_000] {
             let shared = Shared::with_tail(|| 7_u8, bytes).unwrap();
             assert_eq!(shared.tail().addr().get() % 64, 0);
-            // SAFETY: there are that many bytes, and nobody else reaches them.
+            // SAFETY: there are that many bytes, and nothing else reaches them.
             unsafe { shared.tail().write_bytes(0xff, bytes) };
             assert_eq!(*shared, 7);
         }

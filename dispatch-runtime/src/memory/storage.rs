@@ -1,7 +1,7 @@
-//! The memory behind tensors.
+//! Storages: the memory of tensors.
 //!
-//! A [`Storage`] is shared by all views of the same memory. It carries what they must agree on: the version, which counts writes,
-//! and who is reading or writing just now. What the memory *is*, only the backend knows: it implements [`Buffer`].
+//! A [`Storage`] is shared by all views of the same memory. It also has the state that these views share: the version, which counts writes,
+//! and the current readers and writer. The memory itself belongs to a backend, which implements [`Buffer`] for it.
 
 use std::any::Any;
 use std::fmt;
@@ -14,7 +14,7 @@ use super::shared::Shared;
 use super::{backend, free_callbacks};
 use crate::key::Device;
 
-/// A block of some backend's memory.
+/// A block of a backend's memory, which the backend implements.
 ///
 /// ```
 /// use dispatch_runtime::{Buffer, Device, Storage};
@@ -31,14 +31,14 @@ use crate::key::Device;
 /// assert!(storage.buffer::<Simulated>().is_some());
 /// ```
 pub trait Buffer: Any + Send + Sync {
-    /// Where the memory is.
+    /// Returns the device of the memory.
     fn device(&self) -> Device;
 
-    /// How many bytes it has.
+    /// Returns the number of bytes.
     fn size(&self) -> usize;
 }
 
-/// A block of memory that the CPU can address and that is not the runtime's own: page-locked for a device, say, or a mapped file.
+/// A block of memory that the CPU can address but that another owner allocated, such as page-locked memory of a device or a mapped file.
 ///
 /// ```
 /// use dispatch_runtime::{HostBuffer, Storage};
@@ -58,17 +58,17 @@ pub trait Buffer: Any + Send + Sync {
 ///
 /// # Safety
 ///
-/// From [`start`](Self::start) on there are [`size`](Self::size) bytes that are initialised, that can be read and written for as long as
-/// the buffer lives, and that nobody reaches but through the storage. Both answers stay the same.
+/// From [`start`](Self::start) on there are [`size`](Self::size) bytes. They are initialised, can be read and written for as long as the
+/// buffer lives, and are reached only through the storage. Both methods always return the same values.
 pub unsafe trait HostBuffer: Any + Send + Sync {
-    /// The first byte, aligned for whatever the elements will be.
+    /// Returns the address of the first byte. It is aligned for every type of element that tensors on the storage have.
     fn start(&self) -> NonNull<u8>;
 
-    /// How many bytes it has.
+    /// Returns the number of bytes.
     fn size(&self) -> usize;
 }
 
-/// Memory with its version and its readers and writer. Cloning a storage shares it.
+/// A block of memory with its version, its readers and its writer. Cloning a storage shares it.
 ///
 /// ```
 /// use dispatch_runtime::{Device, Storage};
@@ -80,24 +80,24 @@ pub struct Storage(Shared<Body>);
 
 struct Body {
     version: AtomicU64,
-    /// How many guards read, or [`WRITING`].
+    /// The number of guards that read, or [`WRITING`].
     users: AtomicI32,
-    /// What there is to do at its end, but for giving back a block behind it: [`LENT`] and [`WATCHED`].
+    /// The work to do when the body is dropped, as flags: [`LENT`] and [`WATCHED`]. Freeing the block behind the body is not among them.
     end: AtomicU8,
     memory: ManuallyDrop<Memory>,
 }
 
-/// The memory has a lender, or is a backend's.
+/// The memory belongs to a lender or a backend, so dropping it takes work.
 const LENT: u8 = 1;
-/// Somebody wants to know.
+/// The storage has callbacks for its end.
 const WATCHED: u8 = 2;
 
 enum Memory {
-    /// As many bytes, behind the body.
+    /// This number of bytes, which follow the body in its block.
     Host(usize),
     Lent(Box<dyn HostBuffer>),
     Backend(Box<dyn Buffer>),
-    /// A shape's: it has a size, a version and an identity, and no bytes.
+    /// The memory of a Meta tensor: it has a size, a version and an identity, but no bytes.
     Meta(usize),
 }
 
@@ -116,7 +116,7 @@ impl Body {
         if *self.end.get_mut() & WATCHED != 0 {
             free_callbacks::freed(std::ptr::from_ref(self).addr());
         }
-        // SAFETY: called once, when it is dropped: nobody uses the memory any more.
+        // SAFETY: called once, when the body is dropped: nothing uses the memory any more.
         unsafe { ManuallyDrop::drop(&mut self.memory) };
     }
 }
@@ -131,20 +131,20 @@ impl Drop for Body {
 }
 
 impl Storage {
-    /// Takes over a backend's memory.
+    /// Creates a storage that owns a backend's memory.
     #[must_use]
     pub fn new(buffer: impl Buffer) -> Self {
         Self::over(Memory::Backend(Box::new(buffer)))
     }
 
-    /// Takes over memory that the CPU can address.
+    /// Creates a storage that owns memory that the CPU can address.
     #[must_use]
     pub fn lent(buffer: impl HostBuffer) -> Self {
         Self::over(Memory::Lent(Box::new(buffer)))
     }
 
-    /// `size` bytes of zeros on the CPU. Where there is no such block the process says how large it should have been, and aborts, as
-    /// with every Rust collection; [`try_host`](Self::try_host) gives an error instead.
+    /// Allocates `size` zero bytes on the CPU. If there is no memory, the process prints the size and aborts, as with Rust's own
+    /// collections; [`try_host`](Self::try_host) returns an error instead.
     #[must_use]
     pub fn host(size: usize) -> Self {
         Self::try_host(size).unwrap_or_else(|error| {
@@ -153,23 +153,23 @@ impl Storage {
         })
     }
 
-    /// `size` bytes of zeros on the CPU.
+    /// Allocates `size` zero bytes on the CPU, or returns an error.
     ///
     /// # Errors
     ///
-    /// Where there is no such block.
+    /// Returns [`OutOfMemory`] if the system has no such block.
     pub fn try_host(size: usize) -> Result<Self, OutOfMemory> {
         let storage = Self::recycled(size)?;
-        // SAFETY: the block has that many bytes, and nobody else reaches them yet.
+        // SAFETY: the block has that many bytes, and nothing else reaches them yet.
         unsafe { storage.0.tail().write_bytes(0, size) };
         Ok(storage)
     }
 
-    /// `size` bytes on the CPU, whatever they hold: the fastest way to memory that is written before it is read.
+    /// Allocates `size` bytes on the CPU with arbitrary contents: the fastest memory for a tensor that is written before it is read.
     ///
     /// # Errors
     ///
-    /// Where there is no such block.
+    /// Returns [`OutOfMemory`] if the system has no such block.
     ///
     /// ```
     /// assert_eq!(dispatch_runtime::Storage::recycled(100).unwrap().size(), 100);
@@ -179,7 +179,7 @@ impl Storage {
         Shared::with_tail(|| Body::over(Memory::Host(size)), size).map(Self)
     }
 
-    /// What `size` bytes of memory would be, for tensors that only have a shape.
+    /// Creates a storage of `size` bytes without memory, for Meta tensors, which have only a shape.
     ///
     /// ```
     /// use dispatch_runtime::{Device, Storage};
@@ -195,7 +195,7 @@ impl Storage {
         Self(Shared::new(Body::over(memory)))
     }
 
-    /// Where the memory is.
+    /// Returns the device of the memory.
     #[must_use]
     pub fn device(&self) -> Device {
         match &*self.0.memory {
@@ -205,7 +205,7 @@ impl Storage {
         }
     }
 
-    /// How many bytes it has.
+    /// Returns the number of bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         match &*self.0.memory {
@@ -215,14 +215,14 @@ impl Storage {
         }
     }
 
-    /// How often it was written to.
+    /// Returns the version: the number of writes so far.
     #[inline]
     #[must_use]
     pub fn version(&self) -> u64 {
         self.0.version.load(Ordering::Acquire)
     }
 
-    /// The backend's own type, for its kernels.
+    /// Returns the backend's buffer if its type is `B`, for kernels of the backend.
     #[must_use]
     pub fn buffer<B: Buffer>(&self) -> Option<&B> {
         let Memory::Backend(buffer) = &*self.0.memory else { return None };
@@ -230,7 +230,7 @@ impl Storage {
         buffer.downcast_ref()
     }
 
-    /// What lends this memory, if it is of this type.
+    /// Returns the lender of this memory, if it has one of type `B`.
     #[must_use]
     pub fn lender<B: HostBuffer>(&self) -> Option<&B> {
         let Memory::Lent(buffer) = &*self.0.memory else { return None };
@@ -238,20 +238,21 @@ impl Storage {
         buffer.downcast_ref()
     }
 
-    /// Whether both are the same memory.
+    /// Returns whether both are handles to the same memory.
     #[inline]
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         Shared::same(&self.0, &other.0)
     }
 
-    /// A number that no other memory has while this one lives; all of its handles have it.
+    /// Returns a number that no other storage has while this one lives. All handles to the memory have the same number.
     #[must_use]
     pub fn identity(&self) -> usize {
         std::ptr::from_ref::<Body>(&self.0).addr()
     }
 
-    /// Runs `then` when the last handle to this memory is dropped, on whichever thread that is: it must neither panic nor wait.
+    /// Registers `then` to run when the last handle to this memory is dropped. It runs on the thread of that drop, so it must not panic or
+    /// wait.
     ///
     /// ```
     /// use dispatch_runtime::Tensor;
@@ -271,7 +272,7 @@ impl Storage {
         self.0.end.fetch_or(WATCHED, Ordering::Relaxed);
     }
 
-    /// Counts a write that no guard sees, such as one by a device.
+    /// Counts a write that no guard has counted, such as a write by a device.
     pub fn bump_version(&self) {
         self.0.version.fetch_add(1, Ordering::Release);
     }
@@ -285,19 +286,19 @@ impl Storage {
         }
     }
 
-    /// Whether there is no other handle to this memory. Nobody else can then make one but through this one.
+    /// Returns whether this is the only handle to this memory. If it is, a new handle can only be cloned from this one.
     #[inline]
     pub(crate) fn is_unique(&self) -> bool {
         Shared::is_only(&self.0)
     }
 
-    /// Counts a write through the only handle.
+    /// Counts a write without an atomic update, for a caller that has the only handle.
     #[inline]
     pub(crate) fn write_alone(&self) {
         self.0.version.store(self.0.version.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
-    /// Enters as a reader, unless somebody writes. A device that does is waited for.
+    /// Registers a reader, unless there is a writer. If a device is the writer, waits for it. Returns whether the reader was registered.
     #[inline]
     pub(crate) fn enter_read(&self) -> bool {
         let enter = || {
@@ -317,7 +318,8 @@ impl Storage {
         self.0.users.fetch_sub(1, Ordering::Release);
     }
 
-    /// Enters as the writer, unless somebody reads or writes, and counts the write. A device that does is waited for.
+    /// Registers the writer and counts the write, unless there are readers or another writer. If a device is one of these, waits for it.
+    /// Returns whether the writer was registered.
     #[inline]
     pub(crate) fn enter_write(&self) -> bool {
         let enter = || self.0.users.compare_exchange(0, WRITING, Ordering::Acquire, Ordering::Relaxed).is_ok();
@@ -326,7 +328,7 @@ impl Storage {
             enter()
         };
         if entered {
-            // Only the one writer gets here, so nothing is lost between the load and the store.
+            // There is only one writer here, so no write is lost between the load and the store.
             self.0.version.store(self.0.version.load(Ordering::Relaxed) + 1, Ordering::Release);
         }
         entered

@@ -1,8 +1,8 @@
-//! Where random operators get their numbers.
+//! Random number generators, which random operators draw their numbers from.
 //!
-//! A generator is a seed and a place in a stream, and holds no numbers: the stream's block number `n` is
-//! [`philox`](crate::philox) of the seed and `n`. An operator reserves as many blocks as it needs, and any thread of any backend can
-//! then work out any of them, so that numbers depend on the seed and on the calls before, and on nothing else.
+//! A generator is a seed and a position in a stream of blocks; it stores no numbers. Block `n` of the stream is [`philox`](crate::philox)
+//! of the seed and `n`. An operator reserves as many blocks as it needs, and any thread of any backend can then compute any of them. So the
+//! numbers depend only on the seed and on the earlier calls.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -37,14 +37,14 @@ struct Place {
 }
 
 thread_local! {
-    /// Generators that are this thread's defaults, the latest last.
+    /// The generators that replace the default ones on this thread, the latest last.
     static STAND_INS: RefCell<Vec<Generator>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A generator is the default one while this lives, see [`Generator::stand_in`].
+/// A guard that makes a generator the default one of its device on this thread, see [`Generator::stand_in`].
 pub struct StandIn {
     generator: Generator,
-    /// It belongs to its thread.
+    /// Makes the guard `!Send`: it changes the thread that created it.
     not_send: PhantomData<*const ()>,
 }
 
@@ -58,16 +58,16 @@ impl Drop for StandIn {
     }
 }
 
-/// Forks count in a part of the stream of their own.
+/// The third word of the Philox counter for the seeds of forks, which keeps them apart from the blocks of the stream.
 const FORKED: u32 = 1;
 
-/// The default generators, and what those that are yet to come are seeded with.
+/// The default generators, and the seed of those that are created later.
 struct Defaults {
     seed: u64,
     generators: HashMap<Device, Generator>,
 }
 
-/// The seed is PyTorch's.
+/// The default generators of all devices. The initial seed is PyTorch's.
 static DEFAULTS: LazyLock<Mutex<Defaults>> =
     LazyLock::new(|| Mutex::new(Defaults { seed: 67_280_421_310_721, generators: HashMap::new() }));
 
@@ -75,8 +75,8 @@ thread_local! {
     static RESERVATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Seeds the default generator of every device. The same seed gives the same numbers on every device and for every number of threads;
-/// they are not those of PyTorch's CPU generator.
+/// Seeds the default generator of every device. The same seed gives the same numbers on every device and for every number of threads. The
+/// numbers differ from those of PyTorch's CPU generator.
 ///
 /// ```
 /// use dispatch_runtime::{Device, Generator, manual_seed};
@@ -90,13 +90,13 @@ pub fn manual_seed(seed: u64) {
 }
 
 impl Generator {
-    /// A generator that begins at the start of the stream of `seed`.
+    /// Creates a generator at the start of the stream of `seed`.
     #[must_use]
     pub fn new(device: Device, seed: u64) -> Self {
         Self(Arc::new(State { device, place: Mutex::new(Place { seed, next: 0 }) }))
     }
 
-    /// The default generator of a device: the one that operators use which are given none.
+    /// Returns the default generator of a device, which operators use if they are called without a generator.
     ///
     /// ```
     /// use dispatch_runtime::{Device, Generator};
@@ -116,7 +116,7 @@ impl Generator {
         defaults.generators.entry(device).or_insert_with(|| Self::new(device, seed)).clone()
     }
 
-    /// Makes this the default generator of its device, on this thread alone, until the guard is dropped.
+    /// Makes this generator the default one of its device, on this thread only, until the returned guard is dropped.
     ///
     /// ```
     /// use dispatch_runtime::{Device, Generator};
@@ -132,25 +132,26 @@ impl Generator {
         StandIn { generator: self.clone(), not_send: PhantomData }
     }
 
-    /// Whether both share one state.
+    /// Returns whether both are clones of one generator, which share its state.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// The device whose operators it feeds.
+    /// Returns the device whose operators use this generator.
     #[must_use]
     pub fn device(&self) -> Device {
         self.0.device
     }
 
-    /// The seed.
+    /// Returns the seed.
     #[must_use]
     pub fn seed(&self) -> u64 {
         entered(&self.0.place).seed
     }
 
-    /// Goes to the start of the stream of `seed`.
+    /// Moves the generator to the start of the stream of `seed`. During a replay of a [`RandomRecording`](crate::RandomRecording), it does
+    /// nothing.
     ///
     /// ```
     /// use dispatch_runtime::{Device, Generator};
@@ -165,13 +166,14 @@ impl Generator {
         }
     }
 
-    /// The block that will be reserved next.
+    /// Returns the index of the block that will be reserved next.
     #[must_use]
     pub fn position(&self) -> u64 {
         entered(&self.0.place).next
     }
 
-    /// Goes to a place in the stream, such as one that was saved.
+    /// Moves the generator to a position in the stream, such as one that was saved. During a replay of a
+    /// [`RandomRecording`](crate::RandomRecording), it does nothing.
     ///
     /// ```
     /// use dispatch_runtime::{Device, Generator};
@@ -193,7 +195,7 @@ impl Generator {
     /// make no difference.
     pub const GROUP: usize = 64;
 
-    /// The next `count` blocks of the stream, for the caller alone: the seed, and the first block's number.
+    /// Reserves the next `count` blocks of the stream for the caller. Returns the seed and the index of the first block.
     #[expect(clippy::must_use_candidate, reason = "it also passes over what is not wanted")]
     pub fn reserve(&self, count: u64) -> (u64, u64) {
         if count > 0 {
@@ -207,7 +209,8 @@ impl Generator {
         })
     }
 
-    /// How often this thread has reserved blocks, of any generator. It tells whether a call took random numbers, whatever others do.
+    /// Returns how often this thread has reserved blocks of any generator. A difference around a call shows whether the call drew random
+    /// numbers, independently of other threads.
     ///
     /// ```
     /// use dispatch_runtime::{Device, Generator};
@@ -220,7 +223,8 @@ impl Generator {
         RESERVATIONS.get()
     }
 
-    /// A generator with a stream of its own, which follows from this one's place. This one moves on, so that the next fork is another.
+    /// Creates a generator with a separate stream, which depends on this generator's seed and position. This generator advances by one
+    /// block, so that the next fork is different.
     ///
     /// ```
     /// use dispatch_runtime::{Device, Generator};
@@ -237,14 +241,14 @@ impl Generator {
         Self::new(self.0.device, u64::from(high) << 32 | u64::from(low))
     }
 
-    /// The key that this adds to a call: its backend's.
+    /// Returns the key that this generator adds to a call: its backend's.
     #[must_use]
     pub fn keys(&self) -> KeySet {
         KeySet::from_bits(layer_bit(DENSE) | 1 << self.0.device.backend())
     }
 }
 
-/// Nothing that can panic happens under these locks, so what they guard is whole.
+/// Locks a mutex and ignores poisoning. No code that can panic runs under these locks, so the state is always valid.
 fn entered<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Random numbers: generators, the Philox stream, and the record that a checkpoint replays.
+//! Random numbers: generators, the Philox stream, and recordings that a checkpoint replays.
 
 mod generator;
 mod philox;

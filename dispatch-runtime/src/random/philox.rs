@@ -1,6 +1,6 @@
-//! Random words from a counter.
+//! Philox: random words computed from a counter.
 
-/// Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): four random words that depend on the key and the counter alone.
+/// Computes Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): four random words that depend only on the key and the counter.
 ///
 /// ```
 /// use dispatch_runtime::philox;

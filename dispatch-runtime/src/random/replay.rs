@@ -1,13 +1,13 @@
-//! The random numbers of a part of a program, to be drawn again.
+//! Recording and replay of random numbers, for checkpoints that compute a function twice.
 //!
-//! A part that runs a second time, because what it computed was not kept, has to draw what it drew. Setting generators back would hand its
-//! numbers to other threads as well, and theirs to it. So it is noted which blocks the part reserved; they are given out again on the
-//! thread that runs it, and generators stay where they are.
+//! A checkpointed function runs a second time because its intermediate results were not kept. The second run must draw the same random
+//! numbers. Resetting the generators would give the same numbers to other threads as well. So the first run records the blocks that it
+//! reserves. The second run reserves the same blocks again, on its own thread, and no generator moves.
 
 use std::cell::RefCell;
 use std::vec;
 
-/// The blocks that a part of a program reserved, of whichever generators, in order.
+/// A recording of the random blocks that a function reserved from any generators, in order.
 ///
 /// ```
 /// use dispatch_runtime::{Device, Generator, RandomRecording};
@@ -28,19 +28,19 @@ struct Blocks {
     first: u64,
 }
 
-/// A part of the program that runs just now.
+/// A recording or a replay that runs on this thread.
 enum Part {
     Noted(Vec<Blocks>),
     Again(vec::IntoIter<Blocks>),
 }
 
 thread_local! {
-    /// The innermost last.
+    /// The recordings and replays that run on this thread, the innermost last.
     static PARTS: RefCell<Vec<Part>> = const { RefCell::new(Vec::new()) };
 }
 
 impl RandomRecording {
-    /// Runs a part, and notes what it draws on this thread.
+    /// Runs a function, and records the random blocks that it reserves on this thread.
     pub fn record<R>(part: impl FnOnce() -> R) -> (R, Self) {
         let _inside = Inside::begin(Part::Noted(Vec::new()));
         let result = part();
@@ -50,14 +50,15 @@ impl RandomRecording {
         }
     }
 
-    /// Runs the part again: it draws the same, as far as it draws as much, and seeds and places of generators are not changed meanwhile.
+    /// Runs a function with the recorded random blocks. Each reservation gets the next recorded blocks if their number is equal, and new
+    /// blocks otherwise. Changes of a generator's seed or position have no effect meanwhile.
     pub fn replay<R>(&self, part: impl FnOnce() -> R) -> R {
         let _inside = Inside::begin(Part::Again(self.0.clone().into_iter()));
         part()
     }
 }
 
-/// Ends a part, and all that are inside of it.
+/// A guard that ends a recording or replay when it is dropped, with all that are nested in it.
 struct Inside(usize);
 
 impl Inside {
@@ -75,7 +76,8 @@ impl Drop for Inside {
     }
 }
 
-/// The seed and the first block of a reservation: of a part that runs again, those it had, and else what `new` gives.
+/// Returns the seed and the first block of a reservation. A replay returns the recorded ones if their number is `count`; otherwise `new`
+/// reserves blocks.
 pub(crate) fn reserve(count: u64, new: impl FnOnce() -> (u64, u64)) -> (u64, u64) {
     PARTS.with_borrow_mut(|parts| {
         let (mut inside_of, mut had) = (parts.len(), None);
@@ -97,7 +99,7 @@ pub(crate) fn reserve(count: u64, new: impl FnOnce() -> (u64, u64)) -> (u64, u64
     })
 }
 
-/// Whether a part runs again on this thread.
+/// Returns whether a recording is being replayed on this thread.
 pub(crate) fn is_again() -> bool {
     PARTS.with_borrow(|parts| parts.iter().any(|part| matches!(part, Part::Again(_))))
 }

@@ -1,4 +1,4 @@
-//! The elements that a generic kernel can compute with.
+//! Traits of the element types that generic kernels compute with.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -7,7 +7,7 @@ use num_complex::{Complex32, Complex64};
 
 use super::dtype::Element;
 
-/// A number that is added and multiplied, real or complex: what `dtypes(floating, integral, complex)` offers a generic kernel.
+/// A real or complex number with addition and multiplication: the bound of generic kernels with `dtypes(floating, integral, complex)`.
 ///
 /// Integers wrap around, as in PyTorch.
 ///
@@ -29,20 +29,20 @@ pub trait Arithmetic: Element {
     /// One.
     const ONE: Self;
 
-    /// The sum.
+    /// Returns the sum.
     #[must_use]
     fn plus(self, other: Self) -> Self;
 
-    /// The difference.
+    /// Returns the difference.
     #[must_use]
     fn minus(self, other: Self) -> Self;
 
-    /// The product.
+    /// Returns the product.
     #[must_use]
     fn times(self, other: Self) -> Self;
 }
 
-/// A real number: what `dtypes(floating, integral)` offers a generic kernel.
+/// A real number that can be compared: the bound of generic kernels with `dtypes(floating, integral)`.
 ///
 /// ```
 /// use dispatch_runtime::Number;
@@ -56,7 +56,7 @@ pub trait Arithmetic: Element {
 )]
 pub trait Number: Arithmetic + PartialOrd {}
 
-/// A real number with a fraction: what `dtypes(floating)` offers a generic kernel.
+/// A floating-point number: the bound of generic kernels with `dtypes(floating)`.
 ///
 /// ```
 /// use dispatch_runtime::Floating;
@@ -71,11 +71,11 @@ pub trait Number: Arithmetic + PartialOrd {}
 pub trait Floating:
     Number + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
-    /// The nearest number of this type.
+    /// Converts to the nearest number of this type.
     #[must_use]
     fn from_f64(value: f64) -> Self;
 
-    /// The same number in double precision.
+    /// Converts to double precision, without rounding.
     #[must_use]
     fn to_f64(self) -> f64;
 }

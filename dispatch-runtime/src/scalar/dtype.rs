@@ -1,7 +1,7 @@
-//! What a tensor is made of.
+//! Dtypes: the element types of tensors.
 //!
-//! The list at the bottom is the one place that knows every dtype; the kernel macros read it through [`Element`] and the
-//! `dtypes(..)` words.
+//! The `dtypes!` list below is the only place that names every dtype. The kernel macros read it through [`Element`] and the words in
+//! `dtypes(..)`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use std::str::FromStr;
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 
-/// A Rust type that tensors can hold.
+/// A Rust type that a tensor's elements can have.
 ///
 /// # Safety
 ///
@@ -20,11 +20,11 @@ use num_complex::{Complex32, Complex64};
 /// assert_eq!(f32::DTYPE, DType::F32);
 /// ```
 pub unsafe trait Element: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
-    /// The dtype of tensors of this type.
+    /// The dtype of tensors whose elements have this type.
     const DTYPE: DType;
 }
 
-/// One boolean of a tensor: a byte that is true unless it is zero, so that any memory holds valid ones.
+/// A boolean element of a tensor: a byte that is true unless it is zero, so that every byte is a valid value.
 ///
 /// ```
 /// use dispatch_runtime::Bool;
@@ -60,7 +60,7 @@ impl fmt::Debug for Bool {
     }
 }
 
-/// A text does not name a dtype.
+/// The error for a text that is not the name of a dtype.
 ///
 /// ```
 /// let error = "flaot32".parse::<dispatch_runtime::DType>().unwrap_err();
@@ -70,7 +70,7 @@ impl fmt::Debug for Bool {
 pub struct UnknownDType {
     /// The text.
     pub name: String,
-    /// The dtype that was probably meant.
+    /// The most similar name of a dtype.
     pub suggestion: Option<&'static str>,
 }
 
@@ -103,7 +103,7 @@ impl FromStr for DType {
 
 macro_rules! dtypes {
     ($($(#[$doc:meta])* $variant:ident = $number:literal, $ty:ty, $name:literal, $short:literal, $class:ident;)*) => {
-        /// The type of a tensor's elements. The numbers are PyTorch's.
+        /// The type of a tensor's elements. The discriminants are PyTorch's numbers.
         ///
         /// ```
         /// use dispatch_runtime::DType;
@@ -118,22 +118,22 @@ macro_rules! dtypes {
         }
 
         impl DType {
-            /// Every dtype there is.
+            /// All dtypes.
             pub const ALL: [Self; [$($number),*].len()] = [$(Self::$variant),*];
 
-            /// The name that the dtype prints as, which is PyTorch's.
+            /// Returns PyTorch's name of the dtype, such as `float32`. It is also the text that the dtype prints as.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// The name of the Rust type.
+            /// Returns the name of the Rust type, such as `f32`.
             #[must_use]
             pub const fn short_name(self) -> &'static str {
                 match self { $(Self::$variant => $short,)* }
             }
 
-            /// How many bytes an element takes.
+            /// Returns the size of an element in bytes.
             #[must_use]
             pub const fn size(self) -> usize {
                 match self { $(Self::$variant => size_of::<$ty>(),)* }
@@ -162,7 +162,7 @@ enum Class {
 }
 
 impl DType {
-    /// The dtype that schemas and PyTorch write as this number.
+    /// Returns the dtype that this number stands for in schemas and in PyTorch.
     #[must_use]
     pub const fn from_number(number: i64) -> Option<Self> {
         let mut at = 0;
@@ -175,19 +175,19 @@ impl DType {
         None
     }
 
-    /// Whether elements are real numbers with a fraction.
+    /// Returns whether elements are real floating-point numbers.
     #[must_use]
     pub fn is_floating(self) -> bool {
         self.class() == Class::Floating
     }
 
-    /// Whether elements are whole numbers; booleans are not.
+    /// Returns whether elements are integers; booleans are not.
     #[must_use]
     pub fn is_integral(self) -> bool {
         self.class() == Class::Integral
     }
 
-    /// The least and the largest integer that an element can be, if elements are integers.
+    /// Returns the smallest and the largest integer that an element can be, if elements are integers.
     ///
     /// ```
     /// use dispatch_runtime::DType;
@@ -205,7 +205,7 @@ impl DType {
         })
     }
 
-    /// Whether elements are complex numbers.
+    /// Returns whether elements are complex numbers.
     #[must_use]
     pub fn is_complex(self) -> bool {
         self.class() == Class::Complex
@@ -235,7 +235,7 @@ dtypes! {
     C128 = 10, Complex64, "complex128", "c128", Complex;
     /// Booleans, a byte each.
     Bool = 11, Bool, "bool", "bool", Boolean;
-    /// The upper half of a single-precision number.
+    /// The upper 16 bits of a single-precision number.
     BF16 = 15, bf16, "bfloat16", "bf16", Floating;
 }
 

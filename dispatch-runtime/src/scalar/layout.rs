@@ -12,7 +12,7 @@ macro_rules! numbered {
         }
 
         impl $name {
-            /// The value that schemas and PyTorch write as this number.
+            /// Returns the value that this number stands for in schemas and in PyTorch.
             #[must_use]
             pub const fn from_number(number: i64) -> Option<Self> {
                 match number {
@@ -31,25 +31,25 @@ macro_rules! numbered {
 }
 
 numbered! {
-    /// How a tensor's elements are laid out in memory. The numbers are PyTorch's.
+    /// The layout of a tensor's elements in memory. The discriminants are PyTorch's numbers.
     ///
     /// ```
     /// use dispatch_runtime::Layout;
     /// assert_eq!(Layout::from_number(0), Some(Layout::Strided));
     /// ```
     Layout {
-        /// A block of memory walked with one stride per dimension.
+        /// A block of memory that is indexed with one stride per dimension.
         #[default]
         Strided = 0, "strided";
-        /// Coordinates and values.
+        /// The coordinates and values of the stored elements.
         Sparse = 1, "sparse_coo";
-        /// Compressed rows.
+        /// Compressed sparse rows.
         SparseCsr = 2, "sparse_csr";
     }
 }
 
 numbered! {
-    /// Which dimension is innermost in memory. The numbers are PyTorch's.
+    /// A memory format: which dimension is innermost in memory. The discriminants are PyTorch's numbers.
     ///
     /// ```
     /// use dispatch_runtime::MemoryFormat;
@@ -59,7 +59,7 @@ numbered! {
         /// The last dimension.
         #[default]
         Contiguous = 0, "contiguous_format";
-        /// As the argument has it.
+        /// The dimension that is innermost in the operator's argument.
         Preserve = 1, "preserve_format";
         /// The channels of a batch of images.
         ChannelsLast = 2, "channels_last";

@@ -1,4 +1,4 @@
-//! Small values that operators take besides tensors.
+//! Scalars, dtypes, layouts and memory formats: the small values that operators take beside tensors.
 
 mod arithmetic;
 #[allow(unsafe_code, reason = "types that any bit pattern is valid for")]
@@ -15,7 +15,7 @@ pub use arithmetic::{Arithmetic, Floating, Number};
 pub use dtype::{Bool, DType, Element, UnknownDType};
 pub use layout::{Layout, MemoryFormat};
 
-/// A text of a schema: cheap to clone, so that lists of them are.
+/// A string argument of an operator. It is reference-counted, so that lists of strings are cheap to clone.
 ///
 /// ```
 /// let mode: dispatch_runtime::Str = "mean".into();
@@ -23,7 +23,7 @@ pub use layout::{Layout, MemoryFormat};
 /// ```
 pub type Str = Arc<str>;
 
-/// A number of any kind.
+/// A scalar: a boolean, an integer, a real number or a complex number.
 ///
 /// ```
 /// use dispatch_runtime::Scalar;
@@ -43,7 +43,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// The number as a float, if it is real.
+    /// Returns the number as an `f64`, if its imaginary part is zero.
     #[must_use]
     pub fn to_f64(self) -> Option<f64> {
         match self {
@@ -54,7 +54,7 @@ impl Scalar {
         }
     }
 
-    /// The whole part.
+    /// Returns the number without its fraction, as an integer.
     ///
     /// ```
     /// assert_eq!(dispatch_runtime::Scalar::from(-1.5).integer(), -1);
@@ -68,7 +68,8 @@ impl Scalar {
         }
     }
 
-    /// The number as an element of the dtype has it: without its fraction if the dtype is integral, and 0 or 1 if it is bool.
+    /// Converts the number to the kind of numbers of a dtype: it loses its fraction if the dtype is integral, and becomes 0 or 1 if it is
+    /// bool.
     ///
     /// ```
     /// use dispatch_runtime::{DType, Scalar};
@@ -84,11 +85,11 @@ impl Scalar {
         }
     }
 
-    /// Whether operators convert the number to this dtype. What is out of range is refused, and so are an imaginary part that a real dtype
-    /// lacks, and NaN and infinities that an integer lacks. A fraction is cut off. An unsigned integer also stands for negative integers
-    /// down to its largest, which wrap, and bool for any number.
+    /// Returns whether operators convert the number to this dtype. They reject numbers that are out of range. They also reject an imaginary
+    /// part for a real dtype, and NaN and infinity for an integer dtype. A fraction is cut off. An unsigned dtype accepts negative integers
+    /// down to minus its maximum, which wrap. Bool accepts every number.
     ///
-    /// This is about numbers: a tensor that is cast to another dtype wraps.
+    /// The rule is for scalars only: a tensor that is cast to another dtype wraps.
     ///
     /// ```
     /// use dispatch_runtime::{DType, Scalar};
@@ -106,7 +107,7 @@ impl Scalar {
                 None => Self::Float(float(value)).fits(dtype),
             },
             (Self::Float(value), _) => match dtype.integers() {
-                // The largest of 64 bits is no float, and one more is.
+                // `i64::MAX` is not representable as a float, but `i64::MAX + 1` is.
                 Some((least, most)) => float(least) <= value && value < float(most) + 1.0,
                 None => !value.is_finite() || value.abs() <= largest(dtype),
             },
@@ -118,7 +119,7 @@ impl Scalar {
     }
 }
 
-/// The largest finite number of a dtype with fractions.
+/// Returns the largest finite number of a floating or complex dtype.
 pub(crate) fn largest(dtype: DType) -> f64 {
     match dtype {
         DType::F16 => f16::MAX.to_f64(),
@@ -184,7 +185,7 @@ impl From<Complex64> for Scalar {
 mod tests {
     use super::*;
 
-    /// For each dtype, numbers at its edges that fit, and the next that do not.
+    /// Checks for each dtype the numbers at its limits that fit, and the next ones that do not.
     #[test]
     fn numbers_fit_up_to_the_edges_that_pytorch_has() {
         let floats: [(DType, &[f64], &[f64]); 7] = [

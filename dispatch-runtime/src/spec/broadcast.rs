@@ -1,11 +1,11 @@
-//! Sizes and strides that broadcast, and the dimension that a negative number means.
+//! Broadcasting of sizes and strides, and dimensions that are counted from the end.
 
 use std::borrow::Cow;
 
 use crate::error::{BadArgument, Error, Problem, Result};
 use crate::tensor::{Dims, Geometry};
 
-/// The sizes that all of these stretch to.
+/// Computes the sizes that all operands broadcast to.
 ///
 /// ```
 /// use dispatch_runtime::broadcast;
@@ -37,7 +37,7 @@ pub fn broadcast<'a>(all: impl IntoIterator<Item = &'a [i64]>) -> Result<Dims, O
     Ok(sizes)
 }
 
-/// A mistake in one of several operands.
+/// The error for one of several operands: its index, and the mistake.
 ///
 /// ```
 /// use dispatch_runtime::broadcast;
@@ -47,14 +47,14 @@ pub fn broadcast<'a>(all: impl IntoIterator<Item = &'a [i64]>) -> Result<Dims, O
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct OperandError {
-    /// The number of the operand, from 0 on.
+    /// The operand's index, counted from 0.
     pub operand: usize,
     /// The mistake.
     pub problem: Problem,
 }
 
 impl OperandError {
-    /// The mistake as one in the argument of this name.
+    /// Converts the error to one for the argument of this name.
     #[cold]
     #[must_use]
     pub fn of(self, argument: impl Into<Cow<'static, str>>) -> BadArgument {
@@ -62,7 +62,7 @@ impl OperandError {
     }
 }
 
-/// For code that knows no names.
+/// Converts the error for callers that do not know the argument's name: it becomes `operand 0`, for example.
 impl From<OperandError> for BadArgument {
     #[cold]
     fn from(error: OperandError) -> Self {
@@ -78,7 +78,7 @@ impl From<OperandError> for Error {
     }
 }
 
-/// The strides with which a tensor of these sizes walks as one of `sizes`, to which it broadcasts.
+/// Returns the strides of a tensor that is broadcast to `sizes`: 0 for each dimension along which it repeats.
 ///
 /// ```
 /// use dispatch_runtime::{Geometry, broadcast_strides};
@@ -97,7 +97,7 @@ pub fn broadcast_strides(geometry: &Geometry, sizes: &[i64]) -> Dims {
     strides
 }
 
-/// The dimension that `dim` names, counted from the end where it is negative.
+/// Converts a dimension number to an index. A negative number counts from the end.
 ///
 /// ```
 /// use dispatch_runtime::wrap_dim;
@@ -107,7 +107,7 @@ pub fn broadcast_strides(geometry: &Geometry, sizes: &[i64]) -> Dims {
 ///
 /// # Errors
 ///
-/// Where there is no such dimension. A tensor without dimensions takes 0 and -1.
+/// Returns [`BadArgument`] with [`Problem::Dim`] if there is no such dimension. A tensor without dimensions accepts 0 and -1.
 pub fn wrap_dim(argument: &'static str, dim: i64, rank: usize) -> Result<usize, BadArgument> {
     let count = i64::try_from(rank.max(1)).unwrap_or(i64::MAX);
     let wrapped = if dim < 0 { dim.saturating_add(count) } else { dim };

@@ -1,4 +1,4 @@
-//! What a tensor will be before it has memory: the language that shape rules speak.
+//! Specs: the dtype and geometry of results, with broadcasting and type promotion.
 
 mod broadcast;
 mod promotion;
@@ -13,7 +13,7 @@ pub(crate) use promotion::Ranks;
 pub use promotion::{Promotion, result_dtype};
 pub use shape::Shape;
 
-/// A dtype and a geometry: what a shape rule finds, Meta makes a shape of, and a backend allocates.
+/// The dtype and geometry of a tensor that has no memory yet. A plan computes it, and Meta or a backend creates the tensor.
 ///
 /// ```
 /// use dispatch_runtime::{DType, Device, Spec};
@@ -24,19 +24,19 @@ pub use shape::Shape;
 pub struct Spec {
     /// The type of the elements.
     pub dtype: DType,
-    /// Their places, from the start of a storage of the tensor's own.
+    /// The sizes and strides. The offset is 0, because the tensor gets a storage of its own.
     pub geometry: Geometry,
 }
 
 impl Spec {
-    /// Elements side by side.
+    /// Creates the spec of a contiguous tensor.
     #[must_use]
     #[inline]
     pub fn contiguous(dtype: DType, sizes: &[i64]) -> Self {
         Self { dtype, geometry: Geometry::contiguous(sizes) }
     }
 
-    /// The result of an elementwise operator of one tensor: it has the tensor's strides if these leave no gaps.
+    /// Returns the spec of the result of an elementwise operator of one tensor. It has the tensor's strides if these leave no gaps.
     ///
     /// ```
     /// use dispatch_runtime::{DType, Geometry, Spec, Tensor};
@@ -49,7 +49,8 @@ impl Spec {
         Self { dtype, geometry }
     }
 
-    /// What an elementwise operator makes of these operands, laid out in memory as they are.
+    /// Returns the spec of the result of an elementwise operator: the sizes that the operands broadcast to, and strides in the order of the
+    /// operands'.
     ///
     /// ```
     /// use dispatch_runtime::{DType, Spec, Tensor, Geometry};
@@ -74,7 +75,7 @@ impl Spec {
     }
 }
 
-/// What operands of the same sizes agree on, if it leaves no gaps.
+/// Returns the geometry that operands of equal sizes have in common, if it leaves no gaps.
 fn common_geometry(operands: &[&Tensor]) -> Option<Geometry> {
     use crate::scalar::MemoryFormat::{ChannelsLast, ChannelsLast3d};
     let first = operands[0].geometry();
@@ -90,7 +91,7 @@ fn common_geometry(operands: &[&Tensor]) -> Option<Geometry> {
     if agree { Geometry::strided(first.sizes(), first.strides(), 0) } else { None }
 }
 
-/// A dense geometry whose dimensions are nested as the operands' are, the first operand having the first say.
+/// Returns a dense geometry whose dimensions are nested as in the operands. If operands disagree, the first one decides.
 fn as_nested(operands: &[&Tensor], sizes: &[i64]) -> Geometry {
     let strides: Vec<(Dims, i64)> = operands
         .iter()
@@ -111,7 +112,8 @@ fn as_nested(operands: &[&Tensor], sizes: &[i64]) -> Geometry {
     Geometry::strided(sizes, &dense, 0).unwrap_or_else(|| Geometry::contiguous(sizes))
 }
 
-/// The dimensions from the innermost outwards, as the strides have it; where they do not say, the last is innermost.
+/// Sorts dimensions from the innermost to the outermost. `strides` has the strides and the element size of each operand. If they do not
+/// decide, the later dimension is further inside.
 #[expect(clippy::needless_pass_by_value, reason = "an iterator is passed by value")]
 pub fn nesting<'a>(sizes: &[i64], strides: impl Iterator<Item = (&'a [i64], i64)> + Clone) -> Order {
     let mut order: Order = (0..sizes.len()).rev().collect();
@@ -129,7 +131,7 @@ pub fn nesting<'a>(sizes: &[i64], strides: impl Iterator<Item = (&'a [i64], i64)
         }
         None
     };
-    // An insertion sort, because "undecided" is not an order: a pair that no operand decides is passed over.
+    // An insertion sort, because the comparison is only partial: a pair that no operand decides is skipped.
     for start in 1..order.len() {
         let mut moving = start;
         for at in (0..start).rev() {
@@ -146,7 +148,7 @@ pub fn nesting<'a>(sizes: &[i64], strides: impl Iterator<Item = (&'a [i64], i64)
     order
 }
 
-/// Dimensions by number, in some order.
+/// A list of dimension indices in some order.
 pub type Order = smallvec::SmallVec<[usize; 5]>;
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
-//! Which dtype a computation with several operands has.
+//! Type promotion: the dtype of a computation with several operands.
 //!
-//! Operands count in three ranks: tensors with dimensions, tensors without, and plain numbers. A lower rank decides only where it is of
-//! a higher kind (bool, integral, floating, complex) than all ranks above it, so that `x * 2.0` keeps the precision of `x`.
+//! Operands have three ranks: tensors with dimensions, tensors without dimensions, and plain numbers. A lower rank changes the dtype only
+//! if its kind (bool, integral, floating, complex) is higher than that of all ranks above it. So `x * 2.0` keeps the precision of `x`.
 
 use crate::scalar::DType;
 use crate::tensor::Tensor;
 
-/// The dtype of numbers with a fraction that nothing else decides.
+/// The default floating dtype, for computations in which no tensor decides.
 pub(crate) const DEFAULT: DType = DType::F32;
 
 impl DType {
-    /// The smallest dtype that both fit in, by kind first and size second.
+    /// Returns the dtype that both promote to: of the higher kind, and of the larger size within a kind.
     ///
     /// ```
     /// use dispatch_runtime::DType;
@@ -36,7 +36,7 @@ impl DType {
         }
     }
 
-    /// This dtype, or the default one where it has no fraction.
+    /// Returns this dtype if it is floating or complex, and the default floating dtype otherwise.
     ///
     /// ```
     /// use dispatch_runtime::DType;
@@ -47,7 +47,7 @@ impl DType {
         if self.is_floating() || self.is_complex() { self } else { DEFAULT }
     }
 
-    /// The complex dtype whose parts are of this one.
+    /// Returns the complex dtype for this dtype: complex128 for double precision, and complex64 for all others.
     ///
     /// ```
     /// use dispatch_runtime::DType;
@@ -61,7 +61,7 @@ impl DType {
         }
     }
 
-    /// The dtype of the parts of a complex number; any other is its own.
+    /// Returns the dtype of the real and imaginary parts if this dtype is complex, and this dtype otherwise.
     ///
     /// ```
     /// use dispatch_runtime::DType;
@@ -76,7 +76,8 @@ impl DType {
         }
     }
 
-    /// Whether elements of `self` may be stored as `other`: every kind goes into itself and into the kinds above it.
+    /// Returns whether elements of `self` may be stored as `other`: the kind of `other` is the same or a higher one (bool, integral,
+    /// floating, complex).
     ///
     /// ```
     /// use dispatch_runtime::DType;
@@ -97,7 +98,7 @@ fn kind(dtype: DType) -> u8 {
     }
 }
 
-/// The dtype that a computation with these tensors has; the default one without any.
+/// Returns the dtype of a computation with these tensors, or the default dtype if there are none.
 ///
 /// ```
 /// use dispatch_runtime::{DType, Tensor, result_dtype};
@@ -114,13 +115,13 @@ pub fn result_dtype<'a>(operands: impl IntoIterator<Item = &'a Tensor>) -> DType
     ranks.result()
 }
 
-/// The same for two, which are mostly of one dtype.
+/// Returns the dtype of a computation with two tensors, which mostly have the same dtype.
 #[inline]
 pub(crate) fn result_dtype_of_two(a: &Tensor, b: &Tensor) -> DType {
     if a.dtype() == b.dtype() && !a.is_number() { a.dtype() } else { result_dtype([a, b]) }
 }
 
-/// What the operands seen so far say, by rank.
+/// The dtype that the operands so far promote to, for each rank.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Ranks {
     dimensioned: Option<DType>,
@@ -169,7 +170,7 @@ fn combine(higher: Option<DType>, lower: Option<DType>) -> Option<DType> {
     })
 }
 
-/// The dtype of an elementwise computation, given its operands and how it treats them.
+/// A promotion rule: the dtype in which an operator computes, and the dtype of its result.
 ///
 /// ```
 /// use dispatch_runtime::{DType, Promotion, Tensor};
@@ -180,29 +181,29 @@ fn combine(higher: Option<DType>, lower: Option<DType>) -> Option<DType> {
 pub enum Promotion {
     /// The dtype that all operands promote to.
     Common,
-    /// The same, made floating where it has no fraction.
+    /// The dtype that all operands promote to, or the default floating dtype if that one is not floating or complex.
     Float,
-    /// That of the first operand.
+    /// The dtype of the first operand.
     First,
-    /// The dtype that all operands promote to, and where it is complex, that of its parts.
+    /// The dtype that all operands promote to. If it is complex, the result has the dtype of its parts.
     Real,
-    /// Integers and booleans are counted in 64 bits.
+    /// The dtype that all operands promote to, but int64 for integers and booleans.
     Sum,
-    /// Truth.
+    /// The result is bool. The operator computes in the dtype that all operands promote to.
     Bool,
-    /// Positions.
+    /// The result is int64, for indices. The operator computes in the dtype that all operands promote to.
     Index,
 }
 
 impl Promotion {
-    /// The dtype of the result.
+    /// Returns the dtype of the result.
     #[must_use]
     #[inline]
     pub fn of(self, operands: &[&Tensor]) -> DType {
         self.gives(self.computes_in(operands))
     }
 
-    /// The dtype of the result of what is computed in `computed`.
+    /// Returns the dtype of the result of a computation in dtype `computed`.
     #[must_use]
     #[inline]
     pub const fn gives(self, computed: DType) -> DType {
@@ -214,7 +215,7 @@ impl Promotion {
         }
     }
 
-    /// The dtype to compute in.
+    /// Returns the dtype to compute in.
     #[must_use]
     #[inline]
     pub fn computes_in(self, operands: &[&Tensor]) -> DType {

@@ -1,12 +1,12 @@
-//! The contract of an operator in a word.
+//! Shape words: plans that an operator's definition names by one word.
 //!
-//! A shape word is a plan that the definition makes, and data on the operator: layers that map over dimensions or count operations read
-//! it. It says how sizes come about and, by its [`Promotion`], the dtype.
+//! A definition expands its shape word to a plan. The word is also data on the operator, which layers read, for example to map over batch
+//! dimensions or to count operations. It describes the sizes of the result and, by its [`Promotion`], the dtype.
 
 use super::promotion::Promotion;
 use crate::scalar::DType;
 
-/// A shape word with the arguments that it names, by position.
+/// A shape word with the indices of the arguments that it names.
 ///
 /// ```
 /// use dispatch_runtime::prelude::*;
@@ -24,28 +24,30 @@ use crate::scalar::DType;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Shape {
-    /// Elements meet one by one, after broadcasting.
+    /// An elementwise operator with broadcasting.
     Pointwise {
-        /// The tensors and numbers that decide sizes and dtype.
+        /// The tensor and number arguments that decide the sizes and the dtype.
         operands: &'static [usize],
-        /// Their names.
+        /// The names of these arguments.
         names: &'static [&'static str],
         /// The dtype of the result.
         dtype: Promotion,
-        /// The dtypes that it computes in: halves count as [`DType::F32`], integers and booleans as [`DType::I64`]. Empty if the
-        /// definition does not say.
+        /// The dtypes that the operator computes in. Half precision counts as [`DType::F32`], integers and booleans count as
+        /// [`DType::I64`]. Empty if the definition does not name dtypes.
         dtypes: &'static [DType],
     },
-    /// Some dimensions of the first argument are gone, or of size 1.
+    /// A reduction: some dimensions of the first argument are removed, or become size 1.
     Reduce {
-        /// The argument that lists them; without one, or without any listed, all are.
+        /// The argument that lists the reduced dimensions. All dimensions are reduced if there is no such argument, or if its list is
+        /// empty.
         dims: Option<usize>,
-        /// The argument that says whether they stay, with size 1.
+        /// The argument that says whether reduced dimensions stay, with size 1.
         keepdim: Option<usize>,
         /// The dtype of the result, unless an argument `dtype` names one.
         dtype: Promotion,
     },
-    /// Dimensions are letters: equal letters have equal sizes, and those of the result are what remains.
+    /// A product in Einstein notation: each dimension has a letter, equal letters have equal sizes, and the result has the letters after
+    /// the arrow.
     Product {
         /// The letters, as in `mk,kn->mn`.
         letters: &'static str,

@@ -1,8 +1,8 @@
-//! Reading and writing a tensor's elements.
+//! Guards that lend a tensor's elements as slices, for reading and for writing.
 //!
-//! [`Tensor::read`] and [`Tensor::write`] lend the elements as a slice, for as long as the guard lives. The storage allows many
-//! readers or one writer, whichever handles they come through, so two views of the same memory cannot race; who comes second gets
-//! an error at once and never waits. Taking a write guard counts a new version.
+//! [`Tensor::read`] and [`Tensor::write`] lend the elements as a slice for as long as the guard lives. A storage allows many readers or one
+//! writer, counted over all tensors on it, so two views of the same memory cannot race. An access that conflicts with a guard returns an
+//! error at once; it waits only for transfers of devices. Each write guard increments the version.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,7 +18,7 @@ use crate::key::Device;
 use crate::memory::Storage;
 use crate::scalar::{Bool, DType, Element, Scalar};
 
-/// Why elements cannot be lent.
+/// The error for elements that cannot be borrowed.
 ///
 /// ```
 /// use dispatch_runtime::{AccessError, DType, Tensor};
@@ -28,26 +28,26 @@ use crate::scalar::{Bool, DType, Element, Scalar};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum AccessError {
-    /// The elements are of another type.
+    /// The elements have another dtype.
     WrongDType {
-        /// The tensor's.
+        /// The tensor's dtype.
         tensor: DType,
-        /// The one asked for.
+        /// The requested dtype.
         asked: DType,
     },
-    /// The elements do not lie side by side.
+    /// The elements are not contiguous.
     NotContiguous {
         /// The tensor's sizes.
         sizes: Vec<i64>,
         /// The tensor's strides.
         strides: Vec<i64>,
     },
-    /// The CPU cannot address the memory.
+    /// The CPU cannot address the memory, or only operators may reach the elements.
     NotOnHost {
-        /// Where it is.
+        /// The device of the memory.
         device: Device,
     },
-    /// Somebody else writes to the memory, or, for a write, reads it.
+    /// The memory is being written, or, for a write, being read.
     InUse,
 }
 
@@ -79,7 +79,7 @@ impl From<AccessError> for Error {
 }
 
 impl Tensor {
-    /// The number that a tensor without dimensions is, if its memory is the CPU's.
+    /// Returns the element of a tensor without dimensions, if the CPU can address it.
     ///
     /// ```
     /// use dispatch_runtime::{Scalar, Tensor};
@@ -114,18 +114,18 @@ impl Tensor {
     }
 }
 
-/// Lends a tensor's elements for reading.
+/// A guard that lends a tensor's elements for reading.
 pub struct Read<'a, T: Element> {
-    /// Not a reference: one would have to be good for as long as the function runs that this guard is passed to, and the guard may
-    /// be dropped in there.
+    /// A pointer and not a reference: a reference in an argument must stay valid until the function returns, but the function may drop this
+    /// guard earlier.
     elements: NonNull<[T]>,
     storage: &'a Storage,
     lent: PhantomData<&'a [T]>,
 }
 
-/// Lends a tensor's elements for writing.
+/// A guard that lends a tensor's elements for writing.
 pub struct Write<'a, T: Element> {
-    /// As in [`Read`].
+    /// A pointer and not a reference, as in [`Read`].
     elements: NonNull<[T]>,
     storage: &'a Storage,
     lent: PhantomData<&'a mut [T]>,
@@ -133,7 +133,7 @@ pub struct Write<'a, T: Element> {
 
 // SAFETY: a `Read` is a `&[T]` that counts itself in its storage, atomically; elements are `Sync`.
 unsafe impl<T: Element> Send for Read<'_, T> {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl<T: Element> Sync for Read<'_, T> {}
 // SAFETY: a `Write` is a `&mut [T]` that counts itself in its storage, atomically; elements are `Send`.
 unsafe impl<T: Element> Send for Write<'_, T> {}
@@ -141,11 +141,12 @@ unsafe impl<T: Element> Send for Write<'_, T> {}
 unsafe impl<T: Element> Sync for Write<'_, T> {}
 
 impl Tensor {
-    /// Lends the elements for reading.
+    /// Borrows the elements as a slice for reading.
     ///
     /// # Errors
     ///
-    /// Where they are of another type, not side by side, not in the CPU's reach, or being written.
+    /// Returns [`AccessError`] if the elements have another dtype, are not contiguous, are being written, or cannot be addressed by the
+    /// CPU.
     pub fn read<T: Element>(&self) -> Result<Read<'_, T>, AccessError> {
         let (start, count) = self.place::<T>()?;
         let storage = self.storage();
@@ -155,11 +156,12 @@ impl Tensor {
         Ok(Read { elements: NonNull::slice_from_raw_parts(start, count), storage, lent: PhantomData })
     }
 
-    /// Lends the elements for writing.
+    /// Borrows the elements as a slice for writing.
     ///
     /// # Errors
     ///
-    /// Where they are of another type, not side by side, not in the CPU's reach, or being read or written.
+    /// Returns [`AccessError`] if the elements have another dtype, are not contiguous, are being read or written, or cannot be addressed by
+    /// the CPU.
     pub fn write<T: Element>(&mut self) -> Result<Write<'_, T>, AccessError> {
         let (start, count) = self.place::<T>()?;
         let storage = self.storage();
@@ -169,7 +171,7 @@ impl Tensor {
         Ok(Write { elements: NonNull::slice_from_raw_parts(start, count), storage, lent: PhantomData })
     }
 
-    /// Where the elements are, inside the storage that the tensor keeps alive, and how many.
+    /// Returns the address and the number of the elements, which are inside the storage that the tensor keeps alive.
     fn place<T: Element>(&self) -> Result<(NonNull<T>, usize), AccessError> {
         if self.dtype() != T::DTYPE {
             return Err(AccessError::WrongDType { tensor: self.dtype(), asked: T::DTYPE });
@@ -187,10 +189,10 @@ impl Tensor {
     }
 }
 
-/// Fills a fresh host storage.
+/// Copies elements into a new CPU storage, and returns their dtype.
 pub(crate) fn fill<T: Element>(storage: &Storage, elements: &[T]) -> DType {
     if let Some(memory) = storage.memory().filter(|_| storage.size() >= size_of_val(elements)) {
-        // SAFETY: the block is large enough, and the caller made the storage, so nobody else reaches it yet.
+        // SAFETY: the block is large enough, and the caller made the storage, so nothing else reaches it yet.
         unsafe { memory.cast::<T>().copy_from_nonoverlapping(NonNull::from(elements).cast(), elements.len()) }
     }
     T::DTYPE
@@ -200,8 +202,8 @@ impl<T: Element> Deref for Read<'_, T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: the elements are inside the storage, which `lent` keeps alive; any bit pattern is a `T`; nobody writes until this
-        // guard leaves.
+        // SAFETY: the elements are inside the storage, which `lent` keeps alive; any bit pattern is a `T`; nothing writes until this guard
+        // is dropped.
         unsafe { self.elements.as_ref() }
     }
 }
@@ -222,7 +224,7 @@ impl<T: Element> Deref for Write<'_, T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: as in `Read`, and nobody else reads or writes until this guard leaves.
+        // SAFETY: as in `Read`, and nothing else reads or writes until this guard is dropped.
         unsafe { self.elements.as_ref() }
     }
 }
@@ -282,7 +284,8 @@ mod tests {
         assert!(matches!(every_other.read::<i64>(), Err(AccessError::NotContiguous { .. })));
     }
 
-    /// What a protected reference inside the guard would forbid; an interpreter such as Miri tells.
+    /// Drops guards inside the function that they were passed to. With a reference inside the guard this would be undefined behaviour,
+    /// which Miri reports.
     #[test]
     fn a_guard_that_is_dropped_where_it_was_passed_to_lends_no_longer() {
         fn end_and_write(reading: Read<'_, i32>, mut other: Tensor) {

@@ -1,4 +1,4 @@
-//! Whether a geometry lies inside of a storage.
+//! Bounds checks: whether a geometry fits into a storage.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::geometry::Geometry;
 use crate::error::Error;
 use crate::scalar::DType;
 
-/// A geometry does not fit its storage.
+/// The error for a geometry that does not fit into its storage.
 ///
 /// ```
 /// use dispatch_runtime::{DType, Geometry, Storage, Tensor};
@@ -19,7 +19,7 @@ pub struct OutOfStorage {
     pub geometry: Box<Geometry>,
     /// The dtype.
     pub dtype: DType,
-    /// How many bytes the storage has.
+    /// The number of bytes of the storage.
     pub available: usize,
 }
 
@@ -49,22 +49,22 @@ impl From<OutOfStorage> for Error {
 }
 
 impl OutOfStorage {
-    /// Of a geometry that no storage holds.
+    /// Creates the error for a geometry that fits into no storage.
     #[cold]
     pub(crate) fn nowhere(dtype: DType, geometry: &Geometry) -> Self {
         Self { geometry: Box::new(geometry.clone()), dtype, available: 0 }
     }
 }
 
-/// How many bytes a tensor's first element is behind the start of its storage.
+/// Returns the offset in bytes of a tensor's first element from the start of its storage.
 #[inline]
 pub(super) fn start_of(geometry: &Geometry, dtype: DType) -> usize {
-    // An offset of zero needs no look at the rest.
+    // If the offset is zero, the count need not be read.
     let offset = if geometry.offset() == 0 || geometry.count() == 0 { 0 } else { geometry.offset() };
     usize::try_from(offset).unwrap_or(0) * dtype.size()
 }
 
-/// How many bytes that many elements take, if memory can have so many.
+/// Returns the number of bytes of `elements` elements, or `None` if no memory can have so many.
 #[inline]
 pub(super) fn bytes(elements: i64, dtype: DType) -> Option<usize> {
     let bytes = usize::try_from(elements).ok()?.checked_mul(dtype.size())?;
@@ -72,12 +72,13 @@ pub(super) fn bytes(elements: i64, dtype: DType) -> Option<usize> {
 }
 
 impl Geometry {
-    /// How many bytes from the start of a storage the elements reach over. None if a number that kernels compute with is too large for
-    /// memory: the product of all sizes, or of some of them if the tensor is empty, or a stride, even if it leads nowhere.
+    /// Returns the number of bytes from the start of a storage to the end of the elements. Returns `None` if a number that kernels compute
+    /// with is too large for memory: the product of the sizes (of those that are not 0 if the tensor is empty), or a stride, even of a
+    /// dimension of size 1.
     #[inline]
     pub(crate) fn bytes(&self, dtype: DType) -> Option<usize> {
         let product = if self.count() > 0 { self.count() } else { self.product_of_sizes() };
-        // A larger product is as large as numbers go.
+        // A product that overflows is `i64::MAX`.
         let sizes_fit = product < i64::MAX && bytes(product, dtype).is_some();
         let strides_fit = self.is_canonical() || self.strides().iter().all(|&stride| bytes(stride, dtype).is_some());
         bytes(self.end()?, dtype).filter(|_| sizes_fit && strides_fit)

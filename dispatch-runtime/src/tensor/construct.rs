@@ -1,4 +1,4 @@
-//! Tensors from storages, slices and numbers, and tensors of the same memory with another geometry or other keys.
+//! Constructors of tensors: from storages, slices and numbers, or from another tensor's memory with a new geometry or new keys.
 
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -15,18 +15,19 @@ use crate::memory::{Shared, Storage};
 use crate::scalar::{Bool, DType, Element, Scalar};
 
 impl Tensor {
-    /// A tensor over a storage, with the keys that its backend's tensors carry.
+    /// Creates a tensor over a storage, with the default keys of its backend.
     ///
     /// # Errors
     ///
-    /// Where the geometry reaches outside the storage.
+    /// Returns [`OutOfStorage`] if the geometry reaches outside the storage.
     pub fn new(storage: Storage, dtype: DType, geometry: Geometry) -> Result<Self, OutOfStorage> {
         let inference = guard::is_inference_mode();
         let (keys, memory) = (default_keys(storage.device(), inference), storage.memory());
         Self::with_marks(storage, memory, dtype, geometry, keys, Marks::of_new(inference))
     }
 
-    /// `memory` is that of the storage, or none if the elements are to be out of reach.
+    /// Creates a tensor with these keys and marks. `memory` is the address of the storage, or `None` if only operators may reach the
+    /// elements.
     fn with_marks(
         storage: Storage,
         memory: Option<NonNull<u8>>,
@@ -35,7 +36,7 @@ impl Tensor {
         keys: KeySet,
         marks: Marks,
     ) -> Result<Self, OutOfStorage> {
-        // Meta tensors have a shape and no memory.
+        // Meta tensors have sizes but no memory.
         let fits = geometry.bytes(dtype).is_some_and(|needed| {
             geometry.count() == 0 || needed <= storage.size() || storage.device().backend() == Device::META.backend()
         });
@@ -48,7 +49,8 @@ impl Tensor {
         Ok(Self::body(storage, dtype, &geometry, device, keys, marks, Start(start)))
     }
 
-    /// Callers made sure that all elements are inside the storage, and that `start` is where the first one is.
+    /// Creates a tensor without checks. The caller has checked that all elements are inside the storage, and that `start` is the address of
+    /// the first one.
     #[inline(always)]
     fn body(
         storage: Storage,
@@ -62,7 +64,7 @@ impl Tensor {
         let marks = if start.0.is_none() { marks | Marks::FOREIGN } else { marks };
         let vacant = Shared::<Body>::vacant();
         let body = vacant.place();
-        // SAFETY: every field is written before the handle becomes one that drops.
+        // SAFETY: every field is written before the handle can be dropped.
         unsafe {
             (&raw mut (*body).keys).write(keys);
             (&raw mut (*body).marks).write(AtomicU8::new(marks.bits()));
@@ -77,7 +79,7 @@ impl Tensor {
         Self(ManuallyDrop::into_inner(vacant))
     }
 
-    /// A tensor over all of a storage of this device that is large enough.
+    /// Creates a tensor with default keys over a new storage of this device, which the caller made large enough.
     #[inline(always)]
     pub(crate) fn over(storage: Storage, dtype: DType, geometry: &Geometry, device: Device) -> Self {
         let inference = guard::is_inference_mode();
@@ -85,7 +87,7 @@ impl Tensor {
         Self::body(storage, dtype, geometry, device, default_keys(device, inference), Marks::of_new(inference), start)
     }
 
-    /// A one-dimensional CPU tensor with a copy of these elements.
+    /// Creates a one-dimensional CPU tensor with a copy of these elements.
     #[must_use]
     pub fn from_slice<T: Element>(elements: &[T]) -> Self {
         let storage = Storage::host(size_of_val(elements));
@@ -94,8 +96,8 @@ impl Tensor {
         Self::over(storage, T::DTYPE, &geometry, Device::CPU)
     }
 
-    /// A plain number as a tensor without dimensions. In a computation with tensors it decides no more than the kind of the result:
-    /// `x * 2.0` has the precision of `x`.
+    /// Creates a tensor without dimensions that stands for a plain number. In a computation with tensors it affects only the kind of the
+    /// result's dtype: `x * 2.0` has the precision of `x`.
     ///
     /// ```
     /// use dispatch_runtime::{DType, Tensor};
@@ -117,11 +119,11 @@ impl Tensor {
         Self::body(storage, dtype, &Geometry::contiguous(&[]), Device::CPU, keys, marks, start)
     }
 
-    /// Another walk through the same storage.
+    /// Creates a tensor over the same storage with another geometry.
     ///
     /// # Errors
     ///
-    /// Where the geometry reaches outside the storage.
+    /// Returns [`OutOfStorage`] if the geometry reaches outside the storage.
     #[inline]
     pub fn restride(&self, geometry: Geometry) -> Result<Self, OutOfStorage> {
         let body = &*self.0;
@@ -134,7 +136,8 @@ impl Tensor {
         Self::with_marks(body.storage.clone(), memory, body.dtype, geometry, body.keys, marks)
     }
 
-    /// The same array under other keys: how a layer makes tensors of its own kind. History does not come along.
+    /// Creates a tensor over the same elements with other keys, as a layer does for tensors of its own. Extensions, such as autograd's
+    /// history, are not copied.
     #[must_use]
     pub fn with_keys(&self, keys: KeySet) -> Self {
         let body = &self.0;
@@ -142,8 +145,8 @@ impl Tensor {
         Self::body(body.storage.clone(), body.dtype, &body.geometry, body.device, keys, marks, body.start)
     }
 
-    /// The same under other keys, where only operators can say what the elements are: neither [`read`](Self::read) nor a kernel finds
-    /// them, nor those of a view of it. A layer whose tensors stand for more than their sizes say makes them so.
+    /// Creates a tensor over the same storage with other keys, whose elements only operators can reach: [`read`](Self::read) and kernels
+    /// return errors, also for its views. A layer uses it for tensors that represent more than their sizes say, such as batches.
     ///
     /// ```
     /// use dispatch_runtime::{Geometry, Tensor};
@@ -161,7 +164,8 @@ impl Tensor {
     }
 }
 
-/// The keys of a tensor of this device: its data, its view tracking, its autograd and its autocast.
+/// Returns the default keys of a tensor on this device: those of its data and of autocast, and outside of inference mode those of view
+/// tracking and autograd.
 #[inline]
 fn default_keys(device: Device, inference: bool) -> KeySet {
     let tracked = if inference { 0 } else { layer_bit(AD_INPLACE_OR_VIEW) | layer_bit(AUTOGRAD) };

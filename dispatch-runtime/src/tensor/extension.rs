@@ -1,8 +1,8 @@
-//! What layers remember about a tensor.
+//! Extensions: values that layers attach to tensors.
 //!
-//! A layer keeps one value of a type of its own on each tensor it cares about; the tensor knows only how to drop it. All clones of
-//! a tensor see the same value. A tensor that no layer cares about pays unset words; a small value that it was given while it was fresh
-//! is among these, and any other takes a block.
+//! A layer can attach one value of its own type to a tensor; the tensor knows only how to drop it. All clones of a tensor see the same
+//! value. A tensor's body has room for one small value, which can be set while the tensor has a single handle. All other values are
+//! allocated, in a linked list. A tensor without extensions pays only for unset words.
 
 use std::any::{Any, TypeId};
 use std::mem::MaybeUninit;
@@ -12,14 +12,14 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use super::Tensor;
 use crate::memory::{ALIGNMENT, Class, Shared};
 
-/// The values of all layers: a small one that a fresh tensor was given, and a list that only grows.
+/// The extensions of a tensor: at most one small value in place, and a list that only grows.
 #[derive(Default)]
 pub(super) struct Extensions {
     small: Option<Small>,
     list: List,
 }
 
-/// A value in place.
+/// A small value that is stored inside of the tensor's body.
 struct Small {
     kind: &'static Kind,
     value: MaybeUninit<Words>,
@@ -32,9 +32,9 @@ struct Kind {
     drop: unsafe fn(*mut Words),
 }
 
-// SAFETY: only values that are both are put there.
+// SAFETY: only values that are `Send` and `Sync` are stored there.
 unsafe impl Send for Small {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Small {}
 
 impl Small {
@@ -44,9 +44,9 @@ impl Small {
 
     /// # Safety
     ///
-    /// `value` is a `T` that nobody reaches any more.
+    /// `value` points at a `T` that nothing reaches any more.
     unsafe fn drop_as<T>(value: *mut Words) {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees it.
         unsafe { value.cast::<T>().drop_in_place() }
     }
 
@@ -60,7 +60,7 @@ impl Small {
             return Err(value);
         }
         let mut small = Self { kind: Self::kind::<T>(), value: MaybeUninit::uninit() };
-        // SAFETY: it is large enough and aligned.
+        // SAFETY: the space is large enough and aligned, as checked above.
         unsafe { small.value.as_mut_ptr().cast::<T>().write(value) };
         Ok(small)
     }
@@ -75,7 +75,7 @@ impl Small {
 impl Drop for Small {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the kind is that of the value, which nobody reaches any more.
+        // SAFETY: the kind is that of the value, which nothing reaches any more.
         unsafe { (self.kind.drop)(self.value.as_mut_ptr()) }
     }
 }
@@ -83,10 +83,10 @@ impl Drop for Small {
 #[derive(Default)]
 struct List(AtomicPtr<Header>);
 
-/// What every node begins with, whatever its value.
+/// The beginning of every node, whatever the type of its value.
 struct Header {
     of: TypeId,
-    /// Drops the node, and gives those behind it.
+    /// Drops the node, and returns the next node.
     release: unsafe fn(NonNull<Self>) -> *mut Self,
     next: List,
 }
@@ -106,18 +106,18 @@ impl<T: Send + Sync + 'static> Node<T> {
     fn leaked(value: T) -> NonNull<Header> {
         let Some(block) = Self::CLASS.take() else { std::alloc::handle_alloc_error(std::alloc::Layout::new::<Self>()) };
         let header = Header { of: TypeId::of::<T>(), release: Self::release, next: List::default() };
-        // SAFETY: the block is large enough and aligned, and nobody else's.
+        // SAFETY: the block is large enough and aligned, and has no other user.
         unsafe { block.cast::<Self>().write(Self { header, value }) };
         block.cast()
     }
 
-    /// Takes a node apart.
+    /// Drops a node and frees its block. Returns the next node.
     ///
     /// # Safety
     ///
-    /// `header` came from [`leaked`](Self::leaked) for this `T`, and nobody reaches it any more.
+    /// `header` came from [`leaked`](Self::leaked) for this `T`, and nothing reaches it any more.
     unsafe fn release(header: NonNull<Header>) -> *mut Header {
-        // SAFETY: it was written there as a node of this type, into a block of this class.
+        // SAFETY: `leaked` wrote a node of this type there, into a block of this class.
         unsafe {
             let node = header.cast::<Self>().as_mut();
             let next = std::mem::replace(node.header.next.0.get_mut(), ptr::null_mut());
@@ -134,7 +134,7 @@ impl Extensions {
         self.small.as_ref().and_then(Small::get).or_else(|| self.list.get())
     }
 
-    /// Puts a value in place, unless it is too large or the place is taken.
+    /// Stores a value in place. Returns it if it is too large, or if another value is there.
     #[inline]
     pub(super) fn set<T: Send + Sync + 'static>(&mut self, value: T) -> Result<(), T> {
         if self.small.is_some() {
@@ -144,14 +144,14 @@ impl Extensions {
         Ok(())
     }
 
-    /// The value of type `T`, made by `init` if there is none. Where two threads make one, the first stays.
+    /// Returns the value of type `T`, which `init` creates if there is none. If two threads create one, the first stays.
     #[inline]
     pub(super) fn get_or_init<T: Send + Sync + 'static>(&self, init: impl FnOnce() -> T) -> &T {
         if let Some(value) = self.get() {
             return value;
         }
         let node = self.list.add(Node::leaked(init()));
-        // SAFETY: it is of this type, and stays until the list is dropped.
+        // SAFETY: the node is of this type, and stays until the list is dropped.
         unsafe { &node.cast::<Node<T>>().as_ref().value }
     }
 }
@@ -162,7 +162,7 @@ impl List {
         let mut at = self;
         loop {
             let header = NonNull::new(at.0.load(Ordering::Acquire))?;
-            // SAFETY: a node is published whole, and stays until the list is dropped.
+            // SAFETY: a node is complete when it is published, and stays until the list is dropped.
             let found = unsafe { header.as_ref() };
             if found.of == TypeId::of::<T>() {
                 // SAFETY: the node was made for a value of this type.
@@ -172,19 +172,19 @@ impl List {
         }
     }
 
-    /// Puts a node at the end, unless one of its type is found on the way, and gives the one that is there now.
+    /// Appends a node, unless the list has a node of the same type. Returns the node of this type that is in the list.
     #[inline]
     fn add(&self, node: NonNull<Header>) -> NonNull<Header> {
-        // SAFETY: nobody else has seen the node yet.
+        // SAFETY: nothing else has seen the node yet.
         let of = unsafe { node.as_ref() }.of;
         let mut at = self;
         loop {
             let placed = at.0.compare_exchange(ptr::null_mut(), node.as_ptr(), Ordering::AcqRel, Ordering::Acquire);
             let Some(there) = placed.err().and_then(NonNull::new) else { return node };
-            // SAFETY: as in `get`.
+            // SAFETY: as in `get`: a published node stays until the list is dropped.
             let found = unsafe { there.as_ref() };
             if found.of == of {
-                // SAFETY: it was made by `Node::leaked`, and is published nowhere.
+                // SAFETY: the node was made by `Node::leaked`, and was never published.
                 unsafe { (node.as_ref().release)(node) };
                 return there;
             }
@@ -198,14 +198,14 @@ impl Drop for List {
     fn drop(&mut self) {
         let mut next = *self.0.get_mut();
         while let Some(header) = NonNull::new(next) {
-            // SAFETY: the list is dropped, so nobody reaches its nodes any more; each was made by `Node::leaked`.
+            // SAFETY: the list is dropped, so nothing reaches its nodes any more; each was made by `Node::leaked`.
             next = unsafe { (header.as_ref().release)(header) };
         }
     }
 }
 
 impl Tensor {
-    /// What a layer remembers about this tensor, under a type of the layer's own.
+    /// Returns the value of type `T` that a layer attached to this tensor, if there is one.
     ///
     /// ```
     /// # use dispatch_runtime::Tensor;
@@ -221,8 +221,9 @@ impl Tensor {
         self.0.extensions.get()
     }
 
-    /// Remembers a small value about a fresh tensor, inside of its body. Where it has such a value or other handles already, or `value`
-    /// is larger than two words, it comes back: it is one for [`extension_or_init`](Self::extension_or_init).
+    /// Attaches a small value to a new tensor, inside of its body. Returns the value as an error if it is larger than two words, if the
+    /// tensor has other handles, or if another small value is there. Such a value can be attached with
+    /// [`extension_or_init`](Self::extension_or_init).
     ///
     /// ```
     /// # use dispatch_runtime::Tensor;
@@ -240,7 +241,7 @@ impl Tensor {
         }
     }
 
-    /// The same, made by `init` if there is nothing yet.
+    /// Returns the value of type `T` that is attached to this tensor, which `init` creates if there is none.
     #[inline]
     pub fn extension_or_init<T: Any + Send + Sync>(&self, init: impl FnOnce() -> T) -> &T {
         self.0.extensions.get_or_init(init)

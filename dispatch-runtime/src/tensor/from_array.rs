@@ -1,6 +1,7 @@
-//! Tensors from Rust's own numbers, arrays and vectors.
+//! Conversions of Rust's numbers, arrays and vectors to tensors.
 //!
-//! An array's sizes are in its type, so making a tensor of it cannot fail. A vector of vectors can be ragged, and gives an error.
+//! An array's sizes are in its type, so its conversion cannot fail. A vector of vectors can be ragged, so its conversion can return an
+//! error.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +13,7 @@ use crate::key::Device;
 use crate::memory::Storage;
 use crate::scalar::{Bool, Element};
 
-/// A number, or an array of them in any number of dimensions: what tensors can be made of without a doubt about their sizes.
+/// A number, or an array of numbers nested to any depth: a value whose type determines the sizes of a tensor.
 ///
 /// ```
 /// use dispatch_runtime::Tensor;
@@ -25,13 +26,13 @@ use crate::scalar::{Bool, Element};
     note = "a vector of vectors can be ragged: use `Tensor::try_from`"
 )]
 pub trait Nested: Copy {
-    /// What the tensor's elements are.
+    /// The type of the tensor's elements.
     type Element: Element;
 
-    /// The elements of several, side by side.
+    /// Returns the elements of several values, one value after the other.
     fn elements(several: &[Self]) -> Cow<'_, [Self::Element]>;
 
-    /// Adds the sizes of the array, the outermost first. A number adds none.
+    /// Appends the sizes of the array to `sizes`, the outermost first. A number appends none.
     fn sizes(sizes: &mut Dims);
 }
 
@@ -68,7 +69,7 @@ impl<A: Nested, const N: usize> Nested for [A; N] {
     }
 }
 
-/// A number gives a tensor without dimensions, an array one with as many as it is nested.
+/// Converts a number to a tensor without dimensions, and an array to a tensor with one dimension for each level of nesting.
 ///
 /// ```
 /// use dispatch_runtime::{DType, Tensor};
@@ -110,7 +111,7 @@ impl<A: Nested> From<&Vec<A>> for Tensor {
 }
 
 impl Tensor {
-    /// A tensor of these sizes, with these elements in the order in which people count: the last dimension fastest.
+    /// Creates a tensor of these sizes from its elements in row-major order: the last dimension fastest.
     ///
     /// ```
     /// use dispatch_runtime::Tensor;
@@ -121,7 +122,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Where there are more or fewer elements than the sizes ask for.
+    /// Returns [`BadArgument`] if the sizes do not multiply to the number of elements.
     #[expect(clippy::needless_pass_by_value, reason = "what a caller has no more use for is the usual argument")]
     pub fn from_vec<A: Nested>(elements: Vec<A>, sizes: &[i64]) -> Result<Self, BadArgument> {
         let elements = A::elements(&elements);
@@ -135,7 +136,7 @@ impl Tensor {
     }
 }
 
-/// Rows of a tensor that are not equally long.
+/// The error for nested vectors whose rows differ in length.
 ///
 /// ```
 /// use dispatch_runtime::Tensor;
@@ -144,11 +145,11 @@ impl Tensor {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ragged {
-    /// Which row: its position in each dimension.
+    /// The indices of the row, one for each outer dimension.
     pub row: Vec<usize>,
-    /// How long it is.
+    /// The length of this row.
     pub found: usize,
-    /// How long the first one is.
+    /// The length of the first row.
     pub expected: usize,
 }
 
@@ -168,13 +169,13 @@ impl From<Ragged> for Error {
     }
 }
 
-/// A number, an array, or a vector of these or of such vectors: what can be a row of a tensor, or part of one.
+/// A row of a tensor, or a part of a row: a number, an array, or a vector nested to any depth.
 pub trait Row {
-    /// What the tensor's elements are.
+    /// The type of the tensor's elements.
     type Element: Element;
 
-    /// Adds the elements, and finds out the sizes from `depth` on, or compares them with what is known. An error knows its place from
-    /// here on inwards.
+    /// Appends the elements. Appends the sizes of the dimensions from `depth` on, or compares them with the sizes that are known. The
+    /// indices of an error begin at this row.
     #[doc(hidden)]
     fn gather(&self, depth: usize, sizes: &mut Vec<usize>, elements: &mut Vec<Self::Element>) -> Result<(), Ragged>;
 }
@@ -214,7 +215,7 @@ impl<R: Row> Row for Vec<R> {
     }
 }
 
-/// Rows of equal length, to any depth. Where there is no row, there is nothing in the dimensions inside either.
+/// Converts nested vectors whose rows have equal lengths. Without any row, the sizes are `[0, 0]`.
 ///
 /// ```
 /// use dispatch_runtime::Tensor;
@@ -239,7 +240,7 @@ fn count(length: usize) -> i64 {
     i64::try_from(length).unwrap_or(i64::MAX)
 }
 
-/// A CPU tensor of these elements. The sizes multiply to their number.
+/// Creates a CPU tensor with a copy of these elements. The sizes multiply to their number.
 fn copied<T: Element>(elements: &[T], sizes: &[i64]) -> Tensor {
     let storage = Storage::host(size_of_val(elements));
     access::fill(&storage, elements);

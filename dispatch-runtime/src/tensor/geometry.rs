@@ -1,13 +1,13 @@
-//! Which elements of a storage a tensor shows.
+//! Geometries: the sizes, strides and offset of a tensor's elements in its storage.
 
 use smallvec::SmallVec;
 
 use crate::scalar::MemoryFormat;
 
-/// One number per dimension, without allocation for the tensors people use.
+/// One number per dimension, without allocation for up to five dimensions.
 pub type Dims = SmallVec<[i64; 5]>;
 
-/// How many elements a tensor of these sizes has, or as many as can be counted.
+/// Returns the number of elements of a tensor of these sizes, or `i64::MAX` if it overflows.
 ///
 /// ```
 /// use dispatch_runtime::element_count;
@@ -20,7 +20,7 @@ pub fn element_count(sizes: &[i64]) -> i64 {
     sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size))
 }
 
-/// Sizes, strides and offset, in elements.
+/// The sizes, strides and offset of a tensor, in elements.
 ///
 /// ```
 /// use dispatch_runtime::Geometry;
@@ -31,24 +31,24 @@ pub fn element_count(sizes: &[i64]) -> i64 {
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Geometry {
-    /// Of up to [`FEW`] dimensions, so that most tensors are made and copied without another allocation. Zeros behind the last.
+    /// The sizes of up to [`FEW`] dimensions, in place so that most tensors need no other allocation. Unused entries are zero.
     sizes: [i64; FEW],
     strides: [i64; FEW],
-    /// Sizes and strides of more dimensions.
+    /// The sizes and strides if there are more than [`FEW`] dimensions.
     many: Option<Box<(Dims, Dims)>>,
     offset: i64,
-    /// Asked for by every kernel, so found out once.
+    /// The number of elements, computed once because every kernel needs it.
     count: i64,
     rank: u8,
     contiguous: bool,
-    /// The strides are those that a fresh tensor of these sizes has: dimensions of size 1 can have any.
+    /// Whether the strides are exactly those of a new tensor of these sizes. A contiguous geometry may differ in dimensions of size 1.
     canonical: bool,
 }
 
 const FEW: usize = 4;
 
 impl Geometry {
-    /// Elements side by side, the last dimension innermost.
+    /// Creates a contiguous geometry: elements without gaps, the last dimension innermost.
     #[must_use]
     #[inline]
     pub fn contiguous(sizes: &[i64]) -> Self {
@@ -81,7 +81,7 @@ impl Geometry {
         Self::of(sizes, &strides, 0)
     }
 
-    /// Elements side by side in the order that a memory format says. None where the format wants another number of dimensions.
+    /// Creates a geometry without gaps in a memory format. Returns `None` if the format needs another number of dimensions.
     ///
     /// ```
     /// use dispatch_runtime::{Geometry, MemoryFormat};
@@ -99,8 +99,8 @@ impl Geometry {
         Self::dense(sizes, inner_to_outer.iter().copied())
     }
 
-    /// Elements side by side, with the dimensions nested in this order, the innermost first. None if the order does not name each
-    /// dimension once.
+    /// Creates a geometry without gaps, with the dimensions nested in this order, the innermost first. Returns `None` if the order does not
+    /// name each dimension once.
     ///
     /// ```
     /// use dispatch_runtime::Geometry;
@@ -120,14 +120,14 @@ impl Geometry {
         (named == sizes.len()).then(|| Self::of(sizes, &strides, 0))
     }
 
-    /// Any walk through memory. None where there is not one stride per size.
+    /// Creates a geometry with any strides and offset. Returns `None` if there is not one stride per size.
     #[must_use]
     #[inline]
     pub fn strided(sizes: &[i64], strides: &[i64], offset: i64) -> Option<Self> {
         (sizes.len() == strides.len()).then(|| Self::of(sizes, strides, offset))
     }
 
-    /// The same for as many strides as sizes.
+    /// Creates a geometry from as many strides as sizes.
     fn of(sizes: &[i64], strides: &[i64], offset: i64) -> Self {
         let count = sizes.iter().fold(1, |count: i64, &size| count.saturating_mul(size.max(0)));
         let contiguous = count == 0 || are_contiguous(sizes, strides);
@@ -144,7 +144,7 @@ impl Geometry {
         geometry
     }
 
-    /// The same walk from another element.
+    /// Returns the same geometry with another offset.
     #[must_use]
     #[inline]
     pub fn at(mut self, offset: i64) -> Self {
@@ -152,7 +152,7 @@ impl Geometry {
         self
     }
 
-    /// How many elements there are in each dimension.
+    /// Returns the number of elements in each dimension.
     #[must_use]
     #[inline]
     pub fn sizes(&self) -> &[i64] {
@@ -162,17 +162,17 @@ impl Geometry {
         }
     }
 
-    /// Whether both have the same sizes.
+    /// Returns whether both have the same sizes.
     #[must_use]
     #[inline]
     pub fn same_sizes(&self, other: &Self) -> bool {
         self.rank == other.rank
             && self.count == other.count
-            // A single dimension is as large as the whole. More than a few have rank 0 here, and none in place.
+            // With one dimension, equal counts mean equal sizes. More than `FEW` dimensions have rank 0, and their sizes are in `many`.
             && (self.rank == 1 || (self.sizes == other.sizes && self.many_sizes() == other.many_sizes()))
     }
 
-    /// How far apart neighbours are in each dimension.
+    /// Returns the strides: the distance between neighbouring elements in each dimension.
     #[must_use]
     #[inline]
     pub fn strides(&self) -> &[i64] {
@@ -182,14 +182,14 @@ impl Geometry {
         }
     }
 
-    /// Where the first element is.
+    /// Returns the offset: the index of the first element in the storage.
     #[must_use]
     #[inline]
     pub const fn offset(&self) -> i64 {
         self.offset
     }
 
-    /// How many dimensions there are.
+    /// Returns the number of dimensions.
     #[must_use]
     #[inline]
     pub fn rank(&self) -> usize {
@@ -203,28 +203,29 @@ impl Geometry {
         self.many.as_ref().map(|many| &many.0)
     }
 
-    /// How many elements there are in all, or as many as can be counted; none where a size is negative.
+    /// Returns the number of elements, or `i64::MAX` if it overflows. It is 0 if a size is negative.
     #[must_use]
     #[inline]
     pub const fn count(&self) -> i64 {
         self.count
     }
 
-    /// Whether the elements lie side by side, the last dimension innermost.
+    /// Returns whether the elements have no gaps, the last dimension innermost.
     #[must_use]
     #[inline]
     pub const fn is_contiguous(&self) -> bool {
         self.contiguous
     }
 
-    /// Whether a fresh tensor of these sizes would have these very strides.
+    /// Returns whether the strides are exactly those of a new tensor of these sizes.
     #[must_use]
     #[inline]
     pub const fn is_canonical(&self) -> bool {
         self.canonical
     }
 
-    /// Whether these are some of the first elements of another walk, as is plain to see.
+    /// Returns whether these elements are among the first ones of `other`, by a quick test: both are contiguous from the same offset. False
+    /// is possible for other geometries that are inside.
     #[inline]
     pub(super) const fn is_within(&self, other: &Self) -> bool {
         self.contiguous
@@ -234,7 +235,7 @@ impl Geometry {
             && self.count > 0
     }
 
-    /// Whether the elements lie side by side as this format says.
+    /// Returns whether the elements have no gaps and are in this memory format.
     ///
     /// ```
     /// use dispatch_runtime::{Geometry, MemoryFormat::*};
@@ -251,8 +252,9 @@ impl Geometry {
         })
     }
 
-    /// The format that the strides speak of: one of pictures or of films if channels are innermost, and no dimension jumps less far than
-    /// one inside of it. Strides of dimensions of size 1 count too, as they alone tell a picture of one channel from another.
+    /// Returns the memory format that the strides suggest. It is a channels-last format if the channels are innermost, and if each stride
+    /// is at least the extent of the dimensions inside. Strides of dimensions of size 1 count too, because only they show the format of
+    /// images with one channel.
     ///
     /// ```
     /// use dispatch_runtime::{Geometry, MemoryFormat::*};
@@ -280,7 +282,7 @@ impl Geometry {
         if sizes[0] == 0 || strides[0] < least || ambiguous { MemoryFormat::Contiguous } else { format }
     }
 
-    /// Whether the elements lie side by side in any order of the dimensions, and none twice.
+    /// Returns whether the elements have neither gaps nor overlaps, in any order of the dimensions.
     ///
     /// ```
     /// use dispatch_runtime::Geometry;
@@ -303,7 +305,8 @@ impl Geometry {
         })
     }
 
-    /// The first element behind all that can be reached; none where a size or a place is negative or overflows.
+    /// Returns the index behind the last element in the storage. Returns `None` if a size, a stride or the offset is negative, or if the
+    /// index overflows.
     #[inline]
     #[must_use]
     pub fn end(&self) -> Option<i64> {

@@ -1,15 +1,15 @@
-//! What a tensor is marked with.
+//! Marks: properties of a tensor that layers read without a lock.
 //!
-//! A fallback that is `marked` has nothing to do before the first tensor has one of its marks, so until then no table has it: a program
-//! that never asks for a gradient calls its operators as if autograd were not linked. The first such tensor makes every operator bind
-//! anew.
+//! A `marked` fallback has nothing to do before a tensor has one of its marks, so until then no table contains it. A program that never
+//! requires gradients calls its operators as if autograd were not linked. The first tensor with such a mark makes every operator build its
+//! table again.
 
 use std::ops::BitOr;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::Tensor;
 
-/// What layers want to know about a tensor without a lock: one bit each.
+/// A set of marks of a tensor, one bit each.
 ///
 /// ```
 /// use dispatch_runtime::{Marks, Tensor};
@@ -22,16 +22,16 @@ use super::Tensor;
 pub struct Marks(u8);
 
 impl Marks {
-    /// Autograd records what is computed from it.
+    /// Autograd records the operators that are called with the tensor.
     pub const REQUIRES_GRAD: Self = Self(1);
-    /// It was made in [`inference_mode`](crate::guard::inference_mode).
+    /// The tensor was created in [`inference_mode`](crate::guard::inference_mode).
     pub const INFERENCE: Self = Self(1 << 1);
     pub(super) const NUMBER: Self = Self(1 << 2);
-    /// Autograd knows it as a view of another tensor, whose history is its own.
+    /// Autograd tracks the tensor as a view of another tensor, whose history it shares.
     pub const VIEW: Self = Self(1 << 3);
-    /// It was computed from tensors that require gradients: it is no leaf.
+    /// The tensor was computed from tensors that require gradients, so it is no leaf.
     pub const RECORDED: Self = Self(1 << 4);
-    /// The CPU cannot address its memory, so no guard sees what is written there.
+    /// The CPU cannot reach the tensor's elements, so no guard counts writes to them.
     pub const FOREIGN: Self = Self(1 << 5);
 
     pub(crate) const NONE: Self = Self(0);
@@ -49,37 +49,37 @@ impl Marks {
         self.0
     }
 
-    /// Those of the memory, which all views of it share.
+    /// Returns the marks of the memory, which all views of it share.
     #[inline]
     pub(super) const fn of_memory(self) -> Self {
         Self(self.0 & (Self::INFERENCE.0 | Self::FOREIGN.0))
     }
 
-    /// Whether there is a common one.
+    /// Returns whether both sets have a common mark.
     #[inline]
     #[must_use]
     pub const fn meet(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Whether `other` has all of them.
+    /// Returns whether `other` has all marks of this set.
     pub(crate) const fn are_among(self, other: Self) -> bool {
         self.0 & !other.0 == 0
     }
 
-    /// Those that no tensor was ever given. Tables need no fallback that is marked with none but them.
+    /// Returns the marks that no tensor has had yet. Tables need no fallback that is marked only with these.
     #[inline]
     pub(crate) fn unseen() -> Self {
         Self(UNSEEN.load(Ordering::Acquire))
     }
 
-    /// For the registry, once no table is in use that was made without them.
+    /// Records that tensors may have these marks. The registry calls it once no table without their fallbacks is in use.
     pub(crate) fn saw(self) {
         UNSEEN.fetch_and(!self.0, Ordering::Release);
     }
 }
 
-/// The marks that tensors are made with need no announcement.
+/// The marks that no tensor has had yet. Marks that tensors are created with are never among them.
 static UNSEEN: AtomicU8 = AtomicU8::new(!(Marks::NUMBER.0 | Marks::INFERENCE.0 | Marks::FOREIGN.0));
 
 impl BitOr for Marks {
@@ -92,7 +92,7 @@ impl BitOr for Marks {
 }
 
 impl Tensor {
-    /// Whether this is a plain number, see [`number`](Self::number).
+    /// Returns whether the tensor stands for a plain number, see [`number`](Self::number).
     #[inline]
     #[must_use]
     pub fn is_number(&self) -> bool {
@@ -104,45 +104,46 @@ impl Tensor {
         Marks::from_bits(self.0.marks.load(Ordering::Relaxed)).of_memory()
     }
 
-    /// Whether it carries one of these marks.
+    /// Returns whether the tensor has one of these marks.
     #[inline]
     #[must_use]
     pub fn has_any(&self, marks: Marks) -> bool {
         Marks::from_bits(self.0.marks.load(Ordering::Acquire)).meet(marks)
     }
 
-    /// Sets marks that were announced.
+    /// Sets marks that were announced to the registry, on all handles.
     #[inline]
     pub(crate) fn add_marks(&self, marks: Marks) {
         self.0.marks.fetch_or(marks.bits(), Ordering::Release);
     }
 
-    /// Takes marks away.
+    /// Removes marks, on all handles.
     pub fn unmark(&self, marks: Marks) {
         self.0.marks.fetch_and(!marks.bits(), Ordering::Release);
     }
 
-    /// Whether autograd records what is computed from this tensor.
+    /// Returns whether autograd records the operators that are called with this tensor.
     #[inline]
     #[must_use]
     pub fn requires_grad(&self) -> bool {
         self.has_any(Marks::REQUIRES_GRAD)
     }
 
-    /// Whether the tensor was made in [`guard::inference_mode`](crate::guard::inference_mode): autograd and view tracking do not know it.
+    /// Returns whether the tensor was created in [`guard::inference_mode`](crate::guard::inference_mode): autograd and view tracking ignore
+    /// it.
     #[inline]
     #[must_use]
     pub fn is_inference(&self) -> bool {
         self.has_any(Marks::INFERENCE)
     }
 
-    /// Whether the tensor was not computed from others that require gradients.
+    /// Returns whether the tensor is a leaf: it was not computed from tensors that require gradients.
     #[must_use]
     pub fn is_leaf(&self) -> bool {
         !self.has_any(Marks::RECORDED)
     }
 
-    /// Whether autograd knows the tensor as a view of another one.
+    /// Returns whether autograd tracks the tensor as a view of another one.
     #[must_use]
     pub fn is_view(&self) -> bool {
         self.has_any(Marks::VIEW)

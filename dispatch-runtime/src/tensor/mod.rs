@@ -1,8 +1,8 @@
-//! The tensor: a counted handle to geometry that never changes and memory that is shared.
+//! The tensor: a reference-counted handle to a fixed geometry and shared memory.
 //!
-//! What a tensor *is* - sizes, strides, dtype, keys, storage - is fixed when it is made, so a key set can be read without a lock on
-//! every call. What happens *to* it lives elsewhere: data in its [`Storage`], history in its layers' extension slots, and a few
-//! marks that every layer wants to read quickly.
+//! A tensor's sizes, strides, dtype, keys and storage are fixed when it is created, so every call can read its keys without a lock. State
+//! that changes is elsewhere: data in its [`Storage`], history in the layers' extensions, and a few [`Marks`] that every layer reads
+//! quickly.
 
 pub(crate) mod access;
 mod bounds;
@@ -35,7 +35,7 @@ pub use operands::{Operand, Operands};
 pub use strided::{Elements, ElementsMut};
 pub use transfer_hold::TransferHold;
 
-/// An n-dimensional array on some backend. Cloning it makes another handle to the same array.
+/// An n-dimensional array on a device. Cloning it creates another handle to the same array.
 ///
 /// ```
 /// use dispatch_runtime::{DType, Tensor};
@@ -55,10 +55,10 @@ struct Body {
     device: Device,
     geometry: Geometry,
     storage: Storage,
-    /// Of the first element, where the CPU can address it.
+    /// The address of the first element, if the CPU can address it.
     start: Start,
     extensions: Extensions,
-    /// Of what autograd knows it as a view. `drop` drops it.
+    /// The tensor of which autograd tracks this one as a view. `Body::drop` drops it.
     base: ManuallyDrop<Option<Tensor>>,
 }
 
@@ -71,7 +71,7 @@ impl Drop for Body {
     }
 }
 
-/// Drops the base of a view, and the base of that, each after the other: a chain of them may be longer than the stack is deep.
+/// Drops the base of a view, the base of that base, and so on. It is a loop, because recursion over a long chain would overflow the stack.
 fn drop_bases(first: Tensor) {
     let mut next = Some(first);
     while let Some(mut base) = next {
@@ -79,72 +79,72 @@ fn drop_bases(first: Tensor) {
     }
 }
 
-/// An address inside of the storage beside it.
+/// The address of a tensor's first element, inside of the body's storage.
 #[derive(Clone, Copy)]
 struct Start(Option<NonNull<u8>>);
 
-// SAFETY: only the guards of the storage make anything of the address.
+// SAFETY: the address is used only under guards of the storage.
 unsafe impl Send for Start {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Start {}
 
 impl Tensor {
-    /// Where the first element is, if the CPU can address it.
+    /// Returns the address of the first element, if the CPU can address it.
     #[inline]
     fn start(&self) -> Option<NonNull<u8>> {
         self.0.start.0
     }
 
-    /// The keys that this tensor adds to a call.
+    /// Returns the keys that this tensor adds to a call.
     #[inline(always)]
     #[must_use]
     pub fn keys(&self) -> KeySet {
         self.0.keys
     }
 
-    /// The type of the elements.
+    /// Returns the type of the elements.
     #[inline]
     #[must_use]
     pub fn dtype(&self) -> DType {
         self.0.dtype
     }
 
-    /// Where the memory is.
+    /// Returns the device of the memory.
     #[inline]
     #[must_use]
     pub fn device(&self) -> Device {
         self.0.device
     }
 
-    /// Sizes, strides and offset.
+    /// Returns the sizes, strides and offset.
     #[inline]
     #[must_use]
     pub fn geometry(&self) -> &Geometry {
         &self.0.geometry
     }
 
-    /// How many elements there are in each dimension.
+    /// Returns the number of elements in each dimension.
     #[inline]
     #[must_use]
     pub fn sizes(&self) -> &[i64] {
         self.0.geometry.sizes()
     }
 
-    /// How far apart neighbours are in each dimension.
+    /// Returns the strides: the distance between neighbouring elements in each dimension, in elements.
     #[inline]
     #[must_use]
     pub fn strides(&self) -> &[i64] {
         self.0.geometry.strides()
     }
 
-    /// The memory.
+    /// Returns the storage that holds the elements.
     #[inline]
     #[must_use]
     pub fn storage(&self) -> &Storage {
         &self.0.storage
     }
 
-    /// Whether nobody else can reach the elements: this is the only handle, over a storage of its own.
+    /// Returns whether this handle is the only way to the elements: the tensor has no other handle, and no other tensor shares its storage.
     ///
     /// ```
     /// use dispatch_runtime::Tensor;
@@ -160,41 +160,42 @@ impl Tensor {
         Shared::is_only(&self.0) && self.0.storage.is_unique()
     }
 
-    /// Whether there is no other handle to this tensor.
+    /// Returns whether the tensor has no other handle. Other tensors may share its storage.
     #[inline]
     #[must_use]
     pub fn is_only_handle(&mut self) -> bool {
         Shared::is_only(&self.0)
     }
 
-    /// A number that no other tensor has while this one lives; all of its handles have it.
+    /// Returns a number that no other tensor has while this one lives. All handles to the tensor have the same number.
     #[inline]
     #[must_use]
     pub fn identity(&self) -> usize {
         self.0.place().addr()
     }
 
-    /// How many handles there are.
+    /// Returns the number of handles.
     #[cfg(test)]
     pub(crate) fn handles(&self) -> usize {
         Shared::count(&self.0)
     }
 
-    /// Whether both handles are of the same array, not only of equal ones.
+    /// Returns whether both are handles to one tensor. Equal elements are not enough.
     #[inline]
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         Shared::same(&self.0, &other.0)
     }
 
-    /// The tensor whose history is that of this view, see [`tie_to`](Self::tie_to).
+    /// Returns the tensor whose history this view shares, see [`tie_to`](Self::tie_to).
     #[inline]
     #[must_use]
     pub fn base(&self) -> Option<&Self> {
         self.0.base.as_ref()
     }
 
-    /// Makes a fresh tensor a view of `base`. `announce` runs before the tensor gets the mark of a view.
+    /// Makes a new tensor a view of `base`. Returns false if it has other handles or a base already. `announce` runs before the tensor gets
+    /// [`Marks::VIEW`].
     #[inline]
     pub(crate) fn set_base(&mut self, base: &Self, announce: impl FnOnce()) -> bool {
         match Shared::get_mut(&mut self.0) {
@@ -209,7 +210,7 @@ impl Tensor {
     }
 }
 
-/// What a tensor is, and not what it holds: how traces and errors name it.
+/// The short form of a tensor in traces and errors: its dtype, sizes and device, without elements.
 pub(crate) struct Brief<'a>(pub(crate) &'a Tensor);
 
 impl fmt::Debug for Brief<'_> {

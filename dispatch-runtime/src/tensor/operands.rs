@@ -1,7 +1,7 @@
-//! The tensors of one kernel call, taken together.
+//! Operands: the tensors that a kernel writes and reads, borrowed all at once.
 //!
-//! A kernel that writes one tensor and reads others wants all of them at once: each storage entered once, the case that a read tensor
-//! *is* the written one recognised, and any other overlap refused. [`operands!`](crate::operands) does that, and never waits.
+//! A kernel that writes one tensor and reads others needs all of them at once. [`operands!`](crate::operands) locks each storage once,
+//! recognises a read tensor that is exactly the written one, and rejects any other overlap. It never waits for another guard.
 
 use std::ptr::NonNull;
 
@@ -14,8 +14,8 @@ use crate::key::Device;
 use crate::name::in_schema;
 use crate::scalar::{DType, Element};
 
-/// Takes tensors for writing and reading: `operands!(write out; read a, b)?`. A tensor that was just made, and that nobody else has
-/// seen, is entered without an atomic operation.
+/// Borrows tensors for writing and reading: `operands!(write out; read a, b)?`. A written tensor that has no other handle and shares no
+/// storage needs no lock, and so no atomic operation.
 ///
 /// ```
 /// use dispatch_runtime::{Tensor, operands};
@@ -35,8 +35,8 @@ use crate::scalar::{DType, Element};
 ///
 /// # Errors
 ///
-/// Where a tensor is in use by somebody else's guard, where two of them share memory without being the same elements, where a written
-/// one shares memory with itself, and where the CPU cannot address one.
+/// Returns [`BadArgument`](crate::BadArgument) if another guard uses a tensor, if a written tensor shares memory with itself or with
+/// another written one, if a read tensor overlaps a written one without being the same elements, or if the CPU cannot address one.
 #[macro_export]
 macro_rules! operands {
     (write $($written:ident),+ $(; read $($read:ident),*)? $(;)?) => {
@@ -49,38 +49,38 @@ macro_rules! operands {
     };
 }
 
-/// Tensors taken with [`operands!`](crate::operands), until this is dropped.
+/// The tensors that [`operands!`](crate::operands) borrowed, until this is dropped.
 pub struct Operands<'a, const W: usize, const R: usize> {
     written: [Operand<'a>; W],
     read: [Operand<'a>; R],
 }
 
-/// One of them, for engines that walk through memory themselves. It lends no handle to its tensor: if the storage was entered without an
-/// atomic operation, nothing would keep a clone of that handle from the memory.
+/// One tensor that [`operands!`](crate::operands) borrowed, for engines that compute addresses themselves. It does not lend the tensor's
+/// handle: if the storage needed no lock, a clone of that handle could reach the memory too.
 pub struct Operand<'a> {
     tensor: &'a Tensor,
     start: NonNull<u8>,
     hold: Hold,
 }
 
-/// How an operand's storage was entered.
+/// The lock that an operand has on its storage.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hold {
-    /// Not at all: it is another operand's too, or nobody else's.
+    /// No lock of its own: another operand has it, or nothing else reaches the storage.
     Nothing,
     Reading,
     Writing,
 }
 
 impl Tensor {
-    /// What [`operands!`](crate::operands) calls on a tensor or a reference to one, whichever it was given.
+    /// Returns a mutable reference to the tensor, for [`operands!`](crate::operands), which accepts tensors and references alike.
     #[doc(hidden)]
     #[inline]
     pub fn as_written(&mut self) -> &mut Self {
         self
     }
 
-    /// The same for one that is read.
+    /// Returns a reference to the tensor, for [`operands!`](crate::operands), which accepts tensors and references alike.
     #[doc(hidden)]
     #[inline]
     #[must_use]
@@ -89,7 +89,7 @@ impl Tensor {
     }
 }
 
-/// Why an operand was not entered. Names come in only where it is told.
+/// The reason why an operand was rejected. Names are added when it becomes an error.
 enum Refused {
     NotOnHost(Device),
     SelfOverlap,
@@ -112,7 +112,7 @@ impl Refused {
 }
 
 impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
-    /// What [`operands!`](crate::operands) expands to: tensors, and the names that errors call them by.
+    /// Borrows tensors, with the names that errors use; [`operands!`](crate::operands) expands to it.
     #[inline(always)]
     pub fn take(
         written_names: &[&'static str; W],
@@ -197,25 +197,25 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
         Ok(())
     }
 
-    /// The written ones, in the order given.
+    /// Returns the written operands, in the order given.
     #[inline]
     #[must_use]
     pub fn written(&self) -> &[Operand<'a>; W] {
         &self.written
     }
 
-    /// The read ones, in the order given.
+    /// Returns the read operands, in the order given.
     #[inline]
     #[must_use]
     pub fn read(&self) -> &[Operand<'a>; R] {
         &self.read
     }
 
-    /// All elements as slices. A read tensor that *is* a written one is none: its elements are in the written slice.
+    /// Returns all elements as slices. A read tensor that is exactly a written one is `None`: its elements are in the written slice.
     ///
     /// # Errors
     ///
-    /// Where a tensor is of another dtype, or its elements do not lie side by side.
+    /// Returns [`AccessError`] if a tensor has another dtype or is not contiguous.
     #[expect(clippy::type_complexity, reason = "one array of slices for each side")]
     pub fn slices<T: Element>(&mut self) -> Result<([&mut [T]; W], [Option<&[T]>; R]), AccessError> {
         for operand in self.written.iter().chain(&self.read) {
@@ -223,14 +223,14 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
         }
         let written = &self.written;
         let read = self.read.each_ref().map(|operand| {
-            // SAFETY: the elements are inside a storage that nobody writes while this operand holds it, or beside the written
-            // elements of it.
+            // SAFETY: the elements are inside a storage that nothing writes while this operand holds it, or apart from the elements of it
+            // that are written.
             (!written.iter().any(|written| operand.is(written)))
                 .then(|| unsafe { std::slice::from_raw_parts(operand.start().cast::<T>(), operand.count()) })
         });
         let written = written.each_ref().map(|operand| {
-            // SAFETY: the elements are inside a storage that only this operand writes; no other operand shows them, but for those
-            // that became none above; `self` is borrowed for as long as they are.
+            // SAFETY: the elements are inside a storage that only these operands write; no other operand has them, except those that became
+            // `None` above; `self` is borrowed for as long as the slices are.
             unsafe { std::slice::from_raw_parts_mut(operand.start().cast::<T>(), operand.count()) }
         });
         Ok((written, read))
@@ -238,7 +238,8 @@ impl<'a, const W: usize, const R: usize> Operands<'a, W, R> {
 }
 
 impl<'a, const R: usize> Operands<'a, 1, R> {
-    /// One tensor that is written, and others that are read, of which it is one: `read` is given the written tensor.
+    /// Borrows a tensor for writing, and once more among the tensors for reading: `read` takes the written tensor and returns those to
+    /// read.
     ///
     /// ```
     /// use dispatch_runtime::{Operands, Tensor};
@@ -250,7 +251,7 @@ impl<'a, const R: usize> Operands<'a, 1, R> {
     ///
     /// # Errors
     ///
-    /// As [`operands!`](crate::operands).
+    /// Returns the errors of [`operands!`](crate::operands).
     #[inline(always)]
     pub fn in_place(
         name: &'static str,
@@ -258,7 +259,7 @@ impl<'a, const R: usize> Operands<'a, 1, R> {
         read_names: &[&'static str],
         read: impl FnOnce(&'a Tensor) -> [&'a Tensor; R],
     ) -> Result<Self> {
-        // Whoever `read` is may keep the reference and clone the handle, so nobody is alone here.
+        // `read` may keep the reference and clone the handle, so the tensor may have other handles.
         let tensor: &'a Tensor = tensor;
         let read = read(tensor).map(Operand::outside);
         let mut operands = Self { written: [Operand::outside(tensor)], read };
@@ -273,7 +274,7 @@ impl<'a> Operand<'a> {
         Self { tensor, start: NonNull::dangling(), hold: Hold::Nothing }
     }
 
-    /// Whether the storage has the elements from `first` to `last`, counted from its start.
+    /// Returns whether the storage has the elements from index `first` to index `last`, counted from its start.
     ///
     /// ```
     /// use dispatch_runtime::{Tensor, operands};
@@ -288,28 +289,29 @@ impl<'a> Operand<'a> {
         first >= 0 && end.is_some_and(|end| end <= self.tensor.storage().size())
     }
 
-    /// Sizes, strides and offset; the offset is already in [`start`](Self::start).
+    /// Returns the sizes, strides and offset. [`start`](Self::start) includes the offset already.
     #[inline]
     #[must_use]
     pub fn geometry(&self) -> &'a Geometry {
         self.tensor.geometry()
     }
 
-    /// The type of the elements.
+    /// Returns the type of the elements.
     #[inline]
     #[must_use]
     pub fn dtype(&self) -> DType {
         self.tensor.dtype()
     }
 
-    /// Where the first element is. The elements can be read, and written if the operand was taken for that, until it is dropped.
+    /// Returns the address of the first element. Until the operand is dropped, the elements can be read, and written if it was borrowed for
+    /// writing.
     #[inline]
     #[must_use]
     pub fn start(&self) -> *mut u8 {
         self.start.as_ptr()
     }
 
-    /// Whether both show the very same elements.
+    /// Returns whether both have exactly the same elements.
     #[inline]
     #[must_use]
     pub fn is(&self, other: &Operand<'_>) -> bool {

@@ -1,21 +1,21 @@
-//! Whether two walks through one memory meet.
+//! Overlap tests: whether two tensors on one storage, or two elements of one tensor, share memory.
 //!
-//! Strided walks can interleave without meeting, as the even and the odd columns of a matrix do. Two quick tests settle nearly all
-//! pairs; the rest is walked. A walk that is too long counts as one that meets, so a tensor of [`Device::META`](crate::Device), whose
-//! sizes cost nothing, is answered as quickly as any other.
+//! Strided tensors can interleave without overlap, like the even and the odd columns of a matrix. Two quick tests decide nearly all pairs;
+//! the others are compared byte by byte. If that would take too long, the answer is an overlap. So the answer is quick even for a tensor of
+//! [`Device::META`](crate::Device), which can have any size.
 
 use super::Tensor;
 use super::bounds::start_of;
 use super::geometry::{Dims, Geometry};
 
-/// The most places that are marked and walked: 32 MiB of marks.
+/// The maximum number of bytes and of elements in a comparison byte by byte: 32 MiB of marks.
 const FAR: i64 = 1 << 28;
 
-/// The bytes that a tensor shows: where they begin, and the steps to the others.
+/// The bytes of a tensor's elements in its storage: the start, and the strides to the others.
 struct Walk {
     start: i64,
     element: i64,
-    /// Sizes and byte strides of the dimensions that lead to other places.
+    /// The sizes and byte strides of the dimensions along which the address changes.
     steps: Vec<(i64, i64)>,
 }
 
@@ -31,14 +31,14 @@ impl Walk {
         Self { start: geometry.offset().saturating_mul(element), element, steps }
     }
 
-    /// The first byte that is behind all.
+    /// Returns the index behind the last byte.
     fn end(&self) -> i64 {
         self.steps.iter().fold(self.start.saturating_add(self.element), |end, (size, stride)| {
             end.saturating_add((size - 1).saturating_mul(*stride))
         })
     }
 
-    /// Where all bytes are, counted within blocks of `period`: none where they cross from one block into the next.
+    /// Returns the range of all bytes, relative to blocks of `period` bytes. Returns `None` if the range crosses the end of a block.
     fn within(&self, period: i64) -> Option<(i64, i64)> {
         let start = self.start % period;
         let inner = self.steps.iter().filter(|(_, stride)| stride % period != 0);
@@ -48,19 +48,19 @@ impl Walk {
         (end <= period).then_some((start, end))
     }
 
-    /// How many places are visited, or as many as can be counted.
+    /// Returns the number of elements, or `i64::MAX` if it overflows.
     fn length(&self) -> i64 {
         self.steps.iter().fold(1, |length: i64, (size, _)| length.saturating_mul(*size))
     }
 
-    /// Where each element begins.
+    /// Returns the index of each element's first byte.
     fn positions(&self) -> impl Iterator<Item = i64> {
         let (sizes, strides): (Dims, Dims) = self.steps.iter().copied().unzip();
         super::strided::positions(sizes, strides, self.start)
     }
 }
 
-/// Whether there is no byte that both tensors, which share a storage, show.
+/// Returns whether two tensors on one storage have no common byte. Returns false if the test would take too long.
 pub(crate) fn are_disjoint(a: &Tensor, b: &Tensor) -> bool {
     if a.geometry().count() == 0 || b.geometry().count() == 0 {
         return true;
@@ -86,7 +86,7 @@ pub(crate) fn are_disjoint(a: &Tensor, b: &Tensor) -> bool {
         }
 }
 
-/// Whether two elements of a tensor share memory.
+/// Returns whether two elements of a geometry share memory. Returns true if the test would take too long.
 pub(crate) fn overlaps_itself(geometry: &Geometry) -> bool {
     if geometry.is_contiguous() {
         return false;
@@ -113,7 +113,7 @@ pub(crate) fn overlaps_itself(geometry: &Geometry) -> bool {
     !walk.positions().all(|at| marks.mark(at, 1))
 }
 
-/// One bit for each place of a range.
+/// A bit set over a range of indices.
 struct Marks {
     start: i64,
     words: Vec<u64>,
@@ -125,7 +125,7 @@ impl Marks {
         Self { start, words: vec![0; words] }
     }
 
-    /// Marks some places, and says whether none of them was marked before.
+    /// Marks `count` indices from `at` on, and returns whether none of them was marked before.
     fn mark(&mut self, at: i64, count: i64) -> bool {
         let mut fresh = true;
         for place in at..at + count {
@@ -150,7 +150,7 @@ impl Marks {
 }
 
 impl Tensor {
-    /// Whether the two show no common memory, or exactly the same elements: what a written and a read tensor of one call may do.
+    /// Returns whether two tensors share no memory, or have exactly the same elements. Only then may a call write one and read the other.
     #[must_use]
     pub fn is_apart_from_or_same_as(&self, other: &Self) -> bool {
         let same_walk = || self.sizes() == other.sizes() && self.strides() == other.strides();
@@ -158,7 +158,7 @@ impl Tensor {
         !self.storage().same(other.storage()) || (same_start() && same_walk()) || are_disjoint(self, other)
     }
 
-    /// Whether the two show exactly the same elements.
+    /// Returns whether two tensors have exactly the same elements.
     #[must_use]
     #[inline]
     pub fn is_same_elements_as(&self, other: &Self) -> bool {
@@ -170,7 +170,7 @@ impl Tensor {
             && self.strides() == other.strides()
     }
 
-    /// Whether two of its elements share memory: what is written to may not.
+    /// Returns whether two elements of this tensor share memory. Such a tensor cannot be written.
     ///
     /// ```
     /// use dispatch_runtime::{Geometry, Tensor};
@@ -218,11 +218,11 @@ mod tests {
         };
         let (even, odd) = (view(&[1 << 60], &[2], 0), view(&[1 << 60], &[2], 1));
         assert!(are_disjoint(&even, &odd) && !are_disjoint(&even, &even));
-        // Neither test settles these, and to walk them would take centuries.
+        // Neither quick test decides these, and a comparison byte by byte would take centuries.
         let crossed = view(&[1 << 30, 1 << 30], &[3, 7], 1);
         assert!(!are_disjoint(&even, &crossed));
         assert!(overlaps_itself(crossed.geometry()));
-        // One place, however often.
+        // All elements of the first tensor are the same byte.
         assert!(are_disjoint(&view(&[1 << 60], &[0], 5), &view(&[4], &[1], 0)));
         assert!(overlaps_itself(view(&[1 << 60, 2], &[0, 1], 0).geometry()));
     }

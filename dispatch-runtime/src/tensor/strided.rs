@@ -1,7 +1,7 @@
-//! Reading and writing elements wherever they lie.
+//! Access to the elements of tensors with any strides.
 //!
-//! [`Tensor::read`] lends a slice, so it wants elements side by side. [`Tensor::elements`] walks through any geometry, in the order in
-//! which people count: the last dimension fastest.
+//! [`Tensor::read`] lends a slice, so it needs contiguous elements. [`Tensor::elements`] visits the elements of any geometry in row-major
+//! order: the last dimension fastest.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,20 +13,20 @@ use super::operands::Operands;
 use crate::error::Result;
 use crate::scalar::{DType, Element};
 
-/// Lends a tensor's elements one by one.
+/// A guard that lends a tensor's elements one by one for reading.
 pub struct Elements<'a, T: Element> {
     operands: Operands<'a, 0, 1>,
     element: PhantomData<T>,
 }
 
-/// Lends a tensor's elements one by one for writing.
+/// A guard that lends a tensor's elements one by one for writing.
 pub struct ElementsMut<'a, T: Element> {
     operands: Operands<'a, 1, 0>,
     element: PhantomData<&'a mut T>,
 }
 
 impl Tensor {
-    /// Lends the elements, wherever they lie.
+    /// Borrows the elements for reading, whatever the strides are.
     ///
     /// ```
     /// use dispatch_runtime::{Geometry, Tensor};
@@ -37,13 +37,13 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Where they are of another type, not in the CPU's reach, or being written.
+    /// Returns an error if the elements have another dtype, are being written, or cannot be addressed by the CPU.
     pub fn elements<T: Element>(&self) -> Result<Elements<'_, T>> {
         check::<T>(self.dtype())?;
         Ok(Elements { operands: Operands::take(&[], [], &["self"], [self])?, element: PhantomData })
     }
 
-    /// Lends the elements for writing, wherever they lie.
+    /// Borrows the elements for writing, whatever the strides are.
     ///
     /// ```
     /// use dispatch_runtime::Tensor;
@@ -54,13 +54,13 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Where they are of another type, not in the CPU's reach, in use, or share memory with each other.
+    /// Returns an error if the elements have another dtype, are in use, share memory with each other, or cannot be addressed by the CPU.
     pub fn elements_mut<T: Element>(&mut self) -> Result<ElementsMut<'_, T>> {
         check::<T>(self.dtype())?;
         Ok(ElementsMut { operands: Operands::take(&["self"], [self], &[], [])?, element: PhantomData })
     }
 
-    /// A copy of all elements, the last dimension fastest.
+    /// Copies all elements into a vector, in row-major order.
     ///
     /// ```
     /// use dispatch_runtime::Tensor;
@@ -69,7 +69,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// As [`elements`](Self::elements).
+    /// Returns an error if [`elements`](Self::elements) does.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         if self.geometry().is_contiguous() {
             return Ok(self.read::<T>()?.to_vec());
@@ -83,17 +83,18 @@ fn check<T: Element>(tensor: DType) -> Result<(), AccessError> {
 }
 
 impl<T: Element> Elements<'_, T> {
-    /// All elements, the last dimension fastest.
+    /// Returns an iterator over all elements, in row-major order.
     pub fn iter(&self) -> impl Iterator<Item = T> {
         let [operand] = self.operands.read();
         let start = operand.start().cast::<T>();
         walk(operand.geometry()).map(move |at| {
-            // SAFETY: a tensor's geometry stays inside its storage, which nobody writes while the operand lives, and `self` keeps it.
+            // SAFETY: a tensor's geometry stays inside its storage, which nothing writes while the operand lives, and `self` keeps the
+            // operand.
             unsafe { start.offset(at).read() }
         })
     }
 
-    /// The element at this position, if there is one.
+    /// Returns the element at these indices, if there is one.
     ///
     /// ```
     /// use dispatch_runtime::Tensor;
@@ -105,28 +106,28 @@ impl<T: Element> Elements<'_, T> {
     pub fn get(&self, position: &[i64]) -> Option<T> {
         let [operand] = self.operands.read();
         let at = place(operand.geometry(), position)?;
-        // SAFETY: `place` gives places of the tensor's own elements only.
+        // SAFETY: `place` returns only offsets of the tensor's own elements.
         Some(unsafe { operand.start().cast::<T>().offset(at).read() })
     }
 }
 
 impl<T: Element> ElementsMut<'_, T> {
-    /// Visits every element, the last dimension fastest.
+    /// Calls `visit` with every element, in row-major order.
     pub fn for_each(&mut self, mut visit: impl FnMut(&mut T)) {
         let [operand] = self.operands.written();
         let start = operand.start().cast::<T>();
         for at in walk(operand.geometry()) {
-            // SAFETY: a tensor's geometry stays inside its storage, which nobody else reads or writes while the operand lives, and
-            // one element is lent at a time.
+            // SAFETY: a tensor's geometry stays inside its storage, which nothing else reads or writes while the operand lives, and one
+            // element is lent at a time.
             visit(unsafe { &mut *start.offset(at) });
         }
     }
 
-    /// Writes the element at this position. Says whether there is one.
+    /// Writes the element at these indices. Returns false if there is none.
     pub fn set(&mut self, position: &[i64], value: T) -> bool {
         let [operand] = self.operands.written();
         let Some(at) = place(operand.geometry(), position) else { return false };
-        // SAFETY: `place` gives places of the tensor's own elements only.
+        // SAFETY: `place` returns only offsets of the tensor's own elements.
         unsafe { operand.start().cast::<T>().offset(at).write(value) };
         true
     }
@@ -144,9 +145,9 @@ impl<T: Element> fmt::Debug for ElementsMut<'_, T> {
     }
 }
 
-/// Where each element is, counted from the first.
+/// Returns the offset of each element from the first one, in row-major order.
 fn walk(geometry: &Geometry) -> impl Iterator<Item = isize> {
-    // Places inside a block of memory fit in an `isize`.
+    // Offsets inside a block of memory fit in an `isize`.
     let places = positions(geometry.sizes().into(), geometry.strides().into(), 0);
     places.map(|at| isize::try_from(at).unwrap_or(isize::MAX))
 }
@@ -154,12 +155,12 @@ fn walk(geometry: &Geometry) -> impl Iterator<Item = isize> {
 fn place(geometry: &Geometry, position: &[i64]) -> Option<isize> {
     let inside = position.len() == geometry.rank()
         && position.iter().zip(geometry.sizes()).all(|(at, size)| (0..*size).contains(at));
-    // Inside, the place is that of an element, which fits. Elsewhere it might overflow.
+    // The offset of an element fits. For indices outside of the sizes it might overflow.
     let at = || position.iter().zip(geometry.strides()).map(|(at, stride)| at * stride).sum::<i64>();
     isize::try_from(inside.then(at)?).ok()
 }
 
-/// The places that strides lead to, the last dimension fastest.
+/// Returns the index of each element, counted from `start` by the strides, in row-major order.
 pub(super) fn positions(sizes: Dims, strides: Dims, start: i64) -> impl Iterator<Item = i64> {
     let empty = sizes.iter().any(|&size| size <= 0);
     let mut at = Dims::from_elem(0, sizes.len());

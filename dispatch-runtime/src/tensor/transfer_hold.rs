@@ -1,14 +1,15 @@
-//! Memory that is in use by work which outlives the call that asked for it.
+//! Holds on storages: CPU memory that a device still uses after the call that started the transfer.
 //!
-//! A device may still read or write the CPU's memory when a call returns. Whoever started that holds the storage, as a guard would, and
-//! keeps it alive; whoever wants the memory meanwhile waits for the device, through [`Backend::finish_transfers`](crate::Backend).
+//! A device may still read or write the CPU's memory when a call returns. The code that started the transfer keeps a [`TransferHold`],
+//! which locks the storage like a guard and keeps it alive. Any other access that it excludes waits for the device, through
+//! [`Backend::finish_transfers`](crate::Backend).
 
 use std::ptr::NonNull;
 
 use super::access::AccessError;
 use crate::memory::Storage;
 
-/// Keeps a storage alive, and for reading or for writing, until it is dropped.
+/// Keeps a storage alive and locked, for reading or for writing, until it is dropped.
 ///
 /// ```
 /// use dispatch_runtime::{AccessError, Tensor};
@@ -27,20 +28,20 @@ pub struct TransferHold {
 }
 
 impl Storage {
-    /// Lets nobody write, until the result is dropped.
+    /// Locks the storage for reading, so that nothing can write it until the result is dropped.
     ///
     /// # Errors
     ///
-    /// Where somebody does just now.
+    /// Returns [`AccessError::InUse`] if the storage is being written.
     pub fn hold_for_reading(&self) -> Result<TransferHold, AccessError> {
         self.hold(self.enter_read(), false)
     }
 
-    /// Lets nobody read or write, until the result is dropped, and counts a write.
+    /// Locks the storage for writing and counts a write, so that nothing can read or write it until the result is dropped.
     ///
     /// # Errors
     ///
-    /// Where somebody does just now.
+    /// Returns [`AccessError::InUse`] if the storage is being read or written.
     pub fn hold_for_writing(&self) -> Result<TransferHold, AccessError> {
         self.hold(self.enter_write(), true)
     }
@@ -51,18 +52,18 @@ impl Storage {
 }
 
 impl TransferHold {
-    /// The memory.
+    /// Returns the storage.
     #[must_use]
     pub fn storage(&self) -> &Storage {
         &self.storage
     }
 
-    /// Where `size` bytes of it are, if it has them and the CPU can address them. They may be read until this is dropped, and written if
-    /// it is held for that.
+    /// Returns the address of `size` bytes from `offset` on, if the storage has them and the CPU can address it. The bytes may be read
+    /// until this is dropped, and written if the storage is held for writing.
     #[must_use]
     pub fn place(&self, offset: usize, size: usize) -> Option<NonNull<u8>> {
         let end = offset.checked_add(size)?;
-        // SAFETY: the place is inside of the storage.
+        // SAFETY: the bytes are inside of the storage.
         self.storage.memory().filter(|_| end <= self.storage.size()).map(|start| unsafe { start.add(offset) })
     }
 }
