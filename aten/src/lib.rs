@@ -51,8 +51,8 @@ pub use tensor_api::{
     default_device,
 };
 
-/// Exports the operators of an optional family if its cargo feature is enabled. If the feature is disabled, exports a placeholder for each
-/// operator name, so that the compiler's error for a call names the feature. This needs the list of names.
+/// Exports the operators of an optional family if its cargo feature is enabled. The list names every operator, because the compiler's error
+/// for a missing operator names the feature only if the disabled `use` spells the operator's name.
 macro_rules! family {
     ($feature:tt $family:ident: $($function:ident)*) => {
         #[cfg(feature = $feature)]
