@@ -4,7 +4,7 @@
 
 use dispatch_runtime::{BadArgument, OutOfMemory, Result, Tensor};
 
-/// The largest number of returned tensors, or of operator calls in a loop. This number takes a minute or longer.
+/// The largest number of returned tensors, or of operator calls in a loop. So many calls take a minute or longer.
 const MOST: i64 = 1 << 24;
 
 /// The approximate size of a tensor body in bytes, without its elements.

@@ -16,8 +16,7 @@ pub(crate) mod operators {
     pub use super::*;
 }
 
-/// Scaled dot-product attention by a blocked kernel. Also returns the logarithm of the softmax denominator of each row, for the backward
-/// pass.
+/// Scaled dot-product attention by a blocked kernel, with the logarithms of the softmax denominators for the backward pass.
 #[op_def(
     "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)",
     plan

@@ -28,8 +28,8 @@ macro_rules! convolutions {
             })
         }
 
-        /// A [`convolution`] over the number of dimensions in the operator's name, with named padding: `valid` is no padding, `same` keeps
-        /// the image's sizes. The batch dimension is optional.
+        /// A [`convolution`] over the number of dimensions in the operator's name, with the padding `valid` (none) or `same`.
+        /// `same` keeps the sizes of the image. The batch dimension is optional.
         #[op_def($padded_schema, check = check_padded(input, weight, bias, stride, padding, dilation, groups))]
         pub fn $padded(_: ...) -> Result<Tensor> {
             check_rank($rank, weight)?;

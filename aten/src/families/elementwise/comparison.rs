@@ -68,7 +68,7 @@ fn check_close(this: &Tensor, other: &Tensor, equal_nan: bool) -> Result<(), Bad
     if equal_nan { crate::check_broadcasts_to(("other", other), ("self", this)) } else { Ok(()) }
 }
 
-/// `|self - other| <= atol + rtol * |other|`
+/// Whether `|self - other| <= atol + rtol * |other|`, for each pair of elements
 #[op_def(
     "isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
     check = check_close(this, other, equal_nan)
@@ -104,7 +104,7 @@ pub fn isclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: b
     Ok(close)
 }
 
-/// Whether all elements of two tensors are close: see [`isclose`].
+/// Whether all pairs of elements of two tensors are close, as [`isclose`] defines it.
 #[op_def(
     "allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> bool",
     data_dependent, body = CompositeExplicitAutograd

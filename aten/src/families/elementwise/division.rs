@@ -67,12 +67,12 @@ pub(super) fn combined(this: &Tensor, other: &Tensor, name: &'static str, promot
     Ok(Spec::pointwise(&[this, other], dtype).map_err(named)?)
 }
 
-/// How a quotient is rounded.
+/// The rounding mode of a quotient.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rounding {
-    /// To the integer below.
+    /// Rounding down, towards minus infinity.
     Floor,
-    /// Towards zero.
+    /// Rounding towards zero.
     Trunc,
 }
 

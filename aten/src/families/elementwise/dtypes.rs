@@ -15,7 +15,7 @@ pub fn is_complex(this: &Tensor) -> Result<bool> {
     Ok(this.dtype().is_complex())
 }
 
-/// Whether the dtype has negative numbers. Complex dtypes have.
+/// Whether the dtype can represent negative numbers. Complex dtypes count as signed.
 #[op_def("is_signed(Tensor self) -> bool")]
 pub fn is_signed(this: &Tensor) -> Result<bool> {
     Ok(!matches!(this.dtype(), DType::Bool | DType::U8))
@@ -45,8 +45,8 @@ pub fn result_type_scalar_scalar(scalar1: Scalar, scalar2: Scalar) -> Result<DTy
     Ok(result_dtype([&Tensor::number(scalar1), &Tensor::number(scalar2)]))
 }
 
-/// Whether results of dtype `from_` may be written to a tensor of dtype `to`: not from complex to real, floating to integral, or number to
-/// bool.
+/// Whether results of dtype `from_` may be written to a tensor of dtype `to`.
+/// Complex to real, floating to integral, and any number to bool are refused.
 #[op_def("can_cast(ScalarType from_, ScalarType to) -> bool")]
 pub fn can_cast(from_: DType, to: DType) -> Result<bool> {
     Ok(from_.can_cast(to))

@@ -107,7 +107,7 @@ pub fn special_scaled_modified_bessel_k1(_: ...) -> Result<Tensor>;
 #[op_def("special_spherical_bessel_j0(Tensor x) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_spherical_bessel_j0(_: ...) -> Result<Tensor>;
 
-/// The Airy function
+/// The Airy function `Ai`
 #[op_def("special_airy_ai(Tensor x) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_airy_ai(_: ...) -> Result<Tensor>;
 

@@ -9,7 +9,7 @@ use crate::{add, add_scalar, arange_start_step, check_calls, copy_, sum_dim_intl
 #[op_def("neg(Tensor self) -> Tensor", operator = Neg, shape = pointwise, dtypes(all), check = check_negation(this), inplace, out = "out")]
 pub fn neg(_: ...) -> Result<Tensor>;
 
-/// Returns `self` itself. Boolean tensors are refused
+/// Returns `self` itself; refuses boolean tensors
 #[op_def("positive(Tensor(a) self) -> Tensor(a)")]
 pub fn positive(this: &Tensor) -> Result<Tensor> {
     if this.dtype() == DType::Bool {
@@ -188,7 +188,7 @@ pub fn erfinv(_: ...) -> Result<Tensor>;
 #[op_def("lgamma(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
 pub fn lgamma(_: ...) -> Result<Tensor>;
 
-/// The derivative of `lgamma`
+/// The digamma function: the derivative of `lgamma`
 #[op_def("digamma(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
 pub fn digamma(_: ...) -> Result<Tensor>;
 
@@ -245,11 +245,11 @@ pub fn sinc(_: ...) -> Result<Tensor>;
 #[op_def("sigmoid(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
 pub fn sigmoid(_: ...) -> Result<Tensor>;
 
-/// Degrees as radians
+/// Converts degrees to radians
 #[op_def("deg2rad(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
 pub fn deg2rad(_: ...) -> Result<Tensor>;
 
-/// Radians as degrees
+/// Converts radians to degrees
 #[op_def("rad2deg(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
 pub fn rad2deg(_: ...) -> Result<Tensor>;
 

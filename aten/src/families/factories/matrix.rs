@@ -56,7 +56,7 @@ fn triu_indices_plan(row: i64, col: i64, offset: i64, dtype: Option<DType>) -> R
     triangle(row, col, offset, false, dtype)
 }
 
-/// The plan of [`tril_indices`] (`lower`) and [`triu_indices`].
+/// Returns the plan of [`tril_indices`] (if `lower`) and [`triu_indices`].
 fn triangle(row: i64, col: i64, offset: i64, lower: bool, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
     for (argument, size) in [("row", row), ("col", col)] {
         if size < 0 {

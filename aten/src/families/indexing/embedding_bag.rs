@@ -31,8 +31,8 @@ impl BagMode {
 
 macro_rules! bags {
     ($($name:ident $plan:ident $counted:literal $schema:literal;)*) => {$(
-        /// Reduces the embedding rows of each bag to one row. Returns the reduced rows, the bag of each index, the size of each bag, and
-        /// the indices of the maxima.
+        /// Reduces the embedding rows of each bag to one row.
+        /// Returns the reduced rows, the bag of each index, the size of each bag, and the indices of the maxima.
         #[op_def($schema, plan, out = "out")]
         pub fn $name(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)>;
 

@@ -1,4 +1,4 @@
-//! Segments of a dimension, each reduced to one element.
+//! `segment_reduce`: reduction of each segment of a dimension to one element, and its gradient.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec, wrap_dim};

@@ -5,7 +5,7 @@ use dispatch_runtime::{BadArgument, Dims, Problem, Spec, result_dtype};
 
 use crate::check_devices;
 
-/// The matrix product.
+/// The product of two matrices.
 #[op_def("mm(Tensor self, Tensor mat2) -> Tensor", shape = "mk,kn->mn", out = "out")]
 pub fn mm(_: ...) -> Result<Tensor>;
 
@@ -13,7 +13,7 @@ pub fn mm(_: ...) -> Result<Tensor>;
 #[op_def("bmm(Tensor self, Tensor mat2) -> Tensor", shape = "bmk,bkn->bmn", out = "out")]
 pub fn bmm(_: ...) -> Result<Tensor>;
 
-/// A matrix times a vector.
+/// The product of a matrix and a vector.
 #[op_def("mv(Tensor self, Tensor vec) -> Tensor", shape = "mk,k->m", out = "out")]
 pub fn mv(_: ...) -> Result<Tensor>;
 
