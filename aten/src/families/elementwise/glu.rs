@@ -5,7 +5,7 @@ use dispatch_runtime::{BadArgument, DTypes, Expected, Spec, wrap_dim};
 
 use crate::{check_devices, narrow};
 
-/// The first half of a dimension, times the sigmoid of the second half.
+/// One half of a dimension, times the sigmoid of the other.
 #[op_def("glu(Tensor self, int dim=-1) -> Tensor", plan, out = "out")]
 pub fn glu(_: ...) -> Result<Tensor>;
 
