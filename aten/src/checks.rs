@@ -1,4 +1,4 @@
-//! Checks of arguments that several families share.
+//! Argument checks that several operator families share.
 
 mod arguments;
 mod composites;

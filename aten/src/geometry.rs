@@ -1,4 +1,4 @@
-//! Geometries that several families share: views, images, and windows that move over images.
+//! Geometry helpers that several families share: views, images, and sliding windows over images.
 
 mod images;
 mod view;

@@ -1,6 +1,7 @@
-//! PyTorch's operators, under PyTorch's names and schemas.
+//! PyTorch's operators: their definitions, under PyTorch's names and schemas.
 //!
-//! What each computes is in its line of documentation; what its result looks like is in its shape word. Kernels come from backends.
+//! The documentation of each operator says what it computes. Its shape word or its plan gives the dtype and the sizes of the result.
+//! Backends supply the kernels.
 #![forbid(unsafe_code)]
 #![allow(
     non_snake_case,
@@ -50,8 +51,8 @@ pub use tensor_api::{
     default_device,
 };
 
-/// The operators of a family that can be left out. The compiler's error for one that is missing names the feature only if the item that is
-/// left out has the operator's name, so they are listed.
+/// Exports the operators of an optional family if its cargo feature is enabled. The list names every operator, because the compiler's error
+/// for a missing operator names the feature only if the disabled `use` spells the operator's name.
 macro_rules! family {
     ($feature:tt $family:ident: $($function:ident)*) => {
         #[cfg(feature = $feature)]
@@ -63,7 +64,7 @@ macro_rules! family {
 
 family_functions::of_families!(family);
 
-/// What makes tensors pleasant: `Tensor::zeros(..)`, `x.to(..)`, `x.i((.., 0))`.
+/// The traits that add methods to tensors: `Tensor::zeros(..)`, `x.to(..)`, `x.i((.., 0))`.
 ///
 /// ```
 /// # use kernels_cpu as _;

@@ -1,7 +1,7 @@
-//! Tensors as people use them: made, converted, indexed, and asked.
+//! Tensor methods of the user API: factories, conversion, indexing and reading of elements.
 //!
-//! The runtime knows no operator, so what a tensor can do is in traits beside the operators that do it. Everything here calls
-//! operators, and so goes through every layer; nothing here computes.
+//! The runtime knows no operator, so these methods are extension traits in the operators' crate. Every method here calls operators, and so
+//! goes through every layer. Nothing here computes.
 
 mod convert;
 mod factories;

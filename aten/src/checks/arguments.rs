@@ -1,8 +1,8 @@
-//! What several families ask of arguments.
+//! Argument checks that several families share: devices, gradients, widths and output masks.
 
 use dispatch_runtime::{BadArgument, Expected, Problem, Tensor};
 
-/// Checks that tensors are on one device. Those without dimensions may be anywhere.
+/// Checks that tensors are on one device. Tensors without dimensions may be on any device.
 pub(crate) fn check_devices<const N: usize>(tensors: [(&'static str, &Tensor); N]) -> Result<(), BadArgument> {
     let mut known = None;
     for (name, tensor) in tensors.into_iter().filter(|(_, tensor)| tensor.geometry().rank() > 0) {
@@ -14,7 +14,8 @@ pub(crate) fn check_devices<const N: usize>(tensors: [(&'static str, &Tensor); N
     Ok(())
 }
 
-/// The same for an operator that calls its first argument by this name.
+/// Checks that `grad_output` has the sizes of the operator's result, and the device and the dtype of the input `this`. Errors call the
+/// input `name`.
 pub(crate) fn check_gradient_of(
     grad_output: &Tensor,
     (name, this): (&'static str, &Tensor),
@@ -30,7 +31,7 @@ pub(crate) fn check_gradient_of(
     Ok(())
 }
 
-/// Refuses a width below `least`.
+/// Refuses a `width` below `least`, or NaN.
 pub(crate) fn check_width(argument: &'static str, width: f64, least: f64) -> Result<(), BadArgument> {
     if width >= least {
         return Ok(());
@@ -39,7 +40,7 @@ pub(crate) fn check_width(argument: &'static str, width: f64, least: f64) -> Res
     Err(BadArgument::number(argument, width, expected))
 }
 
-/// The `output_mask` of an operator with two gradients.
+/// Converts the `output_mask` of an operator with two gradients to an array.
 pub(crate) fn pair_mask(output_mask: &[bool]) -> Result<[bool; 2], BadArgument> {
     let wrong = |_| BadArgument::length("output_mask", output_mask.len(), 2);
     output_mask.try_into().map_err(wrong)

@@ -1,7 +1,7 @@
-//! Checks that the sizes of several arguments agree.
+//! Checks that the sizes, dtypes or batch dimensions of several arguments agree.
 //!
-//! A composite names one in `check = ..`. It is asked if the body fails, so that the error has the names and the sizes that the caller
-//! gave. It never refuses what the body accepts.
+//! A composite operator names such a check in `check = ..`. The check runs only if the body fails, so that the error has the argument names
+//! and the sizes of the caller. It never refuses arguments that the body accepts.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -29,7 +29,7 @@ pub(crate) fn check_broadcasts_to(
     Err(BadArgument::sizes(name, tensor.sizes(), expected))
 }
 
-/// Refuses a tensor whose dtype is not that of the first.
+/// Refuses a tensor whose dtype differs from the dtype of the first tensor.
 pub(crate) fn check_dtypes<const N: usize>(tensors: [(&'static str, Option<&Tensor>); N]) -> Result<(), BadArgument> {
     let mut tensors = tensors.into_iter().filter_map(|(name, tensor)| Some((name, tensor?.dtype())));
     let Some((first, expected)) = tensors.next() else { return Ok(()) };
@@ -39,8 +39,8 @@ pub(crate) fn check_dtypes<const N: usize>(tensors: [(&'static str, Option<&Tens
     }
 }
 
-/// Refuses a tensor that does not have a dimension for each of its letters, or whose size differs from an earlier one with the same
-/// letter. `*` before the letters stands for any number of other dimensions.
+/// Checks the sizes of tensors against letters, one for each dimension: dimensions with the same letter must have the same size. `*` before
+/// the letters stands for any number of other dimensions.
 pub(crate) fn check_dims_by_letter<N>(tensors: &[(N, Option<&Tensor>, &str)]) -> Result<(), BadArgument>
 where
     N: Copy + Display + Into<Cow<'static, str>>,
@@ -68,7 +68,8 @@ where
     Ok(())
 }
 
-/// Refuses a second factor that does not fit the first in a product of matrices, of which there may be batches, or of vectors.
+/// Checks the two operands of `matmul`, vectors or batches of matrices: the inner sizes are equal, the batch dimensions broadcast, and the
+/// dtypes are equal.
 pub(crate) fn check_factors_of_product([left, right]: [(&'static str, &Tensor); 2]) -> Result<(), BadArgument> {
     let inner = if right.1.sizes().len() == 1 { "k" } else { "*kn" };
     check_dims_by_letter(&[(left.0, Some(left.1), "*k"), (right.0, Some(right.1), inner)])?;

@@ -1,21 +1,21 @@
-//! How much one call may consist of: tensors that it returns, and calls that it makes one after another.
+//! Limits of one call: how many tensors it may return, and how many operator calls it may make in a loop.
 //!
-//! If only an argument says how many, neither memory nor time is bounded by the sizes of tensors that there are.
+//! If an integer argument alone gives this count, the sizes of the operands bound neither the memory nor the time of the call.
 
 use dispatch_runtime::{BadArgument, OutOfMemory, Result, Tensor};
 
-/// The most tensors, or calls in a row. So many take a minute, or longer.
+/// The largest number of returned tensors, or of operator calls in a loop. So many calls take a minute or longer.
 const MOST: i64 = 1 << 24;
 
-/// About the bytes that a tensor takes beside its elements.
+/// The approximate size of a tensor body in bytes, without its elements.
 const TENSOR: usize = 512;
 
-/// Room for so many tensors.
+/// Returns an empty vector with capacity for `count` tensors.
 ///
 /// # Errors
 ///
-/// Returns [`BadArgument`] if there is no memory for them. It is looked for here, because tensors are then made one by one, and the last
-/// cannot be refused.
+/// Returns [`BadArgument`] if `count` is above the limit, or if memory for the tensors cannot be allocated. The check is made here, because
+/// later the tensors are made one by one and a failed allocation would abort the program.
 pub(crate) fn reserve(argument: &'static str, count: i64) -> Result<Vec<Tensor>, BadArgument> {
     check_calls(argument, count)?;
     let (mut tensors, mut bodies) = (Vec::new(), Vec::<[u8; TENSOR]>::new());
@@ -24,7 +24,7 @@ pub(crate) fn reserve(argument: &'static str, count: i64) -> Result<Vec<Tensor>,
     if fits { Ok(tensors) } else { Err(BadArgument::value(argument, count, "parts that fit into memory")) }
 }
 
-/// Refuses so many calls in a row.
+/// Checks that a loop of `count` operator calls ends in a reasonable time.
 ///
 /// ```
 /// assert!(aten::check_calls("n", 1000).is_ok());
@@ -34,16 +34,16 @@ pub(crate) fn reserve(argument: &'static str, count: i64) -> Result<Vec<Tensor>,
 ///
 /// # Errors
 ///
-/// Returns [`BadArgument`] if they would not end in a reasonable time.
+/// Returns [`BadArgument`] if `count` is above 2^24.
 pub fn check_calls(argument: &'static str, count: i64) -> Result<(), BadArgument> {
     if count <= MOST { Ok(()) } else { Err(BadArgument::number(argument, count, ..=MOST)) }
 }
 
-/// Room for so many numbers.
+/// Returns an empty vector with capacity for `count` integers.
 ///
 /// # Errors
 ///
-/// Returns [`OutOfMemory`] if there is none.
+/// Returns [`OutOfMemory`] if the memory cannot be allocated.
 pub(crate) fn reserve_numbers(count: i64) -> Result<Vec<i64>, OutOfMemory> {
     let mut numbers = Vec::new();
     let count = usize::try_from(count).unwrap_or(usize::MAX);

@@ -1,11 +1,11 @@
-//! Numbers among tensors: whether the dtype that is computed in holds them.
+//! Checks that a dtype can represent the scalar arguments of an operator.
 //!
-//! Each check is for the operators whose arguments it has; [`Scalar::fits`] is the rule.
+//! [`Scalar::fits`] is the rule. Each check names the operators or the kind of argument that it is for.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Scalar};
 
-/// Refuses numbers that a dtype does not hold.
+/// Refuses scalars that `dtype` cannot represent.
 ///
 /// ```
 /// use dispatch_runtime::DType;
@@ -14,12 +14,12 @@ use dispatch_runtime::{BadArgument, Scalar};
 ///
 /// # Errors
 ///
-/// Returns [`BadArgument`] for the first of them.
+/// Returns [`BadArgument`] for the first such scalar.
 pub fn check_numbers<const N: usize>(dtype: DType, numbers: [(&'static str, Scalar); N]) -> Result<(), BadArgument> {
     numbers.into_iter().try_for_each(|(argument, number)| number.check_fits(argument, dtype))
 }
 
-/// Refuses numbers that do not fit what is computed in for a dtype: single precision for halves.
+/// Refuses scalars that the computation's dtype cannot represent. This is `f32` for `f16` and `bf16`, and `dtype` itself for all others.
 ///
 /// ```
 /// use dispatch_runtime::DType;
@@ -29,13 +29,14 @@ pub fn check_numbers<const N: usize>(dtype: DType, numbers: [(&'static str, Scal
 ///
 /// # Errors
 ///
-/// Returns [`BadArgument`] for the first of them.
+/// Returns [`BadArgument`] for the first such scalar.
 pub fn check_factors<const N: usize>(dtype: DType, numbers: [(&'static str, Scalar); N]) -> Result<(), BadArgument> {
     let computed = if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype };
     check_numbers(computed, numbers)
 }
 
-/// Refuses a number for the elements of a tensor that do not hold it. A half by itself becomes infinite, as a cast makes it.
+/// Refuses a scalar that the `count` elements of a new or overwritten tensor cannot represent. If the tensor is a single `f16` or `bf16`,
+/// the scalar is accepted and becomes infinity, as in a cast.
 ///
 /// ```
 /// use dispatch_runtime::DType;
@@ -45,13 +46,13 @@ pub fn check_factors<const N: usize>(dtype: DType, numbers: [(&'static str, Scal
 ///
 /// # Errors
 ///
-/// Returns [`BadArgument`] if it does not fit.
+/// Returns [`BadArgument`] if `dtype` cannot represent the scalar.
 pub fn check_filling(argument: &'static str, number: Scalar, dtype: DType, count: i64) -> Result<(), BadArgument> {
     let is_half = matches!(dtype, DType::F16 | DType::BF16);
     number.check_fits(argument, if is_half && count == 1 { DType::F64 } else { dtype })
 }
 
-/// Refuses a width of [`softshrink`](crate::softshrink) that is negative, or that elements do not hold.
+/// Refuses a `lambd` of [`softshrink`](crate::softshrink) that is negative, or that the dtype of `this` cannot represent.
 ///
 /// ```
 /// let x = dispatch_runtime::Tensor::from_slice(&[1.0_f32]);
@@ -60,13 +61,14 @@ pub fn check_filling(argument: &'static str, number: Scalar, dtype: DType, count
 ///
 /// # Errors
 ///
-/// Returns [`BadArgument`] for such a width.
+/// Returns [`BadArgument`] for such a `lambd`.
 pub fn check_softshrink(this: &Tensor, lambd: Scalar) -> Result<()> {
     crate::check_width("lambd", lambd.to_f64().unwrap_or(f64::NAN), 0.0)?;
     Ok(check_numbers(this.dtype(), [("lambd", lambd)])?)
 }
 
-/// Refuses a `threshold` that what is computed in does not hold, and a `value` that elements do not hold.
+/// Checks the scalars of [`threshold`](crate::threshold): the computation's dtype must represent `threshold`, and the dtype of `this` must
+/// represent `value`.
 ///
 /// ```
 /// let x = dispatch_runtime::Tensor::from_slice(&[1_u8]);
@@ -75,14 +77,14 @@ pub fn check_softshrink(this: &Tensor, lambd: Scalar) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Returns [`BadArgument`] for such a number.
+/// Returns [`BadArgument`] for a scalar that cannot be represented.
 pub fn check_threshold(this: &Tensor, threshold: Scalar, value: Scalar) -> Result<()> {
     check_factors(this.dtype(), [("threshold", threshold)])?;
     Ok(check_numbers(this.dtype(), [("value", value)])?)
 }
 
-/// Refuses bounds of [`hardtanh`](crate::hardtanh) that elements do not hold. Integers are bounded by any that is beyond their own bound
-/// on the same side.
+/// Refuses bounds of [`hardtanh`](crate::hardtanh) that the dtype of `this` cannot represent. An integer dtype also accepts a lower bound
+/// below its minimum and an upper bound above its maximum.
 ///
 /// ```
 /// let x = dispatch_runtime::Tensor::from_slice(&[1_i8]);
@@ -109,7 +111,8 @@ pub fn check_hardtanh(this: &Tensor, min_val: Scalar, max_val: Scalar) -> Result
     Ok(())
 }
 
-/// Refuses bounds that elements do not hold. Integers are bounded by an integer beyond their own bound on the same side, too.
+/// Refuses bounds that `dtype` cannot represent. An integer dtype also accepts an integer lower bound below its minimum and an integer
+/// upper bound above its maximum.
 pub(crate) fn check_bounds(
     dtype: DType,
     (min_name, min): (&'static str, Option<Scalar>),
@@ -133,7 +136,7 @@ pub(crate) fn check_bounds(
     Ok(())
 }
 
-/// Of any numbers, without overflow.
+/// Returns the sum of integers, without overflow.
 pub(crate) fn total(numbers: &[i64]) -> i128 {
     numbers.iter().copied().map(i128::from).sum()
 }

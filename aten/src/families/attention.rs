@@ -1,7 +1,7 @@
 //! Scaled dot-product attention: `softmax(scale * query key^T + mask) value`.
 //!
-//! Where a backend has a kernel that never holds all the products at once, its `_fused_sdp_choice` says so, and that kernel runs;
-//! elsewhere attention is composed of other operators.
+//! A blocked kernel (flash attention) computes it tile by tile, without the matrix of all products. If a backend has such a kernel, its
+//! `_fused_sdp_choice` selects it. Otherwise attention is composed of other operators.
 
 mod checks;
 
@@ -11,31 +11,31 @@ use dispatch_runtime::{BadArgument, DTypes, Dims, Expected, Geometry, Problem, S
 
 use crate::{check_devices, matmul, mul_scalar, to_dtype, transpose_int};
 
-/// What the family brings to the crate.
+/// The items that the crate re-exports at its root.
 pub(crate) mod operators {
     pub use super::*;
 }
 
-/// Attention, a block of keys at a time, and the logarithm of the sums that softmax divided by.
+/// Scaled dot-product attention by a blocked kernel, with the logarithms of the softmax denominators for the backward pass.
 #[op_def(
     "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)",
     plan
 )]
 pub fn _scaled_dot_product_flash_attention_for_cpu(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// Attention that a blocked kernel computes.
+/// The plan of attention by a blocked kernel.
 pub struct Attention {
-    /// The factor of the products of queries and keys.
+    /// The factor by which the products of queries and keys are multiplied.
     pub scale: f64,
 }
 
 impl Attention {
-    /// The answer of `_fused_sdp_choice` if attention is composed of other operators.
+    /// The result of `_fused_sdp_choice` if attention is composed of other operators.
     pub const COMPOSED: i64 = 0;
-    /// The answer of `_fused_sdp_choice` if a backend's blocked kernel runs.
+    /// The result of `_fused_sdp_choice` if a backend's blocked kernel runs.
     pub const BLOCKED: i64 = 1;
 
-    /// Whether blocked kernels take these arguments.
+    /// Whether blocked kernels support these arguments.
     #[must_use]
     pub fn fits(
         query: &Tensor,
@@ -45,7 +45,7 @@ impl Attention {
         dropout_p: f64,
         enable_gqa: bool,
     ) -> bool {
-        // A mask of truths becomes one that is added; its sizes stay.
+        // A boolean mask is converted to an additive mask of the same sizes later, so its dtype is not checked.
         let mask = attn_mask.filter(|mask| mask.dtype() != DType::Bool);
         attention_specs(query, key, value, dropout_p, mask).is_ok()
             && attn_mask.is_none_or(|mask| check_attention_mask(mask, query, key).is_ok() && !mask.requires_grad())
@@ -80,13 +80,13 @@ fn blocked_attention_backward_plan(_: ...) -> Result<Plan<Attention, 3>, BadArgu
             return Err(BadArgument::dtype(name, tensor.dtype(), spec.dtype));
         }
     }
-    // The heads of a row next to each other, as a projection gives them.
+    // The heads of a row are adjacent in memory, as in the result of a projection.
     let beside = |of: &Tensor| dense(of.dtype(), of.sizes(), [3, 1, 2, 0]);
     let attention = Attention { scale: scale.unwrap_or_else(|| one_over_root(query.sizes())) };
     Ok(Plan::new(attention, [beside(query), beside(key), beside(value)]))
 }
 
-/// Attention and the logarithms of its sums, of blocked kernels.
+/// Checks the arguments of blocked attention. Returns the specs of the result and of the logarithms of the softmax denominators.
 fn attention_specs(
     query: &Tensor,
     key: &Tensor,
@@ -127,12 +127,12 @@ fn attention_specs(
     Ok([as_nested(query), dense(summed_in(query.dtype()), &[items, heads, rows], [1, 2, 0])])
 }
 
-/// The dtype that products of elements of this one are added up in.
+/// Returns the dtype in which products of this dtype are summed.
 fn summed_in(dtype: DType) -> DType {
     if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
 }
 
-/// Refuses a mask that does not stretch to all products of queries and keys.
+/// Refuses a mask that does not broadcast to the matrix of products of queries and keys.
 fn check_attention_mask(mask: &Tensor, query: &Tensor, key: &Tensor) -> Result<(), BadArgument> {
     let (&[items, heads, rows, _], &[_, _, keys, _]) = (query.sizes(), key.sizes()) else {
         return Err(BadArgument::rank("query", query.sizes().len(), 4));
@@ -150,7 +150,8 @@ fn check_attention_mask(mask: &Tensor, query: &Tensor, key: &Tensor) -> Result<(
     }
 }
 
-/// A fresh tensor's geometry with the dimensions nested as this one's are.
+/// Returns the spec of a new tensor with the sizes and the memory order of dimensions of `tensor`. It is contiguous if `tensor` is not
+/// dense.
 fn as_nested(tensor: &Tensor) -> Spec {
     let geometry = tensor.geometry();
     let mut order: Dims = (0_i64..).take(geometry.rank()).collect();
@@ -164,13 +165,13 @@ fn as_nested(tensor: &Tensor) -> Spec {
     }
 }
 
-/// Elements side by side, with the dimensions nested in this order, the innermost first.
+/// Returns a dense spec whose dimensions are in this memory order, the innermost first.
 fn dense(dtype: DType, sizes: &[i64], inner_to_outer: impl IntoIterator<Item = usize>) -> Spec {
     let geometry = Geometry::dense(sizes, inner_to_outer);
     Spec { dtype, geometry: geometry.unwrap_or_else(|| Geometry::contiguous(sizes)) }
 }
 
-/// Which way attention takes: 0 where it is composed of other operators, 1 where a kernel does it in blocks.
+/// Selects the implementation of attention: 0 for a composition of other operators, 1 for a blocked kernel.
 #[op_def(
     "_fused_sdp_choice(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> int",
     body = CompositeExplicitAutograd
@@ -179,7 +180,7 @@ pub fn _fused_sdp_choice(_: ...) -> Result<i64> {
     Ok(Attention::COMPOSED)
 }
 
-/// Attention: every query's average of the values, weighted by the softmax of its products with the keys.
+/// Scaled dot-product attention: for each query, the average of the values, weighted by the softmax of the query's products with the keys.
 #[op_def(
     "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
     check = check_products(query, key, value, attn_mask, enable_gqa)
@@ -222,7 +223,7 @@ fn check_attention(
     Ok(())
 }
 
-/// A mask of truths as one that is added: minus infinity where it is false.
+/// Converts a boolean mask to an additive mask: 0 if true, minus infinity if false. Returns other masks unchanged.
 fn additive(mask: &Tensor, dtype: DType) -> Result<Tensor> {
     if mask.dtype() != DType::Bool {
         return Ok(mask.clone());
@@ -231,7 +232,7 @@ fn additive(mask: &Tensor, dtype: DType) -> Result<Tensor> {
     crate::masked_fill_scalar(&zeros, &crate::logical_not(mask)?, Scalar::Float(f64::NEG_INFINITY))
 }
 
-/// Attention, composed of other operators, and the weights that it averaged with.
+/// Scaled dot-product attention, composed of other operators. Also returns the softmax weights.
 #[op_def(
     "_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool enable_gqa=False) -> (Tensor, Tensor)",
     check = check_products(query, key, value, attn_mask, enable_gqa)
@@ -245,7 +246,7 @@ pub fn _scaled_dot_product_attention_math(_: ...) -> Result<(Tensor, Tensor)> {
         key = repeated_heads("key", &key, &query)?;
         value = repeated_heads("value", &value, &query)?;
     }
-    // Each side takes the root of the scale, so that neither grows large.
+    // Both operands are multiplied by the square root of the scale, so that neither becomes large.
     let scale = scale.unwrap_or_else(|| one_over_root(query.sizes()));
     let root = scale.abs().sqrt();
     let left = mul_scalar(&query, Scalar::Float(root.copysign(scale)))?;
@@ -270,13 +271,13 @@ pub fn _scaled_dot_product_attention_math(_: ...) -> Result<(Tensor, Tensor)> {
     Ok((narrow(&matmul(&weights, &value)?)?, narrow(&weights)?))
 }
 
-/// The scale that attention has where none is given.
+/// Returns the default scale: `1 / sqrt(width)` of the query's last dimension.
 #[expect(clippy::cast_precision_loss, reason = "a width is a small number")]
 fn one_over_root(query: &[i64]) -> f64 {
     query.last().map_or(1.0, |&width| 1.0 / (width as f64).sqrt())
 }
 
-/// Minus infinity where a key comes after the query.
+/// Returns the additive causal mask: minus infinity if the key comes after the query, else 0.
 fn causal(products: &Tensor) -> Result<Tensor> {
     let sizes = products.sizes();
     let rows = wrap_dim("query", -2, sizes.len())?;
@@ -284,7 +285,7 @@ fn causal(products: &Tensor) -> Result<Tensor> {
     crate::triu(&crate::new_full(products, &sizes[rows..], lowest, None, None, None, None)?, 1)
 }
 
-/// The heads as often as there are heads of the query for each.
+/// Repeats each head of keys or values, so that there are as many heads as in the query.
 fn repeated_heads(name: &'static str, tensor: &Tensor, query: &Tensor) -> Result<Tensor> {
     let (&[.., own, _, _], &[.., heads, _, _]) = (tensor.sizes(), query.sizes()) else {
         return Err(BadArgument::rank(name, tensor.sizes().len(), 3..).into());

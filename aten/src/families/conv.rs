@@ -1,10 +1,10 @@
-//! Convolutions.
+//! Convolution operators, and the unfolding of images into columns.
 
 mod conv_nd;
 mod convolution;
 mod im2col;
 
-/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+/// The items that the crate re-exports at its root. They need a separate module, because a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{conv_nd::*, convolution::*, im2col::*};
 }

@@ -1,4 +1,4 @@
-//! One number for each number: arithmetic, comparisons, functions, activations, and the dtypes they compute in.
+//! Elementwise operators: arithmetic, comparisons, functions, activations, and queries about dtypes.
 
 mod activation;
 mod activation_backward;
@@ -16,7 +16,7 @@ mod power;
 mod special;
 mod unary;
 
-/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+/// The items that the crate re-exports at its root. They need a separate module, because a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{
         activation::*, activation_backward::*, aliases::*, arithmetic::*, comparison::*, complex::*, conditional::*,

@@ -1,11 +1,11 @@
-//! Tensors out of nothing but sizes and numbers.
+//! Factory operators: new tensors from sizes and scalars.
 
 mod constant;
 mod matrix;
 mod sequence;
 mod window_functions;
 
-/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+/// The items that the crate re-exports at its root. They need a separate module, because a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{constant::*, matrix::*, sequence::*, window_functions::*};
 }

@@ -1,4 +1,4 @@
-//! Elements at places: indexing, masks, scatters, segments, searches.
+//! Indexing operators: gather, scatter, masks, embeddings, segments and searches.
 
 mod embedding;
 mod embedding_bag;
@@ -12,7 +12,7 @@ mod segment_reduce;
 mod unsafe_index;
 mod view_scatter;
 
-/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+/// The items that the crate re-exports at its root. They need a separate module, because a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{
         embedding::*, embedding_bag::*, index::*, index_add::*, item::*, mask::*, scatter::*, search::*,

@@ -1,4 +1,4 @@
-//! Products of matrices, and what is made of them.
+//! Matrix products, and operators composed of them: `einsum`, distances, covariance and others.
 
 mod contraction;
 mod covariance;
@@ -8,7 +8,7 @@ mod einsum;
 mod multi_dot;
 mod product;
 
-/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+/// The items that the crate re-exports at its root. They need a separate module, because a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{contraction::*, covariance::*, cross_kron::*, distance::*, einsum::*, multi_dot::*, product::*};
 }

@@ -1,8 +1,8 @@
-//! Images, of two dimensions or three, after their batch and channels.
+//! Specs of batches of images.
 
 use dispatch_runtime::{Geometry, Spec, Tensor};
 
-/// Images of these sizes, of the dtype of others and laid out as they are.
+/// Returns a spec of images with `sizes`, and with the dtype and the memory format of `others`.
 pub(crate) fn images_like(others: &Tensor, sizes: &[i64]) -> Spec {
     let geometry = Geometry::in_format(sizes, others.geometry().format());
     Spec { dtype: others.dtype(), geometry: geometry.unwrap_or_else(|| Geometry::contiguous(sizes)) }

@@ -1,8 +1,8 @@
-//! Which sizes and strides show the same elements.
+//! Geometries of views: other sizes and strides for the same elements.
 
 use dispatch_runtime::{BadArgument, Dims, Geometry, Result, Tensor};
 
-/// Another walk through the tensor's memory.
+/// Returns a view of the tensor's storage with the given sizes, strides and offset.
 pub(crate) fn restrided(this: &Tensor, size: &[i64], stride: &[i64], offset: i64) -> Result<Tensor> {
     if let Some(size) = size.iter().find(|&&size| size < 0) {
         return Err(BadArgument::value("size", size, "zero or more in each dimension").into());
@@ -12,7 +12,7 @@ pub(crate) fn restrided(this: &Tensor, size: &[i64], stride: &[i64], offset: i64
     Ok(this.restride(geometry)?)
 }
 
-/// The walk of these sizes, one of which may be -1, through the elements of a tensor of this geometry.
+/// Returns the geometry of a view that has the sizes `size`, of which one may be -1, and the elements of `geometry` in the same order.
 #[inline]
 pub(crate) fn view_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> {
     let packed = Geometry::contiguous(size);
@@ -43,7 +43,7 @@ fn any_view_geometry(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadA
     })
 }
 
-/// These sizes with the one that is -1 found out.
+/// Replaces the size -1, if there is one, such that the sizes multiply to `count`.
 pub(crate) fn infer_size(argument: &'static str, size: &[i64], count: i64) -> Result<Dims, BadArgument> {
     let mut sizes = Dims::from_slice(size);
     let mut unknown = None;
@@ -69,7 +69,7 @@ pub(crate) fn infer_size(argument: &'static str, size: &[i64], count: i64) -> Re
     Ok(sizes)
 }
 
-/// The strides with which sizes walk through the same elements in the same order; none where that takes a copy.
+/// Returns the geometry of a view with the sizes `size` and the same elements in the same order. Returns `None` if this needs a copy.
 pub(crate) fn view_strides(geometry: &Geometry, size: &[i64]) -> Option<Geometry> {
     let mut strides = Dims::from_elem(0, size.len());
     if geometry.count() == 0 {

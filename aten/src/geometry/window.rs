@@ -1,22 +1,22 @@
-//! Windows that move over images.
+//! Sliding windows over images: of convolutions and pooling.
 
 use dispatch_runtime::{BadArgument, Dims};
 
-/// How a window moves over an image: one number for each of its dimensions.
+/// A sliding window: kernel size, stride, padding and dilation, with one value for each dimension of the image.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// How large it is.
+    /// The number of elements of the window.
     pub kernel: Dims,
-    /// How far it moves.
+    /// The step between two positions of the window.
     pub stride: Dims,
-    /// How far the image goes on around itself.
+    /// The number of elements added on each side of the image.
     pub padding: Dims,
-    /// How far apart the window's elements are.
+    /// The distance between two elements of the window.
     pub dilation: Dims,
 }
 
 impl Window {
-    /// A window for images of `rank` dimensions. A single number counts for all of them.
+    /// Makes a window for images of `rank` dimensions. A list with one value applies to all dimensions.
     pub(crate) fn new(
         rank: usize,
         (name, kernel): (&'static str, &[i64]),
@@ -32,7 +32,8 @@ impl Window {
         })
     }
 
-    /// How often it fits into a dimension of this size.
+    /// Returns the number of window positions in dimension `dim` of an image of this size. Returns `None` if the window is larger than the
+    /// padded image.
     #[must_use]
     pub fn fits(&self, dim: usize, size: i64) -> Option<i64> {
         let covered = self.dilation[dim].checked_mul(self.kernel[dim] - 1)?.checked_add(1)?;
@@ -40,7 +41,8 @@ impl Window {
         (padded >= covered).then(|| (padded - covered) / self.stride[dim] + 1)
     }
 
-    /// The size of a dimension into which it fits `count` times, and which goes on for `more`.
+    /// Returns the size that dimension `dim` must have for `count` window positions, plus `more` elements: the result size of a transposed
+    /// convolution.
     #[must_use]
     pub(crate) fn spans(&self, dim: usize, count: i64, more: i64) -> Option<i64> {
         let covered = self.dilation[dim].checked_mul(self.kernel[dim] - 1)?;
@@ -49,7 +51,7 @@ impl Window {
     }
 }
 
-/// A list with a number for each dimension; a single number counts for all. None is below `least`.
+/// Expands a list to one value for each dimension: a single value applies to all. Refuses values below `least`.
 pub(crate) fn spread(argument: &'static str, list: &[i64], rank: usize, least: i64) -> Result<Dims, BadArgument> {
     let spread = match list {
         [one] => Dims::from_elem(*one, rank),

@@ -1,11 +1,11 @@
-//! A tensor elsewhere, as something else, or as a plain number.
+//! Conversion of tensors: to another dtype or device (`to`), and to a Rust number (`item`).
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Bool, Complex32, Complex64, Marks, bf16, f16, guard, keys};
 
 use super::Options;
 
-/// What can be had from a tensor.
+/// Conversions of a tensor: `to` for another dtype or device, `item` for a Rust number.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -23,22 +23,22 @@ use super::Options;
 /// # }
 /// ```
 pub trait Convert: Sized {
-    /// The same numbers in this dtype and on this device: the tensor itself if it is so already, or else a copy. A cast does not fail:
-    /// an integer that the dtype does not hold wraps, and a fraction is cut off. A number that is given to an operator is
-    /// [checked](dispatch_runtime::Scalar::fits) instead.
+    /// Returns the tensor in this dtype and on this device: a clone of the handle if it has both already, or else a copy. A cast does not
+    /// fail: an integer that the dtype cannot represent wraps, and a fraction is cut off. In contrast, a scalar argument of an operator is
+    /// [checked](dispatch_runtime::Scalar::fits).
     fn to(&self, options: impl Into<Options>) -> Result<Self>;
 
-    /// The only element, wherever it is, converted where that loses no kind of number: integers can be had as floats, and neither
-    /// floats as integers nor complex numbers as real ones.
+    /// Reads the only element of a tensor on any device. Integers can be read as floats, but floats not as integers, and complex numbers
+    /// not as real ones.
     fn item<N: Item>(&self) -> Result<N>;
 }
 
-/// A number that a tensor's element can be had as: that of any dtype, or `bool`.
+/// A Rust type that [`Convert::item`] returns: the element type of any dtype, or `bool`.
 pub trait Item: Sized {
-    /// What it is in a tensor.
+    /// The element type in a tensor.
     type Element: Element;
 
-    /// The number.
+    /// Converts an element to this type.
     fn of(element: Self::Element) -> Self;
 }
 
@@ -79,12 +79,13 @@ impl Convert for Tensor {
             return Err(BadArgument::dtype("self", self.dtype(), format!("one that {wanted} can stand for")).into());
         }
         if self.device() == Device::META || guard::included().has(keys::Tracer) {
-            // Meta has no elements, and whoever records what a function does hears of a read by its operator alone.
+            // A meta tensor has no elements: the operator `item` returns the error. A tracer must see the read as a call of the operator
+            // `item`.
             crate::item(self)?;
         }
         let fetched = self.to((wanted, Device::CPU))?;
         if fetched.has_any(Marks::FOREIGN) {
-            // Its layer says why there is no such number.
+            // The layer of this tensor returns an error that says why it has no single element.
             crate::_local_scalar_dense(&fetched)?;
         }
         let elements = fetched.elements::<N::Element>()?;

@@ -1,4 +1,4 @@
-//! New tensors.
+//! Factories: functions of `Tensor` that make new tensors.
 
 use std::ops::Range;
 
@@ -6,9 +6,10 @@ use dispatch_runtime::prelude::*;
 
 use super::Options;
 
-/// Tensors out of nothing: `Tensor::zeros(&[2, 3], DType::F64)`.
+/// Functions that make new tensors: `Tensor::zeros(&[2, 3], DType::F64)`.
 ///
-/// The last argument says what the tensor is to be: a [`DType`], a [`Device`], both, another tensor to be like, or `()`.
+/// The last argument gives the dtype and the device: a [`DType`], a [`Device`], a pair of both, another tensor that has them, or `()` for
+/// the defaults.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -33,43 +34,43 @@ use super::Options;
 /// # }
 /// ```
 pub trait Factories: Sized {
-    /// Elements that are whatever the memory holds.
+    /// Makes a tensor with arbitrary elements: the previous content of the memory.
     fn empty(size: &[i64], options: impl Into<Options>) -> Result<Self>;
 
-    /// Zeros.
+    /// Makes a tensor of zeros.
     fn zeros(size: &[i64], options: impl Into<Options>) -> Result<Self>;
 
-    /// Ones.
+    /// Makes a tensor of ones.
     fn ones(size: &[i64], options: impl Into<Options>) -> Result<Self>;
 
-    /// One number everywhere, of its own kind of dtype unless another is named.
+    /// Makes a tensor with `value` in each element. The default dtype follows the kind of `value`: `bool`, `i64`, `f32` or `c64`.
     fn full(size: &[i64], value: impl Into<Scalar>, options: impl Into<Options>) -> Result<Self>;
 
-    /// The numbers of a range, 1 apart.
+    /// Makes a vector of the values of a range, with step 1.
     fn arange<N: Into<Scalar>>(range: Range<N>, options: impl Into<Options>) -> Result<Self>;
 
-    /// The numbers of a range, `step` apart; downwards where that is negative.
+    /// Makes a vector of the values of a range, with step `step`. A negative step counts downwards.
     fn arange_step<N: Into<Scalar>>(range: Range<N>, step: N, options: impl Into<Options>) -> Result<Self>;
 
-    /// So many numbers, equally far apart, of which these are the first and the last.
+    /// Makes a vector of `steps` equally spaced values from `start` to `end`, both included.
     fn linspace<N: Into<Scalar>>(start: N, end: N, steps: i64, options: impl Into<Options>) -> Result<Self>;
 
-    /// A square matrix with ones on the diagonal.
+    /// Makes an identity matrix of `n` rows and columns.
     fn eye(n: i64, options: impl Into<Options>) -> Result<Self>;
 
-    /// Random numbers, equally likely from 0 up to but not 1.
+    /// Makes a tensor of random values, uniform in `[0, 1)`.
     #[cfg(feature = "random")]
     fn rand(size: &[i64], options: impl Into<Options>) -> Result<Self>;
 
-    /// Random numbers of the standard normal distribution.
+    /// Makes a tensor of random values of the standard normal distribution.
     #[cfg(feature = "random")]
     fn randn(size: &[i64], options: impl Into<Options>) -> Result<Self>;
 
-    /// Random integers of a range, equally likely; `int64` unless another dtype is named.
+    /// Makes a tensor of random integers, uniform in `range`. The default dtype is `int64`.
     #[cfg(feature = "random")]
     fn randint(range: Range<i64>, size: &[i64], options: impl Into<Options>) -> Result<Self>;
 
-    /// The integers from 0 up to but not `n`, in random order; `int64` unless another dtype is named.
+    /// Makes a vector of the integers from 0 to `n - 1` in random order. The default dtype is `int64`.
     #[cfg(feature = "random")]
     fn randperm(n: i64, options: impl Into<Options>) -> Result<Self>;
 }

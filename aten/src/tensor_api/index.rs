@@ -1,6 +1,7 @@
-//! `x.i((.., 0, 1..3))`: the part of a tensor that is at these positions.
+//! Indexing of tensors: `x.i((.., 0, 1..3))`.
 //!
-//! As in PyTorch, everything but tensors gives a view. What tensors pick is a copy, made of that view in one go.
+//! As in PyTorch, indices that are no tensors return a view. If there are index tensors, one call of `index` copies the selected elements
+//! of that view.
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
@@ -9,17 +10,17 @@ use dispatch_runtime::{BadArgument, Term};
 
 use crate::is_mask;
 
-/// Part of a tensor by position.
+/// Indexing of a tensor: reading ([`i`](Self::i)) and writing ([`set`](Self::set)) at indices, as in NumPy.
 ///
-/// | index | what it gives |
+/// | index | selects |
 /// |---|---|
-/// | `2`, `-1` | one position; the dimension goes |
-/// | `1..3`, `..-1`, `2..`, `..` | a run of positions; what reaches outside is left out |
-/// | `Slice::step(.., 2)` | every second position |
+/// | `2`, `-1` | one index; the dimension is removed |
+/// | `1..3`, `..-1`, `2..`, `..` | a range of indices; a range beyond the size is cut off |
+/// | `Slice::step(.., 2)` | every second index |
 /// | [`NewAxis`] | a new dimension of size 1 |
-/// | [`Ellipsis`] | all dimensions that the other indices leave |
-/// | `[2, 0]`, an integer tensor | these positions, in this order |
-/// | a boolean tensor | the positions where it holds |
+/// | [`Ellipsis`] | all dimensions that no other index covers |
+/// | `[2, 0]`, an integer tensor | these indices, in this order |
+/// | a boolean tensor | the indices at which it is true |
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -41,31 +42,31 @@ use crate::is_mask;
 /// # }
 /// ```
 pub trait Indexing: Sized {
-    /// The part of the tensor that is there: one [`Index`] for each dimension, alone or in a tuple, the first dimension first.
-    /// Dimensions without one are whole.
+    /// Returns the elements at the indices: one [`Index`] for each dimension, alone or in a tuple, starting with the first dimension.
+    /// Dimensions without an index are selected whole.
     fn i(&self, indices: impl Indices) -> Result<Self>;
 
-    /// Writes what is there: a tensor that stretches to it, or a number.
+    /// Writes `value` to the elements at the indices. `value` is a number, or a tensor that broadcasts to the sizes of the selection.
     fn set(&mut self, indices: impl Indices, value: impl Term) -> Result<()>;
 }
 
-/// What is meant of one dimension, or between two.
+/// An index of one dimension (or of several, for masks and ellipses), or a new dimension.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Index {
-    /// One position, counted from the end where it is negative.
+    /// A single index. A negative index counts from the end.
     At(i64),
-    /// A run of positions.
+    /// A range of indices, with a step.
     Slice(Slice),
-    /// A dimension of size 1 that was not there.
+    /// A new dimension of size 1.
     NewAxis,
-    /// As many whole dimensions as nothing else is said about.
+    /// All dimensions that no other index covers, selected whole.
     Ellipsis,
-    /// The positions that are the elements of an integer tensor, or where a boolean one is true.
+    /// The indices in an integer tensor, or the indices at which a boolean tensor is true.
     Where(Tensor),
 }
 
-/// A run of positions, some apart, of which both ends can be negative and then count from the end.
+/// A range of indices with a step. A negative start or end counts from the end of the dimension.
 ///
 /// ```
 /// use aten::Slice;
@@ -74,16 +75,17 @@ pub enum Index {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slice {
-    /// The first position.
+    /// The first index. `None` is the start of the dimension.
     pub start: Option<i64>,
-    /// The position before which it ends.
+    /// The end, excluded. `None` is the end of the dimension.
     pub end: Option<i64>,
-    /// How far apart they are.
+    /// The distance between two indices.
     pub step: i64,
 }
 
 impl Slice {
-    /// From one position to before another: `1..-1`, which Rust's lints take for an empty range where both ends are literals.
+    /// Returns the slice from `start` to `end`, excluded. Use it for `1..-1`, which Rust's lints report as an empty range if both ends are
+    /// literals.
     ///
     /// ```
     /// use aten::Slice;
@@ -94,28 +96,28 @@ impl Slice {
         Self { start: Some(start), end: Some(end), step: 1 }
     }
 
-    /// Every `step`th position of a range.
+    /// Returns the slice of every `step`th index of a range.
     #[must_use]
     pub fn step(range: impl Into<Self>, step: i64) -> Self {
         Self { step, ..range.into() }
     }
 }
 
-/// A new dimension of size 1, as an index.
+/// The index that inserts a new dimension of size 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NewAxis;
 
-/// All dimensions that the other indices leave, as an index.
+/// The index that selects, whole, all dimensions that no other index covers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ellipsis;
 
-/// What [`Indexing::i`] takes: something that is an [`Index`], or a tuple, an array or a vector of them.
+/// The argument of [`Indexing::i`]: a value that converts to an [`Index`], a tuple of up to eight such values, or a `Vec<Index>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` says nothing about where in a tensor",
     label = "write an integer, a range, a tensor, `NewAxis`, `Ellipsis`, or a tuple of up to eight of them"
 )]
 pub trait Indices {
-    /// The indices, the first dimension's first.
+    /// Returns the indices as a list, starting with the first dimension.
     fn list(self) -> Vec<Index>;
 }
 
@@ -199,7 +201,8 @@ impl From<RangeFull> for Index {
     }
 }
 
-/// The position after this one. After the last there is only the end.
+/// Returns the excluded end of a range with the included end `position`. After the last index, -1, this is `None`: the end of the
+/// dimension.
 fn after(position: i64) -> Option<i64> {
     position.checked_add(1).filter(|&end| end != 0)
 }
@@ -266,7 +269,7 @@ impl Indexing for Tensor {
     }
 }
 
-/// The view that everything but tensors gives, and the tensors by its dimensions.
+/// Applies all indices but tensors. Returns the view and, for each of its dimensions, the index tensor if there is one.
 fn resolve(tensor: &Tensor, indices: Vec<Index>) -> Result<(Tensor, Vec<Option<Tensor>>)> {
     let whole = tensor.sizes().len().checked_sub(indices.iter().map(dims).sum());
     let Some(whole) = whole else {
@@ -305,7 +308,7 @@ fn resolve(tensor: &Tensor, indices: Vec<Index>) -> Result<(Tensor, Vec<Option<T
                 picks.resize(picks.len() + whole, None);
             }
             Index::Where(mask) if is_mask(&mask) && mask.sizes().is_empty() => {
-                // All of what follows, or nothing of it: the mask of a dimension that is made for it.
+                // A mask without dimensions selects all or nothing: it becomes the mask of a new dimension of size 1.
                 view = crate::unsqueeze(&view, dim)?;
                 dim += 1;
                 picks.push(Some(crate::reshape(&mask, &[1])?));
@@ -319,7 +322,7 @@ fn resolve(tensor: &Tensor, indices: Vec<Index>) -> Result<(Tensor, Vec<Option<T
     Ok((view, picks))
 }
 
-/// How many of the tensor's dimensions an index speaks of.
+/// Returns the number of the tensor's dimensions that an index covers.
 fn dims(index: &Index) -> usize {
     match index {
         Index::NewAxis | Index::Ellipsis => 0,

@@ -1,11 +1,11 @@
-//! What a new tensor is to be: its dtype, and where it is to live.
+//! Options of new tensors: dtype and device, and the thread's default device.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 
 use dispatch_runtime::prelude::*;
 
-/// A dtype and a device, each of which can be left open.
+/// The dtype and the device of a new tensor, each optional.
 ///
 /// ```
 /// use aten::Options;
@@ -17,9 +17,9 @@ use dispatch_runtime::prelude::*;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Options {
-    /// The type of the elements; each factory knows what is usual where there is none.
+    /// The dtype. If it is `None`, each factory uses its own default.
     pub dtype: Option<DType>,
-    /// Where the memory is to be; the default device, see [`default_device`], where there is none.
+    /// The device. If it is `None`, factories use the thread's default device, see [`default_device`].
     pub device: Option<Device>,
 }
 
@@ -47,7 +47,7 @@ impl From<(DType, Device)> for Options {
     }
 }
 
-/// As this tensor is.
+/// The dtype and the device of this tensor.
 impl From<&Tensor> for Options {
     fn from(tensor: &Tensor) -> Self {
         (tensor.dtype(), tensor.device()).into()
@@ -59,13 +59,13 @@ thread_local! {
 }
 
 impl Options {
-    /// The device that was named, or else this thread's default.
+    /// Returns the given device, or else this thread's default device.
     pub(super) fn place(self) -> Device {
         self.device.unwrap_or_else(|| DEFAULT.get())
     }
 }
 
-/// Makes `device` the one on which [`Factories`](crate::Factories) puts tensors that name none, on this thread, until the guard is dropped.
+/// Sets this thread's default device until the guard is dropped. [`Factories`](crate::Factories) use it for new tensors without a device.
 ///
 /// ```
 /// use aten::prelude::*;
@@ -85,12 +85,12 @@ pub fn default_device(device: Device) -> DefaultDevice {
     DefaultDevice { before: DEFAULT.replace(device), not_send: PhantomData }
 }
 
-/// Puts back the default device that was there before, see [`default_device`].
+/// A guard that restores the thread's previous default device when it is dropped, see [`default_device`].
 #[must_use = "a guard that is not bound to a name is dropped at once"]
 #[derive(Debug)]
 pub struct DefaultDevice {
     before: Device,
-    /// The default is the thread's own.
+    /// Keeps the guard on its thread, because the default device is thread-local.
     not_send: PhantomData<*const ()>,
 }
 

@@ -1,10 +1,10 @@
-//! Whether queries, keys, values and masks fit each other.
+//! Checks that the sizes of queries, keys, values and masks agree.
 
 use dispatch_runtime::{BadArgument, Tensor, broadcast};
 
 use crate::{check_batches, check_devices, check_dims_by_letter};
 
-/// Refuses keys, values and a mask that do not fit the queries. Groups of heads have a check of their own.
+/// Refuses keys, values and a mask whose sizes do not agree with the queries. [`check_heads`] checks grouped heads.
 pub(super) fn check_products(
     query: &Tensor,
     key: &Tensor,
@@ -32,7 +32,7 @@ pub(super) fn check_products(
     Err(BadArgument::sizes("attn_mask", mask.sizes(), expected))
 }
 
-/// Refuses numbers of heads of keys and values that do not divide that of the queries.
+/// Checks that the head counts of keys and values divide the head count of the queries.
 fn check_heads(query: &Tensor, key: &Tensor, value: &Tensor) -> Result<(), BadArgument> {
     for (name, tensor) in [("query", query), ("key", key), ("value", value)] {
         let (&[.., own, _, _], &[.., heads, _, _]) = (tensor.sizes(), query.sizes()) else {

@@ -1,4 +1,4 @@
-//! Convolutions of images with a fixed number of dimensions.
+//! `conv1d`, `conv2d`, `conv3d` and their transposed forms: convolutions over a fixed number of dimensions.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, MemoryFormat, Problem};
@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, Dims, MemoryFormat, Problem};
 use super::convolution::convolved;
 use crate::{Window, convolution};
 
-/// Convolves an image that may have come without a batch.
+/// Calls `convolve`, with a batch dimension of size 1 inserted and removed again if the input has none.
 fn with_batch(input: &Tensor, weight: &Tensor, convolve: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
     if input.sizes().len() + 1 != weight.sizes().len() {
         return convolve(input);
@@ -16,7 +16,7 @@ fn with_batch(input: &Tensor, weight: &Tensor, convolve: impl FnOnce(&Tensor) ->
 
 macro_rules! convolutions {
     ($($rank:literal $name:ident $schema:literal $padded:ident $padded_schema:literal;)*) => {$(
-        /// [`convolution`], not transposed, of images with a fixed number of dimensions; one of them may come alone.
+        /// A [`convolution`] over the number of dimensions in the operator's name. The batch dimension is optional.
         #[op_def(
             $schema,
             check = check_window(input, weight, bias, [stride, padding, dilation, &[0]], groups, false)
@@ -28,7 +28,8 @@ macro_rules! convolutions {
             })
         }
 
-        /// The same with the padding that is called `valid`, which is none, or `same`, which keeps the sizes.
+        /// A [`convolution`] over the number of dimensions in the operator's name, with the padding `valid` (none) or `same`.
+        /// `same` keeps the sizes of the image. The batch dimension is optional.
         #[op_def($padded_schema, check = check_padded(input, weight, bias, stride, padding, dilation, groups))]
         pub fn $padded(_: ...) -> Result<Tensor> {
             check_rank($rank, weight)?;
@@ -55,7 +56,7 @@ fn check_rank(rank: usize, weight: &Tensor) -> Result<(), BadArgument> {
     }
 }
 
-/// Refuses an image whose channels are not those of `weight`, and a bias that is not one for each channel of the result.
+/// Checks the channel counts of input, weight and bias, their dtypes and their devices.
 fn check_convolution(
     input: &Tensor,
     weight: &Tensor,
@@ -92,7 +93,7 @@ fn check_convolution(
     crate::check_devices([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])
 }
 
-/// Refuses what [`check_convolution`] refuses, and a window that does not fit.
+/// Checks the same as [`check_convolution`], and that the window fits into the padded image.
 fn check_window(
     input: &Tensor,
     weight: &Tensor,
@@ -120,7 +121,7 @@ fn check_window(
     })
 }
 
-/// The same with padding that is called by a name. `same` leaves room for any window.
+/// Checks the arguments of a convolution with named padding. With the padding `same`, any window fits.
 fn check_padded(
     input: &Tensor,
     weight: &Tensor,
@@ -162,7 +163,7 @@ fn padded_by_name(
     let mut result = plain(&after)?;
     let is_odd = |dim: &usize| reach(*dim) % 2 == 1;
     for dim in (0..rank).filter(is_odd) {
-        // There is one element less before the image than after it, and so no first place of the window.
+        // `same` pads one element less before the image than after it. `plain` padded both sides equally, so its first element is dropped.
         let dim = i64::try_from(dim + 2).unwrap_or(i64::MAX);
         result = crate::slice(&result, dim, Some(1), None, 1)?;
     }
@@ -171,7 +172,7 @@ fn padded_by_name(
 
 macro_rules! transposed_convolutions {
     ($($rank:literal $name:ident $schema:literal;)*) => {$(
-        /// [`convolution`], transposed, of images with a fixed number of dimensions; one of them may come alone.
+        /// A transposed [`convolution`] over the number of dimensions in the operator's name. The batch dimension is optional.
         #[op_def(
             $schema,
             check = check_window(input, weight, bias, [stride, padding, dilation, output_padding], groups, true)

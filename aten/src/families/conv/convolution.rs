@@ -5,7 +5,7 @@ use dispatch_runtime::{BadArgument, Dims, Expected, MemoryFormat, Spec};
 
 use crate::{Window, check_devices, check_gradient_of, images_like, spread};
 
-/// The convolution of `input` with `weight`, or with `transposed` the one that has it for a gradient.
+/// The convolution of `input` with `weight`. With `transposed`, the transposed convolution: the gradient of a convolution for its input.
 #[op_def(
     "convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
     plan,
@@ -13,7 +13,7 @@ use crate::{Window, check_devices, check_gradient_of, images_like, spread};
 )]
 pub fn convolution(_: ...) -> Result<Tensor>;
 
-/// The gradients of [`convolution`] for its input, weight and bias, as far as `output_mask` asks for them.
+/// The gradients of [`convolution`] for its input, weight and bias. A gradient that `output_mask` does not request is empty.
 #[op_def(
     "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
     plan,
@@ -21,7 +21,8 @@ pub fn convolution(_: ...) -> Result<Tensor>;
 )]
 pub fn convolution_backward(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
-/// The window of a convolution, which moves over the larger side (the input, or, transposed, the output), and the sizes of the result.
+/// Checks the arguments of a convolution. Returns its window, which moves over the input (or over the output, if transposed), and the sizes
+/// of the result.
 #[expect(clippy::too_many_arguments, reason = "the operator has them")]
 pub(super) fn convolved(
     input: &Tensor,
@@ -89,7 +90,7 @@ pub(super) fn convolved(
     Ok((window, sizes))
 }
 
-/// A result of a convolution, or a gradient, in these sizes: channels are innermost if they are so in either operand.
+/// Returns the spec of a result or a gradient of a convolution. It is channels-last if an operand is.
 fn convolved_like(input: &Tensor, weight: &Tensor, sizes: &[i64]) -> Spec {
     images_like(if weight.geometry().format() == MemoryFormat::Contiguous { input } else { weight }, sizes)
 }

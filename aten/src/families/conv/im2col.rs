@@ -5,7 +5,7 @@ use dispatch_runtime::{BadArgument, Dims, Spec};
 
 use crate::{Window, spread};
 
-/// Every patch of an image that a kernel would cover, as a column.
+/// The elements under each position of a sliding window over an image, as a column of a matrix.
 #[op_def(
     "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
     plan,
@@ -13,7 +13,7 @@ use crate::{Window, spread};
 )]
 pub fn im2col(_: ...) -> Result<Tensor>;
 
-/// The image whose every element is the sum of those that [`im2col`] would have put into columns.
+/// The image that sums overlapping windows, given as the columns of [`im2col`]. It is the gradient of [`im2col`].
 #[op_def(
     "col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
     plan,

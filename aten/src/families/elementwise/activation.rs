@@ -9,11 +9,11 @@ use crate::reshape;
 #[op_def("relu(Tensor self) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "out")]
 pub fn relu(_: ...) -> Result<Tensor>;
 
-/// `self`, times `negative_slope` below zero
+/// `self` above zero, `negative_slope * self` below
 #[op_def("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_factors(this.dtype(), [("negative_slope", negative_slope)]), inplace, out = "out")]
 pub fn leaky_relu(_: ...) -> Result<Tensor>;
 
-/// `self * P(X <= self)` for normal `X`, or its approximation by `tanh`
+/// `self * P(X <= self)` for a standard normal `X`, or the approximation of this by `tanh`
 #[op_def(
     r#"gelu(Tensor self, *, str approximate="none") -> Tensor"#,
     shape = pointwise, dtypes(floating), check = check_approximate(approximate), inplace, out = "out"
@@ -24,11 +24,11 @@ pub fn gelu(this: &Tensor, approximate: &str) -> Result<Tensor>;
 #[op_def("silu(Tensor self) -> Tensor", shape = pointwise, dtypes(floating, complex), inplace, out = "out")]
 pub fn silu(_: ...) -> Result<Tensor>;
 
-/// `scale * self`, and `scale * alpha * (e^(input_scale * self) - 1)` below zero
+/// `scale * self` above zero, `scale * alpha * (e^(input_scale * self) - 1)` below
 #[op_def("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_factors(this.dtype(), [("alpha", alpha), ("scale", scale), ("input_scale", input_scale)]), inplace, out = "out")]
 pub fn elu(_: ...) -> Result<Tensor>;
 
-/// `self` kept between two numbers
+/// `min(max(self, min_val), max_val)`
 #[op_def("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", shape = pointwise, dtypes(floating, integral), check = crate::check_hardtanh(this, min_val, max_val), inplace, out = "out")]
 pub fn hardtanh(_: ...) -> Result<Tensor>;
 
@@ -40,7 +40,7 @@ pub fn hardsigmoid(_: ...) -> Result<Tensor>;
 #[op_def("hardswish(Tensor self) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "out")]
 pub fn hardswish(_: ...) -> Result<Tensor>;
 
-/// `log(1 + e^(beta * self)) / beta`, and `self` where that is linear anyway
+/// `log(1 + e^(beta * self)) / beta`, or `self` if `beta * self` is above `threshold`
 #[op_def("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_factors(this.dtype(), [("beta", beta), ("threshold", threshold)]), out = "out")]
 pub fn softplus(_: ...) -> Result<Tensor>;
 
@@ -48,15 +48,15 @@ pub fn softplus(_: ...) -> Result<Tensor>;
 #[op_def("mish(Tensor self) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "out")]
 pub fn mish(_: ...) -> Result<Tensor>;
 
-/// `self` above the threshold, `value` elsewhere
+/// `self` if it is above `threshold`, else `value`
 #[op_def("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", shape = pointwise, dtypes(floating, integral), check = crate::check_threshold(this, threshold, value), inplace, out = "out")]
 pub fn threshold(_: ...) -> Result<Tensor>;
 
-/// 0 within `lambd` of zero, `self` elsewhere
+/// 0 if `|self| <= lambd`, else `self`
 #[op_def("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_numbers(this.dtype(), [("lambd", lambd)]), out = "out")]
 pub fn hardshrink(_: ...) -> Result<Tensor>;
 
-/// `self`, `lambd` closer to zero
+/// `self` moved towards zero by `lambd`, or 0 if `|self| <= lambd`
 #[op_def("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", shape = pointwise, dtypes(floating), check = crate::check_softshrink(this, lambd), out = "out")]
 pub fn softshrink(_: ...) -> Result<Tensor>;
 
@@ -72,7 +72,7 @@ pub fn celu_(this: &mut Tensor, alpha: Scalar) -> Result<()> {
     elu_(this, alpha, 1.0.into(), inverse(this, alpha)?)
 }
 
-/// The self-normalising [`elu`]
+/// [`elu`] with the constants `alpha` and `scale` of self-normalising networks
 #[op_def("selu(Tensor self) -> Tensor")]
 pub fn selu(this: &Tensor) -> Result<Tensor> {
     elu(this, SELU_ALPHA.into(), SELU_SCALE.into(), 1.0.into())
@@ -102,11 +102,11 @@ pub fn log_sigmoid(this: &Tensor) -> Result<Tensor> {
     Ok(log_sigmoid_forward(this)?.0)
 }
 
-/// `self`, times `weight` below zero
+/// `self` above zero, `weight * self` below
 #[op_def("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", shape = pointwise, dtypes(floating))]
 pub fn _prelu_kernel(_: ...) -> Result<Tensor>;
 
-/// `log(sigmoid(self))`, and what its derivative needs
+/// `log(sigmoid(self))`, and a buffer for the backward pass
 #[op_def("log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)", out = "output")]
 pub fn log_sigmoid_forward(_: ...) -> Result<(Tensor, Tensor)>;
 
@@ -131,7 +131,7 @@ fn log_sigmoid_forward_meta(this: &Tensor) -> Result<(Tensor, Tensor)> {
     Ok((spec.clone().on(Device::META)?, spec.on(Device::META)?))
 }
 
-/// Makes sure that `approximate` is a word of `gelu`.
+/// Checks that `approximate` is an approximation of `gelu`: `none` or `tanh`.
 pub(crate) fn check_approximate(approximate: &str) -> Result<(), BadArgument> {
     match approximate {
         "none" | "tanh" => Ok(()),
@@ -139,7 +139,7 @@ pub(crate) fn check_approximate(approximate: &str) -> Result<(), BadArgument> {
     }
 }
 
-/// `self`, times `weight` below zero; there is one weight, or one for each channel.
+/// `self` above zero, `weight * self` below, with one weight in total or one for each channel.
 #[op_def("prelu(Tensor self, Tensor weight) -> Tensor")]
 pub fn prelu(this: &Tensor, weight: &Tensor) -> Result<Tensor> {
     if weight.dtype() != this.dtype() {

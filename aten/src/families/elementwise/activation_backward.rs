@@ -1,9 +1,9 @@
-//! Gradients of elementwise operators.
+//! Operators that compute the gradients of activation functions.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::result_dtype;
 
-/// The gradient of [`threshold`](fn@crate::threshold) with `value` 0: `grad_output` where `self` is above the threshold
+/// The gradient of [`threshold`](fn@crate::threshold): `grad_output` if `self` is above `threshold`, else 0
 #[op_def("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor", shape = pointwise(grad_output, this), dtypes(floating, integral), check = crate::check_factors(result_dtype([grad_output, this]), [("threshold", threshold)]), out = "grad_input"(grad_input))]
 pub fn threshold_backward(_: ...) -> Result<Tensor>;
 

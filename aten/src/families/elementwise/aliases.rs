@@ -1,4 +1,4 @@
-//! Operators that PyTorch knows by other names as well.
+//! Aliases: operators that call another operator under a second PyTorch name.
 
 use dispatch_runtime::prelude::*;
 
@@ -14,7 +14,8 @@ use crate::{
     xlogy_scalar_self,
 };
 
-/// Other names, a line each: the function, the operator that it calls, what that returns, the schema, and the forms.
+/// Defines aliases, one per line: the function, the operator that it calls, the return type, the schema, and the variants (`inplace`,
+/// `out`).
 macro_rules! aliases {
     ($($name:ident = $to:ident -> $result:ty: $schema:literal $([$($form:tt)+])?;)*) => {$(
         #[doc = concat!("Another name of [`", stringify!($to), "`](fn@crate::", stringify!($to), ")")]

@@ -1,4 +1,4 @@
-//! Elementwise arithmetic of several operands.
+//! Elementwise arithmetic operators of two or more operands.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, result_dtype};
@@ -7,15 +7,15 @@ use dispatch_runtime::{BadArgument, DTypes, result_dtype};
 #[op_def("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", operator = Add, shape = pointwise(this, other), dtypes(all), check = check_alpha(this, other, alpha), inplace, out = "out")]
 pub fn add(_: ...) -> Result<Tensor>;
 
-/// `self + alpha * other`, of a number
+/// `self + alpha * other` for a scalar `other`
 #[op_def("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", inplace, out = "Scalar_out", calls = add(this, &Tensor::number(other), alpha))]
 pub fn add_scalar(_: ...) -> Result<Tensor>;
 
-/// `self + alpha * other`, and 0 where that is less; integers wrap first
+/// `max(self + alpha * other, 0)`; the sum of integers wraps first
 #[op_def("_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", shape = pointwise, dtypes(floating, integral), check = check_add_relu(this, other, alpha), inplace, out = "out")]
 pub fn _add_relu(_: ...) -> Result<Tensor>;
 
-/// `self + alpha * other`, of a number, and 0 where that is less
+/// `max(self + alpha * other, 0)` for a scalar `other`
 #[op_def("_add_relu.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", inplace, out = "Scalar_out", calls = _add_relu(this, &Tensor::number(other), alpha))]
 pub fn _add_relu_scalar(_: ...) -> Result<Tensor>;
 
@@ -23,7 +23,7 @@ pub fn _add_relu_scalar(_: ...) -> Result<Tensor>;
 #[op_def("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", operator = Sub, shape = pointwise(this, other), dtypes(all), check = check_subtraction(this, other, alpha), inplace, out = "out")]
 pub fn sub(_: ...) -> Result<Tensor>;
 
-/// `self - alpha * other`, of a number
+/// `self - alpha * other` for a scalar `other`
 #[op_def("sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", inplace, out = "Scalar_out", calls = sub(this, &Tensor::number(other), alpha))]
 pub fn sub_scalar(_: ...) -> Result<Tensor>;
 
@@ -31,7 +31,7 @@ pub fn sub_scalar(_: ...) -> Result<Tensor>;
 #[op_def("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", shape = pointwise(this, other), dtypes(all), check = check_subtraction(this, other, alpha), out = "Tensor_out")]
 pub fn rsub(_: ...) -> Result<Tensor>;
 
-/// `other - alpha * self`, of a number
+/// `other - alpha * self` for a scalar `other`
 #[op_def("rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", out = "Scalar_out", calls = rsub(this, &Tensor::number(other), alpha))]
 pub fn rsub_scalar(_: ...) -> Result<Tensor>;
 
@@ -39,7 +39,7 @@ pub fn rsub_scalar(_: ...) -> Result<Tensor>;
 #[op_def("mul.Tensor(Tensor self, Tensor other) -> Tensor", operator = Mul, shape = pointwise, dtypes(all), inplace, out = "out")]
 pub fn mul(_: ...) -> Result<Tensor>;
 
-/// `self * other`, of a number
+/// `self * other` for a scalar `other`
 #[op_def("mul.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = mul(this, &Tensor::number(other)))]
 pub fn mul_scalar(_: ...) -> Result<Tensor>;
 
@@ -55,15 +55,15 @@ pub fn addcdiv(_: ...) -> Result<Tensor>;
 #[op_def("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", shape = pointwise, dtypes(floating, complex), check = check_lerp(this, end, weight), inplace, out = "Tensor_out")]
 pub fn lerp(_: ...) -> Result<Tensor>;
 
-/// `self + weight * (end - self)`, of a number
+/// `self + weight * (end - self)` for a scalar `weight`
 #[op_def("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", inplace, out = "Scalar_out", calls = lerp(this, end, &weight_of(this, weight)?))]
 pub fn lerp_scalar(_: ...) -> Result<Tensor>;
 
-/// `sqrt(self^2 + other^2)`, without overflow on the way
+/// `sqrt(self^2 + other^2)`, without overflow of the squares
 #[op_def("hypot(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "out")]
 pub fn hypot(_: ...) -> Result<Tensor>;
 
-/// The angle of the point `(other, self)`
+/// The angle of the point with the coordinates `(x, y) = (other, self)`, in radians
 #[op_def("atan2(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
 pub fn atan2(_: ...) -> Result<Tensor>;
 
@@ -71,19 +71,19 @@ pub fn atan2(_: ...) -> Result<Tensor>;
 #[op_def("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "OutTensor")]
 pub fn xlogy(_: ...) -> Result<Tensor>;
 
-/// `self * log(other)`, of a number
+/// `self * log(other)` for a scalar `other`
 #[op_def("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", inplace, out = "OutScalar_Other", calls = xlogy(this, &Tensor::number(other)))]
 pub fn xlogy_scalar_other(_: ...) -> Result<Tensor>;
 
-/// `self * log(other)`, where `self` is a number
+/// `self * log(other)` for a scalar `self`
 #[op_def("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", out = "OutScalar_Self", calls = xlogy(&Tensor::number(this), other))]
 pub fn xlogy_scalar_self(_: ...) -> Result<Tensor>;
 
-/// The share of a gamma distribution of shape `self` that is below `other`
+/// The regularised lower incomplete gamma function `P(self, other)`
 #[op_def("igamma(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "out")]
 pub fn igamma(_: ...) -> Result<Tensor>;
 
-/// The share of a gamma distribution of shape `self` that is above `other`
+/// The regularised upper incomplete gamma function `Q(self, other)`
 #[op_def("igammac(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "out")]
 pub fn igammac(_: ...) -> Result<Tensor>;
 
@@ -95,7 +95,7 @@ pub fn logaddexp(_: ...) -> Result<Tensor>;
 #[op_def("logaddexp2(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating), out = "out")]
 pub fn logaddexp2(_: ...) -> Result<Tensor>;
 
-/// The number after `self` on the way to `other`
+/// The next representable number after `self` in the direction of `other`
 #[op_def("nextafter(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "out")]
 pub fn nextafter(_: ...) -> Result<Tensor>;
 
@@ -103,23 +103,23 @@ pub fn nextafter(_: ...) -> Result<Tensor>;
 #[op_def("copysign.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
 pub fn copysign(_: ...) -> Result<Tensor>;
 
-/// The magnitude of `self` with the sign of a number
+/// The magnitude of `self` with the sign of a scalar `other`
 #[op_def("copysign.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = copysign(this, &Tensor::number(other)))]
 pub fn copysign_scalar(_: ...) -> Result<Tensor>;
 
-/// The greatest common divisor
+/// The greatest common divisor of two elements
 #[op_def("gcd(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(integral), check = check_whole(this, other), inplace, out = "out")]
 pub fn gcd(_: ...) -> Result<Tensor>;
 
-/// The least common multiple
+/// The least common multiple of two elements
 #[op_def("lcm(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(integral), check = check_whole(this, other), inplace, out = "out")]
 pub fn lcm(_: ...) -> Result<Tensor>;
 
-/// Makes sure that `alpha` is a number of the kind that is computed.
+/// Checks that `alpha` is of the kind of the result's dtype (for example, no float for integers) and fits into that dtype.
 ///
 /// # Errors
 ///
-/// Returns [`BadArgument`] if it has a fraction and the tensors have none, or does not fit them.
+/// Returns [`BadArgument`] if `alpha` is of another kind, or if the result's dtype cannot represent it.
 pub fn check_alpha(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
     if matches!(alpha, Scalar::Int(1)) {
         return Ok(());
@@ -128,7 +128,7 @@ pub fn check_alpha(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
     Ok(alpha.check_fits("alpha", dtype)?)
 }
 
-/// Makes sure that not both are booleans.
+/// Refuses two boolean tensors.
 fn check_whole(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
     match result_dtype([this, other]) {
         DType::Bool => Err(BadArgument::dtype("self", DType::Bool, DTypes::Integral).because("`other` is bool")),
@@ -136,7 +136,7 @@ fn check_whole(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
     }
 }
 
-/// Makes sure that the dtypes are those of PyTorch's kernel, which has no halves and no `u8`.
+/// Checks that PyTorch's kernel supports the dtypes. It has no `bool`, no `u8`, no halves and no complex numbers.
 fn check_add_relu(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
     let is_known = |dtype| matches!(dtype, DType::I8 | DType::I16 | DType::I32 | DType::I64 | DType::F32 | DType::F64);
     if !is_known(this.dtype()) {
@@ -154,11 +154,12 @@ fn check_add_relu(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
     check_alpha(this, other, alpha)
 }
 
-/// Makes sure that nothing is subtracted from or is a boolean.
+/// Refuses boolean operands of a subtraction, and an `alpha` that does not fit the result's dtype.
 ///
 /// # Errors
 ///
-/// Returns [`BadArgument`] if a tensor is boolean, or `alpha` is of no kind that is computed, or does not fit with its other sign.
+/// Returns [`BadArgument`] if a tensor is boolean, if `alpha` is not of the kind of the result's dtype, or if that dtype cannot represent
+/// `-alpha`.
 pub fn check_subtraction(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
     for (name, tensor) in [("self", this), ("other", other)] {
         if tensor.dtype() == DType::Bool {
@@ -171,12 +172,12 @@ pub fn check_subtraction(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result
         return Ok(());
     }
     let dtype = kind_of(this, other, alpha)?;
-    // What is subtracted is added with the other sign.
+    // Subtraction adds `-alpha * other`, so `-alpha` must fit.
     let added = if let Scalar::Int(alpha) = alpha { alpha.wrapping_neg().into() } else { alpha };
     if added.fits(dtype) { Ok(()) } else { Err(BadArgument::overflow("alpha", alpha, dtype).into()) }
 }
 
-/// The dtype that `alpha` belongs to.
+/// Returns the result's dtype. Refuses an `alpha` of another kind of number.
 fn kind_of(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<DType, BadArgument> {
     let dtype = result_dtype([this, other]);
     let is_of_kind = match alpha {
@@ -191,18 +192,18 @@ fn kind_of(this: &Tensor, other: &Tensor, alpha: Scalar) -> Result<DType, BadArg
     Err(BadArgument::value("alpha", alpha, format!("a number of a kind that {dtype} has")))
 }
 
-/// A number as the weight of ends like `this`.
+/// Converts the scalar weight of `lerp` to a tensor. The weight is a real number unless `this` is complex.
 fn weight_of(this: &Tensor, weight: Scalar) -> Result<Tensor, BadArgument> {
     crate::check_factors(this.dtype(), [("weight", weight)])?;
     let real = weight.to_f64().filter(|_| !this.dtype().is_complex());
     Ok(Tensor::number(real.map_or(weight, Scalar::Float)))
 }
 
-/// Makes sure that both ends and the weight are of one dtype.
+/// Checks that the tensors `end` and `weight` have the dtype of `this`.
 ///
 /// # Errors
 ///
-/// Where one is of another.
+/// Returns [`BadArgument`] if `end` or `weight` has another dtype and is not a scalar.
 pub fn check_lerp(this: &Tensor, end: &Tensor, weight: &Tensor) -> Result<()> {
     for (name, tensor) in [("end", end), ("weight", weight)] {
         if tensor.dtype() != this.dtype() && !tensor.is_number() {

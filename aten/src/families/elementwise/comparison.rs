@@ -9,7 +9,7 @@ use crate::{abs, add_scalar, all, bitwise_and_, bitwise_or_, isfinite, isnan, mu
 #[op_def("eq.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), inplace, out = "Tensor_out")]
 pub fn eq(_: ...) -> Result<Tensor>;
 
-/// `self == other`, of a number
+/// `self == other` for a scalar `other`
 #[op_def("eq.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = eq(this, &Tensor::number(other)))]
 pub fn eq_scalar(_: ...) -> Result<Tensor>;
 
@@ -17,7 +17,7 @@ pub fn eq_scalar(_: ...) -> Result<Tensor>;
 #[op_def("ne.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(all), inplace, out = "Tensor_out")]
 pub fn ne(_: ...) -> Result<Tensor>;
 
-/// `self != other`, of a number
+/// `self != other` for a scalar `other`
 #[op_def("ne.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = ne(this, &Tensor::number(other)))]
 pub fn ne_scalar(_: ...) -> Result<Tensor>;
 
@@ -25,7 +25,7 @@ pub fn ne_scalar(_: ...) -> Result<Tensor>;
 #[op_def("lt.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(floating, integral), inplace, out = "Tensor_out")]
 pub fn lt(_: ...) -> Result<Tensor>;
 
-/// `self < other`, of a number
+/// `self < other` for a scalar `other`
 #[op_def("lt.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = lt(this, &Tensor::number(other)))]
 pub fn lt_scalar(_: ...) -> Result<Tensor>;
 
@@ -33,7 +33,7 @@ pub fn lt_scalar(_: ...) -> Result<Tensor>;
 #[op_def("le.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(floating, integral), inplace, out = "Tensor_out")]
 pub fn le(_: ...) -> Result<Tensor>;
 
-/// `self <= other`, of a number
+/// `self <= other` for a scalar `other`
 #[op_def("le.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = le(this, &Tensor::number(other)))]
 pub fn le_scalar(_: ...) -> Result<Tensor>;
 
@@ -41,7 +41,7 @@ pub fn le_scalar(_: ...) -> Result<Tensor>;
 #[op_def("gt.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(floating, integral), inplace, out = "Tensor_out")]
 pub fn gt(_: ...) -> Result<Tensor>;
 
-/// `self > other`, of a number
+/// `self > other` for a scalar `other`
 #[op_def("gt.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = gt(this, &Tensor::number(other)))]
 pub fn gt_scalar(_: ...) -> Result<Tensor>;
 
@@ -49,7 +49,7 @@ pub fn gt_scalar(_: ...) -> Result<Tensor>;
 #[op_def("ge.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = bool, dtypes(floating, integral), inplace, out = "Tensor_out")]
 pub fn ge(_: ...) -> Result<Tensor>;
 
-/// `self >= other`, of a number
+/// `self >= other` for a scalar `other`
 #[op_def("ge.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = ge(this, &Tensor::number(other)))]
 pub fn ge_scalar(_: ...) -> Result<Tensor>;
 
@@ -62,13 +62,13 @@ pub fn equal(this: &Tensor, other: &Tensor) -> Result<bool> {
     holds(&all(&eq(this, other)?)?)
 }
 
-/// Refuses tensors that do not broadcast; where NaNs are equal, `self` has all sizes of the result.
+/// Refuses tensors that do not broadcast. With `equal_nan`, `other` must broadcast to the sizes of `self`.
 fn check_close(this: &Tensor, other: &Tensor, equal_nan: bool) -> Result<(), BadArgument> {
     crate::check_broadcast([("self", this), ("other", other)])?;
     if equal_nan { crate::check_broadcasts_to(("other", other), ("self", this)) } else { Ok(()) }
 }
 
-/// `|self - other| <= atol + rtol * |other|`
+/// Whether `|self - other| <= atol + rtol * |other|`, for each pair of elements
 #[op_def(
     "isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
     check = check_close(this, other, equal_nan)
@@ -104,7 +104,7 @@ pub fn isclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: b
     Ok(close)
 }
 
-/// Whether all elements of two tensors are close: see [`isclose`].
+/// Whether all pairs of elements of two tensors are close, as [`isclose`] defines it.
 #[op_def(
     "allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> bool",
     data_dependent, body = CompositeExplicitAutograd
@@ -113,7 +113,7 @@ pub fn allclose(this: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: 
     holds(&all(&isclose(this, other, rtol, atol, equal_nan)?)?)
 }
 
-/// The one truth that a tensor holds.
+/// Reads the only element of a boolean tensor.
 fn holds(truth: &Tensor) -> Result<bool> {
     let host = to_device(truth, Device::CPU, DType::Bool, false, false, None)?;
     Ok(host.to_vec::<Bool>()?.iter().all(|truth| truth.0 != 0))

@@ -1,35 +1,35 @@
-//! Complex numbers and their parts.
+//! Operators on complex numbers: conjugate, real and imaginary part, angle, and construction.
 //!
-//! A complex number lies in memory as its real and its imaginary part, so both are views.
+//! In memory, a complex number is its real part, then its imaginary part. So the parts are views of the complex tensor.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Geometry};
 
 use crate::{add_scalar, atan2, broadcast_tensors, cos, mul, select_int, sin, stack};
 
-/// The complex conjugate; a real tensor is its own.
+/// The complex conjugate, or the tensor itself if it is real.
 #[op_def("conj(Tensor(a) self) -> Tensor(a)")]
 pub fn conj(this: &Tensor) -> Result<Tensor> {
     if this.dtype().is_complex() { conj_physical(this) } else { Ok(this.clone()) }
 }
 
-/// The complex conjugate, in memory of its own
+/// The complex conjugate, as a new tensor
 #[op_def("conj_physical(Tensor self) -> Tensor", shape = pointwise, dtypes(all), inplace, out = "out")]
 pub fn conj_physical(_: ...) -> Result<Tensor>;
 
-/// The numbers themselves, of which none waits to be conjugated.
+/// Returns the tensor itself, because conjugation is never deferred here.
 #[op_def("resolve_conj(Tensor(a) self) -> Tensor(a)")]
 pub fn resolve_conj(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-/// The numbers themselves, of which none waits to be negated.
+/// Returns the tensor itself, because negation is never deferred here.
 #[op_def("resolve_neg(Tensor(a) self) -> Tensor(a)")]
 pub fn resolve_neg(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-/// Where a number has no imaginary part.
+/// Whether the imaginary part of each element is zero.
 #[op_def("isreal(Tensor self) -> Tensor")]
 pub fn isreal(this: &Tensor) -> Result<Tensor> {
     if this.dtype().is_complex() {
@@ -38,19 +38,19 @@ pub fn isreal(this: &Tensor) -> Result<Tensor> {
     crate::ones_like(this, Some(DType::Bool), None, None, None, None)
 }
 
-/// The real part; a real tensor is its own.
+/// The real part of a complex tensor, as a view, or the tensor itself if it is real.
 #[op_def("real(Tensor(a) self) -> Tensor(a)")]
 pub fn real(this: &Tensor) -> Result<Tensor> {
     if this.dtype().is_complex() { select_int(&view_as_real(this)?, -1, 0) } else { Ok(this.clone()) }
 }
 
-/// The imaginary part of a complex tensor.
+/// The imaginary part of a complex tensor, as a view.
 #[op_def("imag(Tensor(a) self) -> Tensor(a)")]
 pub fn imag(this: &Tensor) -> Result<Tensor> {
     select_int(&view_as_real(this)?, -1, 1)
 }
 
-/// Complex numbers as pairs of real ones: a last dimension more, of two elements.
+/// A view of a complex tensor as a real tensor with one more dimension, of size 2, at the end.
 #[op_def("view_as_real(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn view_as_real(this: &Tensor) -> Result<Tensor> {
     if !this.dtype().is_complex() {
@@ -64,7 +64,7 @@ pub fn view_as_real(this: &Tensor) -> Result<Tensor> {
     shown_as(this, this.dtype().to_real(), &sizes, &strides, geometry.offset().saturating_mul(2))
 }
 
-/// Pairs of real numbers, in the last dimension, as complex ones.
+/// A view of a real tensor as a complex tensor. The last dimension, of size 2, has the real and the imaginary part.
 #[op_def("view_as_complex(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn view_as_complex(this: &Tensor) -> Result<Tensor> {
     let whole = match this.dtype() {
@@ -86,31 +86,31 @@ pub fn view_as_complex(this: &Tensor) -> Result<Tensor> {
     shown_as(this, whole, sizes, &strides, geometry.offset() / 2)
 }
 
-/// The angle of a number in the complex plane: for real ones, 0 or half a turn
+/// The angle of each element in the complex plane, in radians: 0 or pi for real numbers
 #[op_def("angle(Tensor self) -> Tensor", out = "out")]
 pub fn angle(this: &Tensor) -> Result<Tensor> {
     if this.dtype().is_complex() {
         return atan2(&imag(this)?, &real(this)?);
     }
-    // A sum with zero is no negative zero.
+    // Adding 0 converts negative zero to zero, so that its angle is 0.
     atan2(&Tensor::number(0.into()), &add_scalar(this, 0.into(), 1.into())?)
 }
 
-/// Complex numbers of these parts
+/// Complex numbers with these real and imaginary parts
 #[op_def("complex(Tensor real, Tensor imag) -> Tensor", out = "out", check = crate::check_broadcast([("real", real), ("imag", imag)]))]
 pub fn complex(real: &Tensor, imag: &Tensor) -> Result<Tensor> {
     check_parts(("real", real), ("imag", imag))?;
     view_as_complex(&stack(&broadcast_tensors(&[real.clone(), imag.clone()])?, -1)?)
 }
 
-/// Complex numbers of these magnitudes and angles
+/// Complex numbers with these magnitudes and angles
 #[op_def("polar(Tensor abs, Tensor angle) -> Tensor", out = "out", check = crate::check_broadcast([("abs", abs), ("angle", angle)]))]
 pub fn polar(abs: &Tensor, angle: &Tensor) -> Result<Tensor> {
     check_parts(("abs", abs), ("angle", angle))?;
     complex(&mul(abs, &cos(angle)?)?, &mul(abs, &sin(angle)?)?)
 }
 
-/// Complex numbers are made of two real ones of the same type.
+/// Checks that both parts are `f32`, or both `f64`.
 fn check_parts(one: (&'static str, &Tensor), other: (&'static str, &Tensor)) -> Result<(), BadArgument> {
     let dtype = one.1.dtype();
     if !matches!(dtype, DType::F32 | DType::F64) {
@@ -122,7 +122,7 @@ fn check_parts(one: (&'static str, &Tensor), other: (&'static str, &Tensor)) -> 
     Ok(())
 }
 
-/// The same bytes as elements of another type.
+/// Returns a view of the storage of `this` with another dtype and geometry.
 fn shown_as(this: &Tensor, dtype: DType, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
     let geometry = Geometry::strided(sizes, strides, offset)
         .ok_or_else(|| BadArgument::sizes("self", sizes, "sizes and strides that are small enough"))?;

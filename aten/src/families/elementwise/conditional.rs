@@ -1,13 +1,13 @@
-//! Elements of one tensor or another.
+//! Elementwise selection by a condition: `where`, `masked_fill` and `heaviside`.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, result_dtype};
 
-/// `self` where the condition holds, `other` elsewhere
+/// `self` where the condition is true, `other` elsewhere
 #[op_def("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(all), check = check_where(condition, this, other), out = "self_out")]
 pub fn where_self(_: ...) -> Result<Tensor>;
 
-/// `self`, a number, where the condition holds, `other` elsewhere
+/// The scalar `self` where the condition is true, the tensor `other` elsewhere
 #[op_def(
     "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
     check = where_self::plan(condition, &Tensor::number(this), other)
@@ -18,7 +18,7 @@ pub fn where_scalarself(condition: &Tensor, this: Scalar, other: &Tensor) -> Res
     where_self(condition, &number, other)
 }
 
-/// `self` where the condition holds, `other`, a number, elsewhere
+/// The tensor `self` where the condition is true, the scalar `other` elsewhere
 #[op_def(
     "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
     check = where_self::plan(condition, this, &Tensor::number(other))
@@ -29,7 +29,7 @@ pub fn where_scalarother(condition: &Tensor, this: &Tensor, other: Scalar) -> Re
     where_self(condition, this, &number)
 }
 
-/// One number where the condition holds, another elsewhere
+/// The scalar `self` where the condition is true, the scalar `other` elsewhere
 #[op_def("where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor")]
 pub fn where_scalar(condition: &Tensor, this: Scalar, other: Scalar) -> Result<Tensor> {
     let numbers = [Tensor::number(this), Tensor::number(other)];
@@ -39,16 +39,16 @@ pub fn where_scalar(condition: &Tensor, this: Scalar, other: Scalar) -> Result<T
     where_self(condition, &numbers[0], &numbers[1])
 }
 
-/// Refuses a number that the result of these does not hold.
+/// Refuses a scalar that the result's dtype of these tensors cannot represent.
 fn check_chosen(argument: &'static str, number: Scalar, among: &[&Tensor]) -> Result<(), BadArgument> {
     crate::check_filling(argument, number, result_dtype(among.iter().copied()), 1)
 }
 
-/// `value`, a single element, where the mask holds, `self` elsewhere
+/// `value`, a tensor of one element, where the mask is true, `self` elsewhere
 #[op_def("masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", shape = pointwise, dtype = first, dtypes(all), check = check_masked_fill(this, mask, value), inplace, out = "Tensor_out")]
 pub fn masked_fill(_: ...) -> Result<Tensor>;
 
-/// A number where the mask holds, `self` elsewhere
+/// The scalar `value` where the mask is true, `self` elsewhere
 #[op_def(
     "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     out = "Scalar_out",
@@ -58,7 +58,7 @@ pub fn masked_fill_scalar(this: &Tensor, mask: &Tensor, value: Scalar) -> Result
     masked_fill(this, mask, &number_for(this, value))
 }
 
-/// A number where the mask holds, in place
+/// Writes the scalar `value` where the mask is true, in place
 #[op_def(
     "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
     check = masked_fill::plan(this, mask, &number_for(this, value))
@@ -67,7 +67,8 @@ pub fn masked_fill__scalar(this: &mut Tensor, mask: &Tensor, value: Scalar) -> R
     masked_fill_(this, mask, &number_for(this, value))
 }
 
-/// A number for the elements of a tensor: a fraction is true, and not the false that it is once it is cut off.
+/// Converts a scalar to a tensor for the elements of `this`. If `this` is boolean, a fraction such as 0.5 is true (cut off, it would be
+/// false).
 fn number_for(this: &Tensor, value: Scalar) -> Tensor {
     Tensor::number(if this.dtype() == DType::Bool { value.cast(DType::Bool) } else { value })
 }
@@ -83,24 +84,25 @@ fn is_truth(name: &'static str, tensor: &Tensor) -> Result<()> {
     }
 }
 
-/// Makes sure that a condition is true or false.
+/// Checks that a condition is boolean.
 ///
 /// # Errors
 ///
-/// Where it is of another dtype.
+/// Returns [`BadArgument`] if `condition` has another dtype.
 pub fn check_where(condition: &Tensor, _: &Tensor, _: &Tensor) -> Result<()> {
     is_truth("condition", condition)
 }
 
-/// Makes sure that a mask is true or false, and that a value fits.
+/// Checks that a mask is boolean, and that `value` is a single element that the dtype of `this` can represent.
 ///
 /// # Errors
 ///
-/// Where the mask is of another dtype, or the value of one that `this` cannot hold, or more than one.
+/// Returns [`BadArgument`] if the mask has another dtype, if `value` has more than one element, or if the dtype of `this` cannot represent
+/// it.
 pub fn check_masked_fill(this: &Tensor, mask: &Tensor, value: &Tensor) -> Result<()> {
     is_truth("mask", mask)?;
     crate::check_single(value)?;
-    // Nobody waits for one that is elsewhere: its dtype alone decides.
+    // Reading a value from another device would block, so only its dtype is checked.
     if value.device() == Device::CPU && (value.is_number() || this.dtype() != DType::Bool) {
         return Ok(value.to_scalar()?.check_fits("value", this.dtype())?);
     }

@@ -1,4 +1,4 @@
-//! Division, remainders and powers.
+//! Division and remainders.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, OperandError, Promotion, Spec};
@@ -7,7 +7,7 @@ use dispatch_runtime::{BadArgument, OperandError, Promotion, Spec};
 #[op_def("div.Tensor(Tensor self, Tensor other) -> Tensor", operator = Div, shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
 pub fn div(_: ...) -> Result<Tensor>;
 
-/// `self / other`, by a number
+/// `self / other` for a scalar `other`
 #[op_def("div.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = div(this, &Tensor::number(other)))]
 pub fn div_scalar(_: ...) -> Result<Tensor>;
 
@@ -20,7 +20,7 @@ pub fn div_scalar(_: ...) -> Result<Tensor>;
 )]
 pub fn div_tensor_mode(_: ...) -> Result<Tensor>;
 
-/// `self / other`, by a number, rounded
+/// `self / other` for a scalar `other`, rounded: `floor` downwards, `trunc` towards zero
 #[op_def("div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", inplace, out = "Scalar_mode_out", calls = div_tensor_mode(this, &Tensor::number(other), rounding_mode))]
 pub fn div_scalar_mode(_: ...) -> Result<Tensor>;
 
@@ -32,11 +32,11 @@ pub fn floor_divide(_: ...) -> Result<Tensor>;
 #[op_def("floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")]
 pub fn floor_divide_(_: ...) -> Result<()>;
 
-/// `self / other`, by a number, rounded downwards
+/// `self / other` for a scalar `other`, rounded downwards
 #[op_def("floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", out = "Scalar_out", calls = floor_divide(this, &Tensor::number(other)))]
 pub fn floor_divide_scalar(_: ...) -> Result<Tensor>;
 
-/// `self / other`, by a number, rounded downwards, in place
+/// `self / other` for a scalar `other`, rounded downwards, in place
 #[op_def("floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", calls = floor_divide_(this, &Tensor::number(other)))]
 pub fn floor_divide__scalar(_: ...) -> Result<()>;
 
@@ -44,11 +44,11 @@ pub fn floor_divide__scalar(_: ...) -> Result<()>;
 #[op_def("remainder.Tensor(Tensor self, Tensor other) -> Tensor", operator = Rem, shape = pointwise, dtypes(floating, integral), inplace, out = "Tensor_out")]
 pub fn remainder(_: ...) -> Result<Tensor>;
 
-/// The remainder of division by a number, with its sign
+/// The remainder of `self / other` for a scalar `other`, with the sign of `other`
 #[op_def("remainder.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = remainder(this, &Tensor::number(other)))]
 pub fn remainder_scalar(_: ...) -> Result<Tensor>;
 
-/// The remainder of a number, with the sign of `other`
+/// The remainder of `self / other` for a scalar `self`, with the sign of `other`
 #[op_def("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", out = "Scalar_Tensor_out", calls = remainder(&Tensor::number(this), other))]
 pub fn remainder_scalar_tensor(_: ...) -> Result<Tensor>;
 
@@ -56,28 +56,28 @@ pub fn remainder_scalar_tensor(_: ...) -> Result<Tensor>;
 #[op_def("fmod.Tensor(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "Tensor_out")]
 pub fn fmod(_: ...) -> Result<Tensor>;
 
-/// The remainder of division by a number, with the sign of `self`
+/// The remainder of `self / other` for a scalar `other`, with the sign of `self`
 #[op_def("fmod.Scalar(Tensor self, Scalar other) -> Tensor", inplace, out = "Scalar_out", calls = fmod(this, &Tensor::number(other)))]
 pub fn fmod_scalar(_: ...) -> Result<Tensor>;
 
-/// The result of an elementwise operator of these.
+/// Returns the spec of an elementwise operator's result. Errors call the second operand `name`.
 pub(super) fn combined(this: &Tensor, other: &Tensor, name: &'static str, promotion: Promotion) -> Result<Spec> {
     let dtype = promotion.of(&[this, other]);
     let named = |error: OperandError| if error.operand == 0 { error.of("self") } else { error.of(name) };
     Ok(Spec::pointwise(&[this, other], dtype).map_err(named)?)
 }
 
-/// How a quotient is rounded.
+/// The rounding mode of a quotient.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rounding {
-    /// To the integer below.
+    /// Rounding down, towards minus infinity.
     Floor,
-    /// Towards zero.
+    /// Rounding towards zero.
     Trunc,
 }
 
 impl Rounding {
-    /// The word of a `rounding_mode`; without one, quotients are not rounded.
+    /// Parses a `rounding_mode`. `None` means that quotients are not rounded.
     fn of(rounding_mode: Option<&str>) -> Result<Option<Self>, BadArgument> {
         match rounding_mode {
             None => Ok(None),

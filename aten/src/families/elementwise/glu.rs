@@ -9,11 +9,11 @@ use crate::{check_devices, narrow};
 #[op_def("glu(Tensor self, int dim=-1) -> Tensor", plan, out = "out")]
 pub fn glu(_: ...) -> Result<Tensor>;
 
-/// Both halves of a dimension.
+/// The two halves of a tensor along a dimension, as views.
 pub struct Halves {
     /// The first half.
     pub gated: Tensor,
-    /// The second half, the sigmoid of which is a factor.
+    /// The second half, whose sigmoid is the factor.
     pub gate: Tensor,
 }
 
@@ -43,15 +43,15 @@ fn glu_backward_plan(grad_output: &Tensor, this: &Tensor, dim: i64) -> Result<Pl
     Ok(Plan::new(halves, [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
-/// How [`glu`] of `x`, which is `glu`, changes as `x` does by `dx`.
+/// The forward derivative of [`glu`]: the tangent of the result `glu`, given the input `x` and its tangent `dx`.
 #[op_def("glu_jvp(Tensor glu, Tensor x, Tensor dx, int dim) -> Tensor", plan, out = "out")]
 pub fn glu_jvp(_: ...) -> Result<Tensor>;
 
-/// The second half of what is gated, and both halves of its change.
+/// The plan of [`glu_jvp`]: the second half of the input, and both halves of its tangent.
 pub struct GluTangent {
-    /// The half the sigmoid of which is a factor.
+    /// The second half of the input, whose sigmoid is the factor.
     pub gate: Tensor,
-    /// How each half changes.
+    /// The halves of the input's tangent.
     pub by: Halves,
 }
 

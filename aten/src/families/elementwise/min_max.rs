@@ -1,53 +1,53 @@
-//! The larger, the smaller, and what is kept between them.
+//! Elementwise maximum, minimum and clamping.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, result_dtype};
 
-/// The larger; NaN where one is
+/// The larger of two elements; NaN if either is NaN
 #[op_def("maximum(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), out = "out")]
 pub fn maximum(_: ...) -> Result<Tensor>;
 
-/// The smaller; NaN where one is
+/// The smaller of two elements; NaN if either is NaN
 #[op_def("minimum(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), out = "out")]
 pub fn minimum(_: ...) -> Result<Tensor>;
 
-/// [`maximum`], as it is called elsewhere.
+/// Another name of [`maximum`].
 #[op_def("max.other(Tensor self, Tensor other) -> Tensor", out = "out", calls = maximum)]
 pub fn max_other(_: ...) -> Result<Tensor>;
 
-/// [`minimum`], as it is called elsewhere.
+/// Another name of [`minimum`].
 #[op_def("min.other(Tensor self, Tensor other) -> Tensor", out = "out", calls = minimum)]
 pub fn min_other(_: ...) -> Result<Tensor>;
 
-/// The larger; the other where one is NaN
+/// The larger of two elements; if one is NaN, the other
 #[op_def("fmax(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), out = "out")]
 pub fn fmax(_: ...) -> Result<Tensor>;
 
-/// The smaller; the other where one is NaN
+/// The smaller of two elements; if one is NaN, the other
 #[op_def("fmin(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtypes(floating, integral), out = "out")]
 pub fn fmin(_: ...) -> Result<Tensor>;
 
-/// `self` kept between two bounds, either of which may be left out
+/// `min(max(self, min), max)`; one of the bounds may be left out
 #[op_def("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", shape = pointwise, check = check_bounded(min, max), inplace, out = "Tensor_out")]
 pub fn clamp_tensor(_: ...) -> Result<Tensor>;
 
-/// `self`, or the bound where it is larger
+/// `max(self, min)` for a tensor `min`
 #[op_def("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "Tensor_out")]
 pub fn clamp_min_tensor(_: ...) -> Result<Tensor>;
 
-/// `self`, or the bound where it is smaller
+/// `min(self, max)` for a tensor `max`
 #[op_def("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "Tensor_out")]
 pub fn clamp_max_tensor(_: ...) -> Result<Tensor>;
 
-/// `self` kept between two numbers, either of which may be left out
+/// `min(max(self, min), max)` for scalar bounds, one of which may be left out
 #[op_def("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", inplace, out = "out", calls = clamp_tensor(this, min.map(|min| least(this, min)).transpose()?.as_ref(), max.map(|max| most(this, max)).transpose()?.as_ref()))]
 pub fn clamp(_: ...) -> Result<Tensor>;
 
-/// `self`, or the number where that is larger
+/// `max(self, min)` for a scalar `min`
 #[op_def("clamp_min(Tensor self, Scalar min) -> Tensor", inplace, out = "out", calls = clamp_min_tensor(this, &least(this, min)?))]
 pub fn clamp_min(_: ...) -> Result<Tensor>;
 
-/// `self`, or the number where that is smaller
+/// `min(self, max)` for a scalar `max`
 #[op_def("clamp_max(Tensor self, Scalar max) -> Tensor", inplace, out = "out", calls = clamp_max_tensor(this, &most(this, max)?))]
 pub fn clamp_max(_: ...) -> Result<Tensor>;
 
@@ -63,7 +63,7 @@ fn most(this: &Tensor, max: Scalar) -> Result<Tensor, BadArgument> {
     Ok(bound)
 }
 
-/// A number as a bound. One that integers of the dtype of `this` do not reach bounds them as the last of them does.
+/// Converts a scalar bound to a tensor. An integer bound is first clamped to the range of the dtype of `this`.
 fn bound(this: &Tensor, number: Scalar) -> Tensor {
     let (least, most) = this.dtype().integers().unwrap_or((i64::MIN, i64::MAX));
     Tensor::number(match number {
@@ -73,7 +73,7 @@ fn bound(this: &Tensor, number: Scalar) -> Tensor {
     })
 }
 
-/// Either bound may be left out, but not both.
+/// Refuses a call without any bound.
 fn check_bounded(min: Option<&Tensor>, max: Option<&Tensor>) -> Result<(), BadArgument> {
     match (min, max) {
         (None, None) => Err(BadArgument::value("min", "left out", "given where `max` is not")),

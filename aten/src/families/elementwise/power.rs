@@ -10,7 +10,7 @@ use crate::{clamp, copy_, floor, mul, mul_scalar, rsqrt, rsqrt_, rsqrt_out, sqrt
 #[op_def("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", shape = pointwise, dtypes(all), out = "Tensor_Tensor_out")]
 pub fn pow_tensor_tensor(_: ...) -> Result<Tensor>;
 
-/// `self ^ exponent`, of a number
+/// `self ^ exponent` for a scalar `exponent`
 #[op_def("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")]
 pub fn pow_tensor_scalar(this: &Tensor, exponent: Scalar) -> Result<Tensor> {
     check_exponent(this, exponent)?;
@@ -26,7 +26,7 @@ pub fn pow_tensor_scalar(this: &Tensor, exponent: Scalar) -> Result<Tensor> {
 #[op_def("pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)")]
 pub fn pow_(_: ...) -> Result<()>;
 
-/// `self ^ exponent`, of a number, in place
+/// `self ^ exponent` for a scalar `exponent`, in place
 #[op_def("pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)")]
 pub fn pow__scalar(this: &mut Tensor, exponent: Scalar) -> Result<()> {
     check_exponent(this, exponent)?;
@@ -37,7 +37,7 @@ pub fn pow__scalar(this: &mut Tensor, exponent: Scalar) -> Result<()> {
     }
 }
 
-/// `self ^ exponent`, of a number, into a tensor of the caller's
+/// Writes `self ^ exponent` for a scalar `exponent` to `out`
 #[op_def("pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)")]
 pub fn pow_tensor_scalar_out(this: &Tensor, exponent: Scalar, out: &mut Tensor) -> Result<()> {
     check_exponent(this, exponent)?;
@@ -48,7 +48,7 @@ pub fn pow_tensor_scalar_out(this: &Tensor, exponent: Scalar, out: &mut Tensor) 
     }
 }
 
-/// Powers that are roots. They differ in what becomes of negative zero and infinity.
+/// Exponents that are computed as roots: 1/2 and -1/2. The results differ from `pow` for negative zero and negative infinity.
 enum Root {
     Square,
     Inverse,
@@ -64,7 +64,7 @@ impl Root {
     }
 }
 
-/// `self ^ exponent`, of a number
+/// `self ^ exponent` for a scalar `self`
 #[op_def("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", out = "Scalar_out", calls = pow_tensor_tensor(&Tensor::number(this), exponent))]
 pub fn pow_scalar(_: ...) -> Result<Tensor>;
 
@@ -88,7 +88,7 @@ pub fn ldexp(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     if !other.dtype().is_integral() || !(this.dtype().is_floating() || this.dtype().is_complex()) {
         return mul(this, &pow_scalar(2.0.into(), other)?);
     }
-    // A whole exponent leaves the dtype as it is. Two powers, as there are products in range of one that is not.
+    // An integral exponent keeps the dtype of `self`. There are two factors, because `2^other` may overflow although the product does not.
     let wide = if this.dtype().is_complex() { this.dtype() } else { DType::F64 };
     let exponent = clamp(&converted(other, DType::F64)?, Some((-EXPONENTS).into()), Some(EXPONENTS.into()))?;
     let half = floor(&mul_scalar(&exponent, 0.5.into())?)?;
@@ -97,7 +97,8 @@ pub fn ldexp(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     converted(&product, this.dtype())
 }
 
-/// How far two powers go. One beyond makes zero or infinity of all but the very smallest numbers.
+/// The largest exponent that two powers in double precision reach. Beyond it, the result is zero or infinity for all but the smallest
+/// numbers.
 const EXPONENTS: f64 = 2046.0;
 
 /// `self * 2^other`, in place
@@ -119,14 +120,14 @@ pub fn float_power_tensor_tensor(this: &Tensor, exponent: &Tensor) -> Result<Ten
     pow_tensor_tensor(&converted(this, dtype)?, &converted(exponent, dtype)?)
 }
 
-/// `self ^ exponent`, of a number, in double precision
+/// `self ^ exponent` for a scalar `exponent`, in double precision
 #[op_def("float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", out = "Tensor_Scalar_out")]
 pub fn float_power_tensor_scalar(this: &Tensor, exponent: Scalar) -> Result<Tensor> {
     let dtype = doubled(this.dtype().is_complex() || matches!(exponent, Scalar::Complex(_)));
     pow_tensor_scalar(&converted(this, dtype)?, exponent)
 }
 
-/// `self ^ exponent`, of a number, in double precision
+/// `self ^ exponent` for a scalar `self`, in double precision
 #[op_def("float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", out = "Scalar_out")]
 pub fn float_power_scalar(this: Scalar, exponent: &Tensor) -> Result<Tensor> {
     let dtype = doubled(exponent.dtype().is_complex() || matches!(this, Scalar::Complex(_)));
@@ -140,7 +141,7 @@ pub fn float_power_(this: &mut Tensor, exponent: &Tensor) -> Result<()> {
     pow_(this, &converted(exponent, dtype)?)
 }
 
-/// `self ^ exponent`, of a number, in double precision, in place
+/// `self ^ exponent` for a scalar `exponent`, in double precision, in place
 #[op_def("float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)")]
 pub fn float_power__scalar(this: &mut Tensor, exponent: Scalar) -> Result<()> {
     check_doubled(this, matches!(exponent, Scalar::Complex(_)))?;
@@ -155,18 +156,18 @@ fn converted(this: &Tensor, dtype: DType) -> Result<Tensor> {
     to_dtype(this, dtype, false, false, None)
 }
 
-/// What is written in place stays of its dtype.
+/// Checks that `this`, which is written in place, has the dtype of the result: `f64` or `c128`.
 fn check_doubled(this: &Tensor, is_complex: bool) -> Result<DType, BadArgument> {
     let dtype = doubled(is_complex || this.dtype().is_complex());
     if this.dtype() == dtype { Ok(dtype) } else { Err(BadArgument::dtype("self", this.dtype(), dtype)) }
 }
 
-/// Squares are products, which every layer knows better.
+/// Whether the exponent is 2. The square is then computed by `mul`, which layers handle better than `pow`.
 fn is_two(exponent: Scalar) -> bool {
     matches!(exponent, Scalar::Int(2)) || matches!(exponent, Scalar::Float(2.0))
 }
 
-/// Integers have no negative powers.
+/// Refuses a negative exponent of an integral tensor, and an exponent that an integral or half dtype cannot represent.
 fn check_exponent(this: &Tensor, exponent: Scalar) -> Result<()> {
     match exponent {
         Scalar::Int(..0) if this.dtype().is_integral() => {

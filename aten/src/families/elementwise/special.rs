@@ -1,21 +1,21 @@
-//! Special functions.
+//! Special functions: normal distribution, Bessel functions, zeta function and orthogonal polynomials.
 
 use dispatch_runtime::prelude::*;
 
 use crate::{add_scalar, erf, mul_scalar};
 
-/// The share of a normal distribution that is below
+/// The cumulative distribution function of the standard normal distribution
 #[op_def("special_ndtr(Tensor self) -> Tensor", out = "out")]
 pub fn special_ndtr(this: &Tensor) -> Result<Tensor> {
     let half_erf = mul_scalar(&erf(&mul_scalar(this, std::f64::consts::FRAC_1_SQRT_2.into())?)?, 0.5.into())?;
     add_scalar(&half_erf, 0.5.into(), 1.into())
 }
 
-/// The logarithm of the share of a normal distribution that is below
+/// The logarithm of the cumulative distribution function of the standard normal distribution
 #[op_def("special_log_ndtr(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_log_ndtr(_: ...) -> Result<Tensor>;
 
-/// Where so large a share of a normal distribution is below
+/// The quantile function of the standard normal distribution: the inverse of `special_ndtr`
 #[op_def("special_ndtri(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_ndtri(_: ...) -> Result<Tensor>;
 
@@ -31,23 +31,23 @@ pub fn special_entr(_: ...) -> Result<Tensor>;
 #[op_def("special_xlog1py(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_xlog1py(_: ...) -> Result<Tensor>;
 
-/// `self * log(1 + other)`, of a number
+/// `self * log(1 + other)` for a scalar `other`
 #[op_def("special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor", out = "other_scalar_out", calls = special_xlog1py(this, &Tensor::number(other)))]
 pub fn special_xlog1py_other_scalar(_: ...) -> Result<Tensor>;
 
-/// `self * log(1 + other)`, where `self` is a number
+/// `self * log(1 + other)` for a scalar `self`
 #[op_def("special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor", out = "self_scalar_out", calls = special_xlog1py(&Tensor::number(this), other))]
 pub fn special_xlog1py_self_scalar(_: ...) -> Result<Tensor>;
 
-/// The zeta function of Hurwitz: the sum of `(other + k)^-self` over all `k` from zero
+/// The Hurwitz zeta function: the sum of `(other + k)^-self` over all `k` from zero
 #[op_def("special_zeta(Tensor self, Tensor other) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_zeta(_: ...) -> Result<Tensor>;
 
-/// The zeta function of Hurwitz, of a number
+/// The Hurwitz zeta function for a scalar `other`
 #[op_def("special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor", out = "other_scalar_out", calls = special_zeta(this, &Tensor::number(other)))]
 pub fn special_zeta_other_scalar(_: ...) -> Result<Tensor>;
 
-/// The zeta function of Hurwitz, where `self` is a number
+/// The Hurwitz zeta function for a scalar `self`
 #[op_def("special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor", out = "self_scalar_out", calls = special_zeta(&Tensor::number(this), other))]
 pub fn special_zeta_self_scalar(_: ...) -> Result<Tensor>;
 
@@ -107,11 +107,11 @@ pub fn special_scaled_modified_bessel_k1(_: ...) -> Result<Tensor>;
 #[op_def("special_spherical_bessel_j0(Tensor x) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_spherical_bessel_j0(_: ...) -> Result<Tensor>;
 
-/// The Airy function
+/// The Airy function `Ai`
 #[op_def("special_airy_ai(Tensor x) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), out = "out")]
 pub fn special_airy_ai(_: ...) -> Result<Tensor>;
 
-/// Polynomials of degree `n`, with forms that take a number for either operand.
+/// Defines polynomials of degree `n` in `x`, with overloads for a scalar `x` and a scalar `n`.
 macro_rules! polynomials {
     ($($(#[$doc:meta])* $name:ident $of_number:ident $of_degree:ident $schema:literal $number_schema:literal $degree_schema:literal;)*) => {$(
         $(#[$doc])*
@@ -169,12 +169,12 @@ polynomials! {
         "special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor"
         "special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor"
         "special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor";
-    /// The Hermite polynomial, as physicists have it
+    /// The Hermite polynomial `H_n` of physics
     special_hermite_polynomial_h special_hermite_polynomial_h_x_scalar special_hermite_polynomial_h_n_scalar
         "special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor"
         "special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor"
         "special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor";
-    /// The Hermite polynomial, as statisticians have it
+    /// The Hermite polynomial `He_n` of probability theory
     special_hermite_polynomial_he special_hermite_polynomial_he_x_scalar special_hermite_polynomial_he_n_scalar
         "special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor"
         "special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor"

@@ -1,4 +1,4 @@
-//! Functions of one number: signs, rounding, exponentials, logarithms, trigonometric functions and others.
+//! Elementwise functions of one operand: signs, rounding, exponentials, logarithms, trigonometric functions and others.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Spec};
@@ -9,7 +9,7 @@ use crate::{add, add_scalar, arange_start_step, check_calls, copy_, sum_dim_intl
 #[op_def("neg(Tensor self) -> Tensor", operator = Neg, shape = pointwise, dtypes(all), check = check_negation(this), inplace, out = "out")]
 pub fn neg(_: ...) -> Result<Tensor>;
 
-/// `self`, which must be a number
+/// Returns `self` itself; refuses boolean tensors
 #[op_def("positive(Tensor(a) self) -> Tensor(a)")]
 pub fn positive(this: &Tensor) -> Result<Tensor> {
     if this.dtype() == DType::Bool {
@@ -18,47 +18,47 @@ pub fn positive(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-/// The absolute value; of a complex number, the distance from zero
+/// The absolute value
 #[op_def("abs(Tensor self) -> Tensor", shape = pointwise, dtype = real, dtypes(all), inplace, out = "out")]
 pub fn abs(_: ...) -> Result<Tensor>;
 
-/// -1, 0 or 1, as the sign is
+/// The sign: -1, 0 or 1
 #[op_def("sign(Tensor self) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "out")]
 pub fn sign(_: ...) -> Result<Tensor>;
 
-/// -1, 0 or 1, as the sign is; of a complex number, the number of magnitude 1 in its direction
+/// The sign: -1, 0 or 1; for complex numbers, `self / |self|`, or 0
 #[op_def("sgn(Tensor self) -> Tensor", shape = pointwise, dtypes(all), inplace, out = "out")]
 pub fn sgn(_: ...) -> Result<Tensor>;
 
-/// The largest integer that is not above
+/// The largest integer that is not above the element
 #[op_def("floor(Tensor self) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "out")]
 pub fn floor(_: ...) -> Result<Tensor>;
 
-/// The smallest integer that is not below
+/// The smallest integer that is not below the element
 #[op_def("ceil(Tensor self) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "out")]
 pub fn ceil(_: ...) -> Result<Tensor>;
 
-/// The integer part
+/// The integer part: rounding towards zero
 #[op_def("trunc(Tensor self) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "out")]
 pub fn trunc(_: ...) -> Result<Tensor>;
 
-/// The nearest integer, and the even one of two
+/// The nearest integer; of two equally near integers, the even one
 #[op_def("round(Tensor self) -> Tensor", shape = pointwise, dtypes(floating, integral), inplace, out = "out")]
 pub fn round(_: ...) -> Result<Tensor>;
 
-/// What follows the integer part
+/// The fractional part: `self - trunc(self)`
 #[op_def("frac(Tensor self) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "out")]
 pub fn frac(_: ...) -> Result<Tensor>;
 
-/// The nearest number of so many decimals
+/// The nearest number with `decimals` decimal places
 #[op_def("round.decimals(Tensor self, *, int decimals) -> Tensor", shape = pointwise, dtypes(floating), inplace, out = "decimals_out")]
 pub fn round_decimals(_: ...) -> Result<Tensor>;
 
-/// The same, with numbers in place of NaN and of infinities
+/// `self`, with NaN and infinities replaced by numbers
 #[op_def("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", shape = pointwise, dtypes(all), inplace, out = "out")]
 pub fn nan_to_num(_: ...) -> Result<Tensor>;
 
-/// A fraction from a half to one, and the power of two that it is to be multiplied with
+/// The mantissa, from 0.5 to 1, and the exponent: `self` is `mantissa * 2^exponent`
 #[op_def("frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", plan, out = "Tensor_out")]
 pub fn frexp(_: ...) -> Result<(Tensor, Tensor)>;
 
@@ -70,11 +70,11 @@ fn frexp_plan(this: &Tensor) -> Result<Plan<(), 2>, BadArgument> {
     Ok(Plan::new((), [Spec::like(this, this.dtype()), Spec::like(this, DType::I32)]))
 }
 
-/// Makes sure that nothing boolean is negated.
+/// Refuses to negate a boolean tensor.
 ///
 /// # Errors
 ///
-/// Where `this` is.
+/// Returns [`BadArgument`] if `this` is boolean.
 pub fn check_negation(this: &Tensor) -> Result<()> {
     if this.dtype() == DType::Bool {
         return Err(BadArgument::dtype("self", DType::Bool, DTypes::Numbers)
@@ -104,7 +104,7 @@ pub fn exp(_: ...) -> Result<Tensor>;
 #[op_def("exp2(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
 pub fn exp2(_: ...) -> Result<Tensor>;
 
-/// `e^self - 1`, exact near zero
+/// `e^self - 1`, accurate near zero
 #[op_def("expm1(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
 pub fn expm1(_: ...) -> Result<Tensor>;
 
@@ -120,7 +120,7 @@ pub fn log2(_: ...) -> Result<Tensor>;
 #[op_def("log10(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
 pub fn log10(_: ...) -> Result<Tensor>;
 
-/// `log(1 + self)`, exact near zero
+/// `log(1 + self)`, accurate near zero
 #[op_def("log1p(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
 pub fn log1p(_: ...) -> Result<Tensor>;
 
@@ -176,7 +176,7 @@ pub fn atanh(_: ...) -> Result<Tensor>;
 #[op_def("erf(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
 pub fn erf(_: ...) -> Result<Tensor>;
 
-/// `1 - erf(self)`, without its loss for large arguments
+/// `1 - erf(self)`, accurate for large `self`
 #[op_def("erfc(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
 pub fn erfc(_: ...) -> Result<Tensor>;
 
@@ -184,19 +184,19 @@ pub fn erfc(_: ...) -> Result<Tensor>;
 #[op_def("erfinv(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
 pub fn erfinv(_: ...) -> Result<Tensor>;
 
-/// The logarithm of the magnitude of the gamma function
+/// The logarithm of the absolute value of the gamma function
 #[op_def("lgamma(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
 pub fn lgamma(_: ...) -> Result<Tensor>;
 
-/// The derivative of `lgamma`
+/// The digamma function: the derivative of `lgamma`
 #[op_def("digamma(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
 pub fn digamma(_: ...) -> Result<Tensor>;
 
-/// The derivative of [`digamma`](fn@crate::digamma) of this order
+/// The derivative of order `n` of [`digamma`](fn@crate::digamma)
 #[op_def("polygamma(int n, Tensor self) -> Tensor", shape = pointwise(this), dtype = float, dtypes(floating), check = check_order(n), out = "out")]
 pub fn polygamma(_: ...) -> Result<Tensor>;
 
-/// There are no derivatives of an order below zero.
+/// Refuses a negative order of a derivative.
 fn check_order(n: i64) -> Result<(), BadArgument> {
     if n < 0 { Err(BadArgument::number("n", n, 0..)) } else { Ok(()) }
 }
@@ -208,10 +208,10 @@ pub fn polygamma_(this: &mut Tensor, n: i64) -> Result<()> {
     copy_(this, &derivatives, false)
 }
 
-/// The logarithm of the gamma function of so many variables
+/// The logarithm of the multivariate gamma function of dimension `p`
 #[op_def("mvlgamma(Tensor self, int p) -> Tensor", out = "out")]
 pub fn mvlgamma(this: &Tensor, p: i64) -> Result<Tensor> {
-    // There is a term for each of them.
+    // The sum has `p` terms.
     check_calls("p", p)?;
     #[expect(clippy::cast_precision_loss, reason = "so few are exact")]
     let count = if p < 1 { return Err(BadArgument::number("p", p, 1..).into()) } else { p as f64 };
@@ -245,14 +245,14 @@ pub fn sinc(_: ...) -> Result<Tensor>;
 #[op_def("sigmoid(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating, complex), inplace, out = "out")]
 pub fn sigmoid(_: ...) -> Result<Tensor>;
 
-/// Degrees as radians
+/// Converts degrees to radians
 #[op_def("deg2rad(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
 pub fn deg2rad(_: ...) -> Result<Tensor>;
 
-/// Radians as degrees
+/// Converts radians to degrees
 #[op_def("rad2deg(Tensor self) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
 pub fn rad2deg(_: ...) -> Result<Tensor>;
 
-/// `log(self / (1 - self))`, of `self` kept `eps` away from 0 and 1
+/// `log(self / (1 - self))`, with `self` clamped to `[eps, 1 - eps]` first if `eps` is given
 #[op_def("logit(Tensor self, float? eps=None) -> Tensor", shape = pointwise, dtype = float, dtypes(floating), inplace, out = "out")]
 pub fn logit(_: ...) -> Result<Tensor>;

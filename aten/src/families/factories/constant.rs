@@ -1,12 +1,12 @@
-//! Tensors out of nothing.
+//! Factories of uninitialised tensors and of constant tensors: `empty`, `full`, `zeros`, `ones` and their `_like` and `new_` forms.
 //!
-//! A factory has no tensor to say where it belongs, so its `device` does; none means the CPU. What fills is [`full`]; the others say
-//! with what.
+//! A factory has no tensor operand, so its `device` selects the backend; the default is the CPU. Backends supply kernels of
+//! [`empty_memory_format`], [`empty_strided`] and [`full`]; the other operators call these.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Spec};
 
-/// Refuses memory that no backend here has.
+/// Refuses sparse layouts and pinned memory, which no backend here has.
 pub(crate) fn check_layout_and_pinning(layout: Option<Layout>, pin_memory: Option<bool>) -> Result<(), BadArgument> {
     if let Some(layout @ (Layout::Sparse | Layout::SparseCsr)) = layout {
         return Err(BadArgument::word("layout", &layout.to_string(), &["torch.strided"]));
@@ -25,7 +25,7 @@ fn whole(argument: &'static str, size: &[i64]) -> Result<(), BadArgument> {
     }
 }
 
-/// A tensor whose elements are whatever its memory holds.
+/// A tensor with arbitrary elements: the previous content of its memory.
 #[op_def(
     "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     plan,
@@ -51,7 +51,7 @@ fn in_format(size: &[i64], dtype: DType, format: MemoryFormat) -> Result<Spec, B
     Ok(Spec { dtype, geometry })
 }
 
-/// The same with these strides.
+/// A tensor with these sizes and strides and arbitrary elements.
 #[op_def(
     "empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan,
@@ -69,7 +69,7 @@ fn empty_strided_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     Ok(Plan::new((), [Spec { dtype: dtype.unwrap_or(DType::F32), geometry }]))
 }
 
-/// A tensor of one number.
+/// A tensor with `fill_value` in each element.
 #[op_def(
     "full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan,
@@ -92,7 +92,7 @@ fn full_plan(_: ...) -> Result<Plan<()>> {
     Ok(Plan::new((), [spec]))
 }
 
-/// One number without dimensions.
+/// A tensor without dimensions, with the scalar `s` as its element.
 #[op_def(
     "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -101,7 +101,7 @@ pub fn scalar_tensor(_: ...) -> Result<Tensor> {
     full(&[], s, Some(dtype.unwrap_or(DType::F32)), layout, device, pin_memory)
 }
 
-/// Zeros.
+/// A tensor of zeros.
 #[op_def(
     "zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -110,7 +110,7 @@ pub fn zeros(_: ...) -> Result<Tensor> {
     full(size, Scalar::Int(0), Some(dtype.unwrap_or(DType::F32)), layout, device, pin_memory)
 }
 
-/// Ones.
+/// A tensor of ones.
 #[op_def(
     "ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -119,7 +119,7 @@ pub fn ones(_: ...) -> Result<Tensor> {
     full(size, Scalar::Int(1), Some(dtype.unwrap_or(DType::F32)), layout, device, pin_memory)
 }
 
-/// A dense tensor laid out as `this` is, or as the format says.
+/// Returns the spec of a dense tensor with the sizes of `this`, and with its strides or the memory format.
 fn like(
     this: &Tensor,
     dtype: Option<DType>,
@@ -147,7 +147,7 @@ fn filled(spec: &Spec, value: Scalar, device: Device) -> Result<Tensor> {
     Ok(run.restride(spec.geometry.clone())?)
 }
 
-/// A tensor as this one is, whose elements are whatever its memory holds.
+/// A tensor with the sizes, dtype and device of `self` and arbitrary elements.
 #[op_def(
     "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -164,7 +164,7 @@ pub fn empty_like(_: ...) -> Result<Tensor> {
     )
 }
 
-/// A tensor as this one is, of one number.
+/// A tensor with the sizes, dtype and device of `self`, with `fill_value` in each element.
 #[op_def(
     "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -173,7 +173,7 @@ pub fn full_like(_: ...) -> Result<Tensor> {
     filled(&like(this, dtype, layout, pin_memory, memory_format)?, fill_value, device.unwrap_or_else(|| this.device()))
 }
 
-/// A tensor as this one is, of zeros.
+/// A tensor of zeros with the sizes, dtype and device of `self`.
 #[op_def(
     "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -186,7 +186,7 @@ pub fn zeros_like(_: ...) -> Result<Tensor> {
     )
 }
 
-/// A tensor as this one is, of ones.
+/// A tensor of ones with the sizes, dtype and device of `self`.
 #[op_def(
     "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -199,7 +199,7 @@ pub fn ones_like(_: ...) -> Result<Tensor> {
     )
 }
 
-/// A tensor of this one's dtype and device, whose elements are whatever its memory holds.
+/// A tensor of size `size` with the dtype and device of `self` and arbitrary elements.
 #[op_def(
     "new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -209,7 +209,7 @@ pub fn new_empty(_: ...) -> Result<Tensor> {
     empty_memory_format(size, Some(dtype), layout, Some(device), pin_memory, None)
 }
 
-/// The same with these strides.
+/// A tensor with these sizes and strides, with the dtype and device of `self` and arbitrary elements.
 #[op_def(
     "new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -219,7 +219,7 @@ pub fn new_empty_strided(_: ...) -> Result<Tensor> {
     empty_strided(size, stride, Some(dtype), layout, Some(device), pin_memory)
 }
 
-/// A tensor of this one's dtype and device, of one number.
+/// A tensor of size `size` with the dtype and device of `self`, with `fill_value` in each element.
 #[op_def(
     "new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -229,7 +229,7 @@ pub fn new_full(_: ...) -> Result<Tensor> {
     full(size, fill_value, Some(dtype), layout, Some(device), pin_memory)
 }
 
-/// A tensor of this one's dtype and device, of zeros.
+/// A tensor of zeros of size `size` with the dtype and device of `self`.
 #[op_def(
     "new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -238,7 +238,7 @@ pub fn new_zeros(_: ...) -> Result<Tensor> {
     new_full(this, size, Scalar::Int(0), dtype, layout, device, pin_memory)
 }
 
-/// A tensor of this one's dtype and device, of ones.
+/// A tensor of ones of size `size` with the dtype and device of `self`.
 #[op_def(
     "new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd

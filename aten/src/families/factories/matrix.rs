@@ -1,9 +1,9 @@
-//! The identity matrix, and the positions of the elements of a triangle.
+//! The identity matrix, and the indices of the elements of a triangle of a matrix.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
 
-/// The matrix with ones along its diagonal.
+/// The matrix of `n` rows and `m` columns with ones along its diagonal.
 #[op_def(
     "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan,
@@ -21,7 +21,7 @@ fn eye_plan(n: i64, m: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgumen
     Ok(Plan::new((), [Spec::contiguous(dtype.unwrap_or(DType::F32), &[n, m])]))
 }
 
-/// The square matrix with ones along its diagonal.
+/// The identity matrix of `n` rows and columns.
 #[op_def(
     "eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -30,7 +30,7 @@ pub fn eye(_: ...) -> Result<Tensor> {
     eye_m(n, n, dtype, layout, device, pin_memory)
 }
 
-/// The rows and columns of the lower triangle of a matrix.
+/// The row and column indices of the elements in the lower triangle of a matrix.
 #[op_def(
     "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan,
@@ -43,7 +43,7 @@ fn tril_indices_plan(row: i64, col: i64, offset: i64, dtype: Option<DType>) -> R
     triangle(row, col, offset, true, dtype)
 }
 
-/// The rows and columns of the upper triangle of a matrix.
+/// The row and column indices of the elements in the upper triangle of a matrix.
 #[op_def(
     "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan,
@@ -56,7 +56,7 @@ fn triu_indices_plan(row: i64, col: i64, offset: i64, dtype: Option<DType>) -> R
     triangle(row, col, offset, false, dtype)
 }
 
-/// The plan of [`tril_indices`] (`lower`) and [`triu_indices`].
+/// Returns the plan of [`tril_indices`] (if `lower`) and [`triu_indices`].
 fn triangle(row: i64, col: i64, offset: i64, lower: bool, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
     for (argument, size) in [("row", row), ("col", col)] {
         if size < 0 {
@@ -69,7 +69,8 @@ fn triangle(row: i64, col: i64, offset: i64, lower: bool, dtype: Option<DType>) 
     Ok(Plan::new((), [Spec::contiguous(dtype.unwrap_or(DType::I64), &[2, count])]))
 }
 
-/// How many elements of a matrix lie at or below the diagonal that is `offset` to the right: row `r` has `r + offset + 1`, from 0 to `col`.
+/// Counts the elements of a matrix at or below the diagonal that is `offset` to the right. Row `r` has `r + offset + 1` of them, clamped to
+/// `0..=col`.
 fn count_below(row: i128, col: i128, offset: i128) -> i128 {
     let first = (-offset).clamp(0, row);
     let full = (col - offset - 1).clamp(first, row);

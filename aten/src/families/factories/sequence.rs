@@ -1,11 +1,11 @@
-//! Evenly spaced numbers: `arange`, `range`, `linspace` and `logspace`.
+//! Factories of evenly spaced values: `arange`, `range`, `linspace` and `logspace`.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Expected, Spec};
 
 use crate::prelude::*;
 
-/// The numbers from `start` up to but not `end`, `step` apart.
+/// The values from `start` to `end`, excluded, with the step `step`.
 #[op_def(
     "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan,
@@ -44,7 +44,7 @@ fn arange_plan(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -
     Ok(Plan::new((), [Spec::contiguous(dtype, &[count])]))
 }
 
-/// What counting in a dtype is done in.
+/// Returns the dtype in which the values of an `arange` are computed.
 pub(crate) fn arange_compute_dtype(dtype: DType) -> DType {
     match dtype {
         DType::F16 | DType::BF16 => DType::F32,
@@ -53,7 +53,7 @@ pub(crate) fn arange_compute_dtype(dtype: DType) -> DType {
     }
 }
 
-/// The numbers from `start` up to but not `end`, one apart.
+/// The values from `start` to `end`, excluded, with the step 1.
 #[op_def(
     "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     body = CompositeExplicitAutograd
@@ -62,7 +62,7 @@ pub fn arange_start(_: ...) -> Result<Tensor> {
     arange_start_step(start, end, Scalar::Int(1), dtype, layout, device, pin_memory)
 }
 
-/// The numbers from zero up to but not `end`, one apart.
+/// The values from 0 to `end`, excluded, with the step 1.
 #[op_def(
     "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -71,7 +71,7 @@ pub fn arange(_: ...) -> Result<Tensor> {
     arange_start_step(Scalar::Int(0), end, Scalar::Int(1), dtype, layout, device, pin_memory)
 }
 
-/// `steps` numbers from `start` to `end`, equally far apart.
+/// `steps` evenly spaced values from `start` to `end`, both included.
 #[op_def(
     "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan,
@@ -84,7 +84,7 @@ fn linspace_plan(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -
     spaced_between(start, end, steps, dtype)
 }
 
-/// [`linspace`] between numbers that are tensors.
+/// [`linspace`] with `start` and `end` as tensors of one element.
 #[op_def(
     "linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan, out = "Tensor_Tensor_out", body = CompositeExplicitAutograd
@@ -98,7 +98,7 @@ fn linspace_tensor_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     spaced([is_complex_scalar("start", start)?, is_complex_scalar("end", end)?], steps, dtype)
 }
 
-/// [`linspace`] from a number that is a tensor.
+/// [`linspace`] with `start` as a tensor of one element.
 #[op_def(
     "linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan, out = "Tensor_Scalar_out", body = CompositeExplicitAutograd
@@ -112,7 +112,7 @@ fn linspace_tensor_scalar_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     spaced([is_complex_scalar("start", start)?, is_complex_number(end)], steps, dtype)
 }
 
-/// [`linspace`] to a number that is a tensor.
+/// [`linspace`] with `end` as a tensor of one element.
 #[op_def(
     "linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan, out = "Scalar_Tensor_out", body = CompositeExplicitAutograd
@@ -126,7 +126,7 @@ fn linspace_scalar_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     spaced([is_complex_number(start), is_complex_scalar("end", end)?], steps, dtype)
 }
 
-/// `steps` powers of `base`, of exponents from `start` to `end` equally far apart.
+/// `steps` powers of `base`, with evenly spaced exponents from `start` to `end`, both included.
 #[op_def(
     "logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan,
@@ -139,7 +139,7 @@ fn logspace_plan(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -
     spaced_between(start, end, steps, dtype)
 }
 
-/// [`logspace`] between numbers that are tensors.
+/// [`logspace`] with `start` and `end` as tensors of one element.
 #[op_def(
     "logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan, out = "Tensor_Tensor_out", body = CompositeExplicitAutograd
@@ -153,7 +153,7 @@ fn logspace_tensor_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     spaced([is_complex_scalar("start", start)?, is_complex_scalar("end", end)?], steps, dtype)
 }
 
-/// [`logspace`] from a number that is a tensor.
+/// [`logspace`] with `start` as a tensor of one element.
 #[op_def(
     "logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan, out = "Tensor_Scalar_out", body = CompositeExplicitAutograd
@@ -167,7 +167,7 @@ fn logspace_tensor_scalar_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     spaced([is_complex_scalar("start", start)?, is_complex_number(end)], steps, dtype)
 }
 
-/// [`logspace`] to a number that is a tensor.
+/// [`logspace`] with `end` as a tensor of one element.
 #[op_def(
     "logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan, out = "Scalar_Tensor_out", body = CompositeExplicitAutograd
@@ -181,12 +181,12 @@ fn logspace_scalar_tensor_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     spaced([is_complex_number(start), is_complex_scalar("end", end)?], steps, dtype)
 }
 
-/// Whether a number is complex.
+/// Whether a scalar is complex.
 pub(crate) const fn is_complex_number(number: Scalar) -> bool {
     matches!(number, Scalar::Complex(_))
 }
 
-/// Whether a tensor of one number is complex; refuses one that has dimensions.
+/// Whether a tensor without dimensions is complex. Refuses a tensor with dimensions.
 pub fn is_complex_scalar(argument: &'static str, number: &Tensor) -> Result<bool, BadArgument> {
     match number.sizes().len() {
         0 => Ok(number.dtype().is_complex()),
@@ -194,20 +194,20 @@ pub fn is_complex_scalar(argument: &'static str, number: &Tensor) -> Result<bool
     }
 }
 
-/// A tensor of one number, as a number.
+/// Reads the element of a tensor without dimensions.
 fn number(argument: &'static str, tensor: &Tensor) -> Result<Scalar> {
     is_complex_scalar(argument, tensor)?;
     crate::_local_scalar_dense(tensor)
 }
 
-/// The plan of [`linspace`] and [`logspace`] between these numbers, which the dtype must hold.
+/// Returns the plan of [`linspace`] and [`logspace`]. Refuses a `start` or `end` that the dtype cannot represent.
 fn spaced_between(start: Scalar, end: Scalar, steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
     let plan = spaced([start, end].map(is_complex_number), steps, dtype)?;
     crate::check_numbers(plan.outputs[0].dtype, [("start", start), ("end", end)])?;
     Ok(plan)
 }
 
-/// The plan of [`linspace`] and [`logspace`], given which of the two numbers are complex.
+/// Returns the plan of [`linspace`] and [`logspace`], given whether `start` and `end` are complex.
 fn spaced(complex: [bool; 2], steps: i64, dtype: Option<DType>) -> Result<Plan<()>, BadArgument> {
     if steps < 0 {
         return Err(BadArgument::number("steps", steps, 0..));
@@ -220,7 +220,7 @@ fn spaced(complex: [bool; 2], steps: i64, dtype: Option<DType>) -> Result<Plan<(
     Ok(Plan::new((), [Spec::contiguous(dtype, &[steps])]))
 }
 
-/// The numbers from `start` up to `end`, `step` apart.
+/// The values from `start` to `end`, included, with the step `step`.
 #[op_def(
     "range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -254,7 +254,7 @@ pub fn range_step(_: ...) -> Result<Tensor> {
     places.mul_scalar(by)?.add_scalar(from, 1)?.to(dtype)
 }
 
-/// A real number in single precision, or as it is.
+/// Converts a scalar to a real number, rounded to single precision if `counted` is `f32`.
 #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
 fn rounded(number: Scalar, counted: DType) -> f64 {
     let real = number.to_f64().unwrap_or(f64::NAN);
@@ -266,7 +266,7 @@ const fn wide(span: i128) -> f64 {
     span as f64
 }
 
-/// The numbers from `start` up to `end`, one apart.
+/// The values from `start` to `end`, included, with the step 1.
 #[op_def(
     "range(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     out = "out_", body = CompositeExplicitAutograd

@@ -1,4 +1,4 @@
-//! Windows: numbers that rise from the ends to the middle, to look at part of a signal.
+//! Window functions of signal processing: Hann, Hamming, Bartlett, Blackman and Kaiser.
 
 use std::f64::consts::TAU;
 
@@ -8,7 +8,7 @@ use dispatch_runtime::{BadArgument, DTypes, Layout};
 use crate::arange_start_step;
 use crate::prelude::*;
 
-/// What a factory is told beside its contents.
+/// The tensor options of a window: dtype, layout, device and pinning.
 struct Wanted {
     dtype: DType,
     layout: Option<Layout>,
@@ -16,7 +16,7 @@ struct Wanted {
     pin_memory: Option<bool>,
 }
 
-/// `weights` of the places from 0 to 1, of a window of this length; a periodic one lacks its last place.
+/// Makes a window of this length: `weights`, evaluated at evenly spaced points from 0 to 1. A periodic window leaves out the point 1.
 fn window(length: i64, periodic: bool, wanted: &Wanted, weights: impl Fn(Tensor) -> Result<Tensor>) -> Result<Tensor> {
     let Wanted { dtype, layout, device, pin_memory } = *wanted;
     if length < 0 {
@@ -38,7 +38,7 @@ fn cosine(x: Tensor, alpha: f64, beta: f64) -> Result<Tensor> {
     ((x * TAU)?.cos()? * -beta)? + alpha
 }
 
-/// Up to the middle, and down again.
+/// Computes the triangle function: 0 at the points 0 and 1, and 1 at 1/2.
 fn triangle(x: Tensor) -> Result<Tensor> {
     let up = (x * 2.0)?;
     up.minimum(&(2.0 - &up)?)
@@ -49,7 +49,7 @@ fn blackman(x: Tensor) -> Result<Tensor> {
     ((angle.cos()? * -0.5)? + ((angle * 2.0)?.cos()? * 0.08)?)? + 0.42
 }
 
-/// A bell, the narrower the larger `beta`.
+/// Computes the Kaiser window: `i0(beta * sqrt(1 - (2x - 1)^2)) / i0(beta)`. It is narrower for larger `beta`.
 fn bell(x: Tensor, beta: f64) -> Result<Tensor> {
     let off = ((x * 2.0)? - 1.0)?;
     let root = (1.0 - (&off * &off)?)?.sqrt()?;
@@ -80,55 +80,55 @@ macro_rules! windows {
 }
 
 windows! {
-    /// One hill of a cosine.
+    /// The periodic Hann window: `0.5 - 0.5 cos(2 pi x)`.
     hann_window()
     "hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
     "out" = true, |x| cosine(x, 0.5, 0.5);
-    /// [`hann_window`], with its last place or without.
+    /// [`hann_window`], periodic or symmetric.
     hann_window_periodic(periodic: bool)
     "hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
     "periodic_out" = periodic, |x| cosine(x, 0.5, 0.5);
-    /// One hill of a cosine on a plain.
+    /// The periodic Hamming window: `0.54 - 0.46 cos(2 pi x)`.
     hamming_window()
     "hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
     "out" = true, |x| cosine(x, 0.54, 0.46);
-    /// [`hamming_window`], with its last place or without.
+    /// [`hamming_window`], periodic or symmetric.
     hamming_window_periodic(periodic: bool)
     "hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
     "periodic_out" = periodic, |x| cosine(x, 0.54, 0.46);
-    /// A triangle.
+    /// The periodic Bartlett window: a triangle.
     bartlett_window()
     "bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
     "out" = true, |x| triangle(x);
-    /// [`bartlett_window`], with its last place or without.
+    /// [`bartlett_window`], periodic or symmetric.
     bartlett_window_periodic(periodic: bool)
     "bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
     "periodic_out" = periodic, |x| triangle(x);
-    /// One hill of two cosines.
+    /// The periodic Blackman window: `0.42 - 0.5 cos(2 pi x) + 0.08 cos(4 pi x)`.
     blackman_window()
     "blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
     "out" = true, |x| blackman(x);
-    /// [`blackman_window`], with its last place or without.
+    /// [`blackman_window`], periodic or symmetric.
     blackman_window_periodic(periodic: bool)
     "blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
     "periodic_out" = periodic, |x| blackman(x);
-    /// The same on a plain of `alpha - 0.46`.
+    /// The Hamming window with the offset `alpha`: `alpha - 0.46 cos(2 pi x)`.
     hamming_window_periodic_alpha(periodic: bool, alpha: f64)
     "hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
     "periodic_alpha_out" = periodic, |x| cosine(x, alpha, 0.46);
-    /// The same from a cosine of this height, around `alpha`.
+    /// The Hamming window with the offset `alpha` and the amplitude `beta`: `alpha - beta cos(2 pi x)`.
     hamming_window_periodic_alpha_beta(periodic: bool, alpha: f64, beta: f64)
     "hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
     "periodic_alpha_beta_out" = periodic, |x| cosine(x, alpha, beta);
-    /// A bell of Bessel's function.
+    /// The periodic Kaiser window with `beta` 12.
     kaiser_window()
     "kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
     "out" = true, |x| bell(x, 12.0);
-    /// [`kaiser_window`], with its last place or without.
+    /// [`kaiser_window`], periodic or symmetric.
     kaiser_window_periodic(periodic: bool)
     "kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
     "periodic_out" = periodic, |x| bell(x, 12.0);
-    /// The same, the narrower the larger `beta`.
+    /// The Kaiser window with the shape `beta`. It is narrower for larger `beta`.
     kaiser_window_beta(periodic: bool, beta: f64)
     "kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
     "beta_out" = periodic, |x| bell(x, beta);

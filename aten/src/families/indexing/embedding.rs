@@ -1,11 +1,11 @@
-//! Rows of a table: `embedding`, its gradient, and `one_hot`.
+//! `embedding` (rows of a table by index), its gradient, and `one_hot`.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 
 use crate::{check_index, index_select, renamed, scale_to};
 
-/// The rows of `weight` at these positions.
+/// The rows of `weight` at the indices `indices`.
 #[op_def(
     "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -21,7 +21,7 @@ pub fn embedding(_: ...) -> Result<Tensor> {
     crate::view(&rows, &sizes)
 }
 
-/// The gradient of the rows of an [`embedding`]: the sum of what came back to each.
+/// The gradient of [`embedding`] for its table: for each row, the sum of the gradients at its indices.
 #[op_def(
     "embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor",
     plan,
@@ -50,7 +50,7 @@ fn embedding_dense_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     }
 }
 
-/// For each position a row that is 1 there and 0 elsewhere.
+/// For each element of `self`, a row that is 1 at this index and 0 elsewhere.
 #[op_def("one_hot(Tensor self, int num_classes=-1) -> Tensor", data_dependent, plan)]
 pub fn one_hot(_: ...) -> Result<Tensor>;
 
@@ -66,7 +66,7 @@ fn one_hot_plan(this: &Tensor, num_classes: i64) -> Result<Plan<(), 0>, BadArgum
     Ok(Plan::checked(()))
 }
 
-/// The gradient of the rows of an [`embedding`](crate::embedding), which must be dense.
+/// The gradient of [`embedding`](crate::embedding) for its table. A sparse gradient is refused.
 #[op_def(
     "embedding_backward(Tensor grad, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq, bool sparse) -> Tensor"
 )]
@@ -77,7 +77,7 @@ pub fn embedding_backward(_: ...) -> Result<Tensor> {
     embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
 }
 
-/// The rows at these positions, scaled down where their norm is above `max_norm`.
+/// `self`, with the rows at `indices` scaled down to the norm `max_norm` if their norm is larger.
 #[op_def(
     "embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor",
     inplace, out = "out", body = CompositeExplicitAutograd

@@ -1,20 +1,20 @@
-//! Sums, means and maxima of bags of rows.
+//! `embedding_bag`: sums, means and maxima over bags of embedding rows.
 //!
-//! A bag is a run of `indices`; `offsets` says where each begins.
+//! A bag is a range of `indices`; `offsets` has the start of each bag.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Sizes, Spec};
 
 use crate::{arange, bucketize, check_index, sub_scalar};
 
-/// What becomes of the rows of a bag.
+/// The reduction of the rows of a bag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BagMode {
-    /// Their sum.
+    /// The sum of the rows.
     Sum,
-    /// Their mean.
+    /// The mean of the rows.
     Mean,
-    /// The largest of each column.
+    /// The maximum of each column.
     Most,
 }
 
@@ -31,7 +31,8 @@ impl BagMode {
 
 macro_rules! bags {
     ($($name:ident $plan:ident $counted:literal $schema:literal;)*) => {$(
-        /// What becomes of the rows of each bag, the bag of each index, how many each has, and where maxima are.
+        /// Reduces the embedding rows of each bag to one row.
+        /// Returns the reduced rows, the bag of each index, the size of each bag, and the indices of the maxima.
         #[op_def($schema, plan, out = "out")]
         pub fn $name(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)>;
 
@@ -60,7 +61,7 @@ pub fn embedding_bag(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
     _embedding_bag(weight, indices, offsets, scale, mode, sparse, per_sample_weights, last, -1)
 }
 
-/// [`_embedding_bag`] that leaves out a row, which may be counted from the end.
+/// [`_embedding_bag`] that ignores the row `padding_idx`. A negative `padding_idx` counts from the end.
 #[op_def(
     "embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
     check = _embedding_bag::plan(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, -1)
@@ -78,7 +79,7 @@ pub fn embedding_bag_padding_idx(_: ...) -> Result<(Tensor, Tensor, Tensor, Tens
     _embedding_bag(weight, indices, offsets, scale, mode, sparse, per_sample_weights, last, padding)
 }
 
-/// The gradient of [`_embedding_bag`] for the rows.
+/// The gradient of [`_embedding_bag`] for its table `weight`.
 #[op_def(
     "_embedding_bag_backward(Tensor grad, Tensor indices, Tensor offsets, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor"
 )]
@@ -101,7 +102,7 @@ pub fn _embedding_bag_backward(_: ...) -> Result<Tensor> {
     )
 }
 
-/// The bag of each index, which a sum does not always give.
+/// Returns the bag of each index. It is computed from `offsets` if [`_embedding_bag`] left `offset2bag` empty.
 fn bags_of(indices: &Tensor, offsets: &Tensor, offset2bag: &Tensor) -> Result<Tensor> {
     if offset2bag.geometry().count() == indices.geometry().count() {
         return Ok(offset2bag.clone());
@@ -111,7 +112,7 @@ fn bags_of(indices: &Tensor, offsets: &Tensor, offset2bag: &Tensor) -> Result<Te
     sub_scalar(&bucketize(&places, offsets, false, true)?, 1.into(), 1.into())
 }
 
-/// The gradient of [`_embedding_bag`] for the rows, given the bag of each index.
+/// The gradient of [`_embedding_bag`] for its table `weight`, given the bag of each index.
 #[op_def(
     "_embedding_bag_dense_backward(Tensor grad, Tensor indices, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor",
     plan,
@@ -145,7 +146,7 @@ fn _embedding_bag_dense_backward_plan(_: ...) -> Result<Plan<BagMode>, BadArgume
     Ok(Plan::new(mode, [Spec::contiguous(grad.dtype(), &[num_weights, width])]))
 }
 
-/// The gradient of [`_embedding_bag`] for the weights of single indices.
+/// The gradient of [`_embedding_bag`] for `per_sample_weights`.
 #[op_def(
     "_embedding_bag_per_sample_weights_backward(Tensor grad, Tensor weight, Tensor indices, Tensor offsets, Tensor offset2bag, int mode, int padding_idx=-1) -> Tensor",
     plan,
@@ -178,8 +179,8 @@ fn per_sample_weights_backward_any(_plan: &(), out: &mut Tensor, _: ...) -> Resu
     crate::masked_fill_scalar_out(&each, &crate::eq_scalar(indices, padding_idx.into())?, 0.into(), out)
 }
 
-/// The plan of [`_embedding_bag`]. A sum counts nothing: `counted` says whether its sizes are those of `offsets` even so. Nor does it
-/// say which bag an index is in, if it is plain.
+/// Checks the arguments of [`_embedding_bag`] and returns its plan. For sums, bag sizes are not computed; with `counted`, their output
+/// still has the length of `offsets`. A plain sum (without padding, in `f32` or a half dtype) also leaves the bags of the indices empty.
 fn embedding_bag_shape(
     [weight, indices, offsets]: [&Tensor; 3],
     mode: i64,
@@ -213,7 +214,7 @@ fn embedding_bag_shape(
     Ok(Plan::new(mode, [out, list(if plain { 0 } else { places }), list(counts), most]))
 }
 
-/// How long a list of positions is.
+/// Checks a vector of indices and returns its length.
 fn check_list(argument: &'static str, list: &Tensor) -> Result<i64, BadArgument> {
     check_index(argument, list)?;
     match list.sizes() {

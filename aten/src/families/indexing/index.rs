@@ -1,11 +1,11 @@
-//! Elements read and written at positions: `index`, `gather`, `index_select`, `take`, `index_put` and `put`.
+//! Reading and writing of elements by index tensors: `index`, `gather`, `index_select`, `take`, `index_put` and `put`.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, ErrorKind, Problem, Spec, broadcast, wrap_dim};
 
 use crate::{nonzero, zero_gradient};
 
-/// Refuses what is no list of positions.
+/// Refuses an index tensor whose dtype is neither `i32` nor `i64`.
 pub(crate) fn check_index(argument: &'static str, index: &Tensor) -> Result<(), BadArgument> {
     match index.dtype() {
         DType::I64 | DType::I32 => Ok(()),
@@ -13,13 +13,13 @@ pub(crate) fn check_index(argument: &'static str, index: &Tensor) -> Result<(), 
     }
 }
 
-/// A tensor without dimensions counts as one of one.
+/// Returns the sizes of a tensor, or `[1]` if it has no dimensions.
 #[must_use]
 pub fn sizes_or_one(tensor: &Tensor) -> &[i64] {
     if tensor.sizes().is_empty() { &[1] } else { tensor.sizes() }
 }
 
-/// Along one dimension the elements at the positions that `index` has; along the others those at the index's own.
+/// Selects along `dim` the elements at the indices in `index`: for `dim` 0, `result[i][j]` is `self[index[i][j]][j]`.
 #[op_def("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", plan, out = "out")]
 pub fn gather(_: ...) -> Result<Tensor>;
 
@@ -55,7 +55,7 @@ pub(crate) fn check_beside(
     }
 }
 
-/// The positions `index` of a dimension.
+/// Selects the indices `index` of the dimension `dim`.
 #[op_def("index_select(Tensor self, int dim, Tensor index) -> Tensor", plan, out = "out")]
 pub fn index_select(_: ...) -> Result<Tensor>;
 
@@ -74,7 +74,7 @@ fn index_select_plan(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usi
     Ok(Plan::new(at, [Spec::contiguous(this.dtype(), &sizes)]))
 }
 
-/// How many positions a list has.
+/// Checks an index tensor of at most one dimension and returns its number of elements.
 pub(super) fn index_count(index: &Tensor) -> Result<i64, BadArgument> {
     check_index("index", index)?;
     match index.sizes() {
@@ -84,7 +84,7 @@ pub(super) fn index_count(index: &Tensor) -> Result<i64, BadArgument> {
     }
 }
 
-/// The elements at these positions, as if there were one dimension.
+/// The elements of the flattened tensor at the indices `index`.
 #[op_def("take(Tensor self, Tensor index) -> Tensor", plan, out = "out")]
 pub fn take(_: ...) -> Result<Tensor>;
 
@@ -99,7 +99,7 @@ fn take_plan(this: &Tensor, index: &Tensor) -> Result<Plan<()>, BadArgument> {
     Ok(Plan::new((), [Spec::contiguous(this.dtype(), index.sizes())]))
 }
 
-/// The elements at the positions `indices` of a dimension, the others being broadcast.
+/// Selects along `dim` the elements at the indices in `indices`. The other dimensions of both tensors broadcast.
 #[op_def("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", out = "out")]
 pub fn take_along_dim(this: &Tensor, indices: &Tensor, dim: Option<i64>) -> Result<Tensor> {
     let Some(dim) = dim else {
@@ -122,7 +122,7 @@ pub fn take_along_dim(this: &Tensor, indices: &Tensor, dim: Option<i64>) -> Resu
     gather(&this, dim, &crate::expand(indices, &both, false)?, false)
 }
 
-/// The elements at the positions that one tensor for each dimension has; dimensions without one are whole.
+/// The elements at the indices in one index tensor for each dimension. Dimensions without an index tensor are selected whole.
 #[op_def("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", plan, out = "Tensor_out")]
 pub fn index(_: ...) -> Result<Tensor>;
 
@@ -136,28 +136,28 @@ fn index_plan(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Plan<Indexed>
     Ok(Plan::new(indexed, [spec]))
 }
 
-/// Whether there is a mask without elements: they say how many positions are meant.
+/// Whether a mask is on Meta. Such a mask has no elements, so the size of the selection is unknown.
 fn has_meta_mask(indices: &[Option<Tensor>]) -> bool {
     indices.iter().flatten().any(|index| is_mask(index) && index.device() == Device::META)
 }
 
-/// Whether an index says for every position whether it is meant.
+/// Whether an index tensor is a mask: `bool` or `u8`.
 pub(crate) fn is_mask(index: &Tensor) -> bool {
     matches!(index.dtype(), DType::Bool | DType::U8)
 }
 
-/// What indexing with tensors gives.
+/// The plan of indexing with tensors: the sizes of the result, and the index of each indexed dimension.
 #[derive(Clone, Default, Debug)]
 pub struct Indexed {
     /// The sizes of the result.
     pub sizes: Dims,
-    /// The sizes to which the indices broadcast together, which take the place of the dimensions that have one.
+    /// The sizes to which the index tensors broadcast. They replace the indexed dimensions.
     pub index_sizes: Dims,
-    /// Where in the result they stand.
+    /// The dimension of the result at which `index_sizes` begin.
     pub at: usize,
-    /// The dimensions that have an index.
+    /// The indexed dimensions.
     pub dims: Vec<usize>,
-    /// The index of each of these dimensions. None is a mask: a mask becomes the positions at which it is true.
+    /// The index tensor of each indexed dimension. Masks are already converted to the indices at which they are true.
     pub lists: Vec<Tensor>,
 }
 
@@ -203,7 +203,7 @@ impl Indexed {
     }
 }
 
-/// The tensor with `values` at the positions that `indices` say, added to what is there if it accumulates.
+/// `self`, with `values` written at the indices `indices`, or added there if `accumulate`.
 #[op_def(
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
     plan,
@@ -225,7 +225,7 @@ fn index_put_plan(this: &Tensor, indices: &[Option<Tensor>], values: &Tensor) ->
     Ok(Plan::new(indexed, [Spec::like(this, this.dtype())]))
 }
 
-/// [`index_put`], as it is called elsewhere.
+/// Another name of [`index_put`].
 #[op_def(
     "_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) -> Tensor",
     out = "out"
@@ -234,7 +234,7 @@ pub fn _index_put_impl(_: ...) -> Result<Tensor> {
     index_put(this, indices, values, accumulate)
 }
 
-/// [`index_put_`], as it is called elsewhere.
+/// Another name of [`index_put_`].
 #[op_def(
     "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) -> Tensor(a!)"
 )]
@@ -242,7 +242,7 @@ pub fn _index_put_impl_(_: ...) -> Result<()> {
     index_put_(this, indices, values, accumulate)
 }
 
-/// Refuses a tensor that does not stretch to these sizes.
+/// Refuses a tensor that does not broadcast to these sizes.
 pub(crate) fn check_broadcasts(argument: &'static str, tensor: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
     match broadcast([sizes, tensor.sizes()]) {
         Ok(both) if both[..] == *sizes => Ok(()),
@@ -252,7 +252,7 @@ pub(crate) fn check_broadcasts(argument: &'static str, tensor: &Tensor, sizes: &
     }
 }
 
-/// The tensor with `source` at these positions, as if there were one dimension.
+/// `self`, with `source` written at the indices `index` of the flattened tensor, or added there if `accumulate`.
 #[op_def("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", plan, inplace, out = "out")]
 pub fn put(_: ...) -> Result<Tensor>;
 
@@ -270,7 +270,7 @@ fn put_plan(this: &Tensor, index: &Tensor, source: &Tensor) -> Result<Plan<()>, 
     Ok(Plan::new((), [Spec::like(this, this.dtype())]))
 }
 
-/// The error of an operator that another is made of, about the argument by the name that it has there.
+/// Renames the argument in the error of an inner operator to the argument's name in the calling composite.
 pub(crate) fn renamed(error: Error, argument: &'static str) -> Error {
     let bad = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BadArgument>());
     match bad {

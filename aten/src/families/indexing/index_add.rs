@@ -1,4 +1,4 @@
-//! Writes at the positions of a list along one dimension: `index_add`, `index_copy`, `index_fill` and `index_reduce`.
+//! Writes at a list of indices along one dimension: `index_add`, `index_copy`, `index_fill` and `index_reduce`.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec, wrap_dim};
@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, Dims, Spec, wrap_dim};
 use super::index::index_count;
 use crate::{Reduce, ReduceAt, is_complex_number, sizes_or_one};
 
-/// The tensor with one number at these positions of a dimension.
+/// `self`, with the scalar `value` written at the indices `index` of the dimension `dim`.
 #[op_def(
     "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     plan,
@@ -24,7 +24,7 @@ fn index_fill_int_scalar_plan(_: ...) -> Result<Plan<usize>, BadArgument> {
     filled(this, dim, index)
 }
 
-/// The same with a number that is a tensor.
+/// `self`, with `value`, a tensor of one element, written at the indices `index` of the dimension `dim`.
 #[op_def(
     "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
     plan,
@@ -44,14 +44,14 @@ fn index_fill_int_tensor_any(_plan: &usize, out: &mut Tensor, _: ...) -> Result<
     index_fill_int_scalar_out(this, dim, index, crate::_local_scalar_dense(value)?, out)
 }
 
-/// The plan of an operator that fills positions of a dimension. Its value is the dimension.
+/// Returns the plan of `index_fill`. Its value is the dimension.
 fn filled(this: &Tensor, dim: i64, index: &Tensor) -> Result<Plan<usize>, BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     index_count(index)?;
     Ok(Plan::new(at, [Spec::like(this, this.dtype())]))
 }
 
-/// The tensor with the positions of `source` at these positions of a dimension.
+/// `self`, with `source` written at the indices `index` of the dimension `dim`.
 #[op_def("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", plan, inplace, out = "out")]
 pub fn index_copy(_: ...) -> Result<Tensor>;
 
@@ -60,7 +60,7 @@ fn index_copy_plan(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> 
     with_source(this, dim, index, source)
 }
 
-/// The tensor plus `alpha` times the positions of `source` at these positions of a dimension.
+/// `self`, with `alpha * source` added at the indices `index` of the dimension `dim`.
 #[op_def(
     "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
     plan,
@@ -69,11 +69,11 @@ fn index_copy_plan(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> 
 )]
 pub fn index_add(_: ...) -> Result<Tensor>;
 
-/// A sum with multiples.
+/// The plan of [`index_add`].
 pub struct AddAt {
-    /// The dimension that the positions are of.
+    /// The indexed dimension.
     pub dim: usize,
-    /// The factor of the source. The dtype holds it.
+    /// The factor of `source`, already cast to the dtype of `self`.
     pub alpha: Scalar,
 }
 
@@ -84,7 +84,7 @@ fn index_add_plan(_: ...) -> Result<Plan<AddAt>, BadArgument> {
     Ok(Plan { value: AddAt { dim, alpha: alpha.cast(this.dtype()) }, outputs })
 }
 
-/// The tensor and the positions of `source` at these positions of a dimension, reduced.
+/// `self`, with `source` combined into it by the reduction `reduce` at the indices `index` of the dimension `dim`.
 #[op_def(
     "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
     plan,
@@ -95,13 +95,13 @@ pub fn index_reduce(_: ...) -> Result<Tensor>;
 
 #[op_plan(index_reduce)]
 fn index_reduce_plan(_: ...) -> Result<Plan<ReduceAt>, BadArgument> {
-    // `index_add` makes sums.
+    // `sum` is missing, because `index_add` computes sums.
     let words =
         [("prod", Reduce::Product), ("mean", Reduce::Mean), ("amax", Reduce::Greatest), ("amin", Reduce::Least)];
     ReduceAt::plan(this, with_source(this, dim, index, source)?, reduce, &words)
 }
 
-/// The plan of [`index_add`] and operators like it. Its value is the dimension.
+/// Returns the plan of an operator that writes a `source` at indices of a dimension. Its value is the dimension.
 fn with_source(this: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Plan<usize>, BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     let count = index_count(index)?;

@@ -1,20 +1,20 @@
-//! The number of a tensor that has one element.
+//! Reading of the only element of a tensor as a scalar.
 
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
-/// The first element as a number.
+/// The first element of a tensor as a scalar.
 #[op_def("_local_scalar_dense(Tensor self) -> Scalar", data_dependent)]
 pub fn _local_scalar_dense(_: ...) -> Result<Scalar>;
 
-/// The only element as a number.
+/// The only element of a tensor as a scalar.
 #[op_def("item(Tensor self) -> Scalar")]
 pub fn item(this: &Tensor) -> Result<Scalar> {
     only(this)?;
     _local_scalar_dense(this)
 }
 
-/// Whether the only element is anything but zero.
+/// Whether the only element of a tensor is nonzero.
 #[op_def("is_nonzero(Tensor self) -> bool")]
 pub fn is_nonzero(this: &Tensor) -> Result<bool> {
     only(this)?;

@@ -1,4 +1,4 @@
-//! Elements that a mask selects, and the positions of elements that are not zero.
+//! Elements that a mask selects, and the indices of nonzero elements.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec, broadcast};
@@ -6,17 +6,17 @@ use dispatch_runtime::{BadArgument, Dims, Spec, broadcast};
 use crate::prelude::*;
 use crate::zero_gradient;
 
-/// The elements where the mask is true, in one dimension.
+/// The elements at which the mask is true, as a vector.
 #[op_def("masked_select(Tensor self, Tensor mask) -> Tensor", data_dependent, plan, out = "out")]
 pub fn masked_select(_: ...) -> Result<Tensor>;
 
-/// The value is the sizes to which the tensor and the mask broadcast.
+/// Returns the plan of [`masked_select`]. Its value is the sizes to which the tensor and the mask broadcast.
 #[op_plan(masked_select)]
 fn masked_select_plan(this: &Tensor, mask: &Tensor) -> Result<Plan<Dims, 0>, BadArgument> {
     masked(this, mask).map(Plan::checked)
 }
 
-/// The sizes to which a tensor and its mask broadcast.
+/// Checks a mask, and returns the sizes to which the tensor and the mask broadcast.
 fn masked(this: &Tensor, mask: &Tensor) -> Result<Dims, BadArgument> {
     if mask.dtype() != DType::Bool {
         return Err(BadArgument::dtype("mask", mask.dtype(), DType::Bool));
@@ -24,7 +24,7 @@ fn masked(this: &Tensor, mask: &Tensor) -> Result<Dims, BadArgument> {
     broadcast([this.sizes(), mask.sizes()]).map_err(|error| BadArgument::new("mask", error.problem))
 }
 
-/// The tensor with the elements of `source`, one after another, where the mask is true.
+/// `self`, with the elements of `source` written, in order, where the mask is true.
 #[op_def("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", plan, inplace, out = "out")]
 pub fn masked_scatter(_: ...) -> Result<Tensor>;
 
@@ -39,11 +39,11 @@ fn masked_scatter_plan(this: &Tensor, mask: &Tensor, source: &Tensor) -> Result<
     Ok(Plan::new((), [spec]))
 }
 
-/// The positions of the elements that are not zero, one in each row.
+/// The indices of the nonzero elements: a matrix with a row for each of them.
 #[op_def("nonzero(Tensor self) -> Tensor", data_dependent, out = "out")]
 pub fn nonzero(_: ...) -> Result<Tensor>;
 
-/// The first `size` rows of [`nonzero`], and rows of `fill_value` where it has fewer.
+/// The first `size` rows of [`nonzero`], padded with rows of `fill_value` if there are fewer.
 #[op_def("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", plan, out = "out")]
 pub fn nonzero_static(_: ...) -> Result<Tensor>;
 
@@ -56,7 +56,7 @@ fn nonzero_static_plan(this: &Tensor, size: i64) -> Result<Plan<()>, BadArgument
     Ok(Plan::new((), [Spec::contiguous(DType::I64, &[size, rank])]))
 }
 
-/// [`nonzero`], as it is called elsewhere.
+/// Another name of [`nonzero`].
 #[op_def("argwhere(Tensor self) -> Tensor")]
 pub fn argwhere(this: &Tensor) -> Result<Tensor> {
     nonzero(this)
@@ -69,14 +69,14 @@ pub fn masked_select_backward(grad: &Tensor, input: &Tensor, mask: &Tensor) -> R
     masked_scatter(&zero_gradient(grad, &sizes)?, mask, grad)
 }
 
-/// The positions of the elements that are not zero, a tensor for each dimension.
+/// The indices of the nonzero elements: a vector for each dimension.
 #[op_def("nonzero_numpy(Tensor self) -> Tensor[]")]
 pub fn nonzero_numpy(this: &Tensor) -> Result<Vec<Tensor>> {
     let this = if this.sizes().is_empty() { this.unsqueeze(0)? } else { this.clone() };
     this.nonzero()?.unbind_int(1)
 }
 
-/// [`nonzero_numpy`], as it is called elsewhere.
+/// The indices at which the condition is true: a vector for each dimension. Another name of [`nonzero_numpy`].
 #[op_def("where(Tensor condition) -> Tensor[]")]
 pub fn r#where(condition: &Tensor) -> Result<Vec<Tensor>> {
     nonzero_numpy(condition)

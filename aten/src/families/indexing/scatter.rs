@@ -1,35 +1,35 @@
-//! `scatter`: elements written at the positions of another tensor, or combined with the elements there.
+//! `scatter`: elements written at the indices in an index tensor along one dimension, or combined with the elements there.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Spec, wrap_dim};
 
 use crate::{check_beside, check_index};
 
-/// The way in which elements that meet become one.
+/// The reduction of elements that are written to the same index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reduce {
-    /// Their sum.
+    /// The sum of the elements.
     Sum,
-    /// Their mean.
+    /// The mean of the elements.
     Mean,
-    /// Their product.
+    /// The product of the elements.
     Product,
-    /// The largest.
+    /// The largest element.
     Greatest,
-    /// The smallest.
+    /// The smallest element.
     Least,
 }
 
-/// A reduction along a dimension.
+/// The plan of an operator that reduces elements into a tensor along one dimension.
 pub struct ReduceAt {
-    /// The dimension.
+    /// The indexed dimension.
     pub dim: usize,
-    /// What becomes of elements that meet.
+    /// The reduction of elements with the same index.
     pub reduce: Reduce,
 }
 
 impl ReduceAt {
-    /// The plan of an operator whose `reduce` is one of these words.
+    /// Parses `reduce` as one of these names, and adds it to the plan of the operator. Refuses maxima and minima of complex numbers.
     pub(crate) fn plan(
         this: &Tensor,
         Plan { value: dim, outputs }: Plan<usize>,
@@ -49,7 +49,7 @@ impl ReduceAt {
 
 const ADD_OR_MULTIPLY: &[(&str, Reduce)] = &[("add", Reduce::Sum), ("multiply", Reduce::Product)];
 
-/// The tensor with the elements of `src` at the positions that `index` has along a dimension.
+/// `self`, with the elements of `src` written at the indices in `index` along `dim`: for `dim` 0, `self[index[i][j]][j] = src[i][j]`.
 #[op_def("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", plan, inplace, out = "src_out")]
 pub fn scatter_src(_: ...) -> Result<Tensor>;
 
@@ -58,7 +58,7 @@ fn scatter_src_plan(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Re
     scattered(this, dim, index, Some(src))
 }
 
-/// The same with one number.
+/// `self`, with the scalar `value` written at the indices in `index` along `dim`.
 #[op_def("scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", plan, inplace, out = "value_out")]
 pub fn scatter_value(_: ...) -> Result<Tensor>;
 
@@ -70,7 +70,7 @@ fn scatter_value_plan(this: &Tensor, dim: i64, index: &Tensor, value: Scalar) ->
     scattered(this, dim, index, None)
 }
 
-/// The tensor plus or times the elements of `src` at these positions.
+/// `self`, with the elements of `src` added or multiplied (as `reduce` says) at the indices in `index` along `dim`.
 #[op_def(
     "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
     plan,
@@ -84,7 +84,7 @@ fn scatter_reduce_plan(_: ...) -> Result<Plan<ReduceAt>, BadArgument> {
     ReduceAt::plan(this, scattered(this, dim, index, Some(src))?, reduce, ADD_OR_MULTIPLY)
 }
 
-/// The same with one number.
+/// `self`, with the scalar `value` added or multiplied (as `reduce` says) at the indices in `index` along `dim`.
 #[op_def(
     "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
     plan,
@@ -98,7 +98,7 @@ fn scatter_value_reduce_plan(_: ...) -> Result<Plan<ReduceAt>, BadArgument> {
     ReduceAt::plan(this, scatter_value_plan(this, dim, index, value)?, reduce, ADD_OR_MULTIPLY)
 }
 
-/// The tensor plus the elements of `src` at these positions.
+/// `self`, with the elements of `src` added at the indices in `index` along `dim`.
 #[op_def("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", plan, inplace, out = "out")]
 pub fn scatter_add(_: ...) -> Result<Tensor>;
 
@@ -107,7 +107,7 @@ fn scatter_add_plan(this: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Re
     scattered(this, dim, index, Some(src))
 }
 
-/// The tensor and the elements of `src` at these positions, reduced.
+/// `self`, with the elements of `src` combined into it by the reduction `reduce` at the indices in `index` along `dim`.
 #[op_def(
     "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
     plan,
@@ -128,7 +128,7 @@ fn scatter_reduce_two_plan(_: ...) -> Result<Plan<ReduceAt>, BadArgument> {
     ReduceAt::plan(this, scattered(this, dim, index, Some(src))?, reduce, &words)
 }
 
-/// The plan of [`scatter_src`] and operators like it. Its value is the dimension.
+/// Checks the index and the source of a scatter operator, and returns its plan. The plan's value is the dimension.
 fn scattered(this: &Tensor, dim: i64, index: &Tensor, src: Option<&Tensor>) -> Result<Plan<usize>, BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     check_index("index", index)?;

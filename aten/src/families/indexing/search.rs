@@ -1,9 +1,9 @@
-//! Where numbers are among others.
+//! Searches: `searchsorted`, `bucketize` and `isin`.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Spec};
 
-/// Where in a sorted row each number belongs: before equal ones, or behind them on the `right`.
+/// The index at which each value would be inserted into its sorted row: before equal elements, or after them if `right`.
 #[op_def(
     "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
     plan,
@@ -11,7 +11,7 @@ use dispatch_runtime::{BadArgument, DTypes, Spec};
 )]
 pub fn searchsorted(_: ...) -> Result<Tensor>;
 
-/// The value is whether numbers belong behind equal ones.
+/// Returns the plan of [`searchsorted`]. Its value is whether values are inserted after equal elements.
 #[op_plan(searchsorted)]
 fn searchsorted_plan(
     sorted_sequence: &Tensor,
@@ -58,7 +58,7 @@ fn searchsorted_plan(
     Ok(Plan::new(right, [Spec::contiguous(dtype, this.sizes())]))
 }
 
-/// Refuses numbers that have no order, and truth.
+/// Refuses complex numbers, which have no order, and booleans.
 fn comparable(argument: &'static str, tensor: &Tensor) -> Result<(), BadArgument> {
     if tensor.dtype().is_floating() || tensor.dtype().is_integral() {
         Ok(())
@@ -67,13 +67,13 @@ fn comparable(argument: &'static str, tensor: &Tensor) -> Result<(), BadArgument
     }
 }
 
-/// [`searchsorted`] of a number.
+/// [`searchsorted`] for a scalar.
 #[op_def(
     "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
     out = "Scalar_out", calls = searchsorted(sorted_sequence, &counted(this), out_int32, right, side, sorter))]
 pub fn searchsorted_scalar(_: ...) -> Result<Tensor>;
 
-/// Between which boundaries each number is.
+/// The index of the bucket of each element, between sorted `boundaries`.
 #[op_def(
     "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
     plan,
@@ -90,7 +90,7 @@ fn bucketize_plan(this: &Tensor, boundaries: &Tensor, out_int32: bool, right: bo
     searchsorted_plan(boundaries, this, out_int32, right, None, None)
 }
 
-/// Between which boundaries a number is.
+/// The index of the bucket of a scalar, between sorted `boundaries`.
 #[op_def(
     "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
     out = "Scalar_out"
@@ -99,12 +99,12 @@ pub fn bucketize_scalar(this: Scalar, boundaries: &Tensor, out_int32: bool, righ
     bucketize(&counted(this), boundaries, out_int32, right)
 }
 
-/// A number that has its place among others, as a truth has, which is 1.
+/// Converts a scalar to a tensor. A boolean becomes the integer 0 or 1.
 fn counted(number: Scalar) -> Tensor {
     Tensor::number(if let Scalar::Bool(truth) = number { i64::from(truth).into() } else { number })
 }
 
-/// Whether each element is among others.
+/// Whether each of `elements` is one of `test_elements`; the opposite if `invert`.
 #[op_def(
     "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
     plan,
@@ -119,7 +119,7 @@ fn isin_plan(elements: &Tensor, test_elements: &Tensor) -> Result<Plan<()>, BadA
     Ok(Plan::new((), [Spec::contiguous(DType::Bool, elements.sizes())]))
 }
 
-/// Whether each element is this number.
+/// Whether each of `elements` is equal to the scalar `test_element`; the opposite if `invert`.
 #[op_def(
     "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor",
     out = "Tensor_Scalar_out"
@@ -128,7 +128,7 @@ pub fn isin_tensor_scalar(_: ...) -> Result<Tensor> {
     isin_tensor_tensor(elements, &Tensor::number(test_element), assume_unique, invert)
 }
 
-/// Whether a number is among others.
+/// Whether the scalar `element` is one of `test_elements`; the opposite if `invert`.
 #[op_def(
     "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
     out = "Scalar_Tensor_out"

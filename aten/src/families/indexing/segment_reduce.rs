@@ -1,11 +1,11 @@
-//! Segments of a dimension, each reduced to one element.
+//! `segment_reduce`: reduction of each segment of a dimension to one element, and its gradient.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec, wrap_dim};
 
 use crate::Reduce;
 
-/// What becomes of the elements of each segment, of which the lengths or the ends are given.
+/// Reduces each segment of the dimension `axis` to one element. `lengths` or `offsets` gives the segments.
 #[op_def(
     "segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor",
     plan,
@@ -28,7 +28,7 @@ fn segment_reduce_plan<'a>(
     segments(data, reduce, lengths, offsets, axis)
 }
 
-/// The gradient of [`segment_reduce`]; elements that all are the largest or the smallest share it.
+/// The gradient of [`segment_reduce`]. If several elements are equal to the maximum or minimum, they share the gradient equally.
 #[op_def(
     "_segment_reduce_backward(Tensor grad, Tensor output, Tensor data, str reduce, *, Tensor? lengths=None, Tensor? offsets=None, int axis=0, Scalar? initial=None) -> Tensor",
     plan,
@@ -58,20 +58,20 @@ fn segment_reduce_backward_plan<'a>(
     Ok(Plan::new(value, [Spec::contiguous(data.dtype(), data.sizes())]))
 }
 
-/// How a dimension is cut.
+/// The plan of [`segment_reduce`]: how the dimension is divided, and the reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct Segments<'a> {
-    /// What becomes of the segments.
+    /// The reduction of each segment.
     pub reduce: Reduce,
-    /// The dimension.
+    /// The dimension that is divided into segments.
     pub axis: usize,
-    /// How many segments there are along it.
+    /// The number of segments.
     pub count: i64,
-    /// What tells where they are, and whether by their ends.
+    /// The tensor that gives the segments. It has their offsets if the flag is true, else their lengths.
     pub told: (&'a Tensor, bool),
 }
 
-/// The plan of segments that become one element each.
+/// Checks the arguments of a segment reduction and returns its plan.
 fn segments<'a>(
     data: &Tensor,
     reduce: &str,

@@ -1,16 +1,16 @@
-//! `_unsafe_index` and its variants with a mask. Positions are checked here, too.
+//! `_unsafe_index` and its variants with a mask. They check indices like the safe operators.
 
 use dispatch_runtime::prelude::*;
 
 use crate::{Indexed, is_mask};
 
-/// [`index`](crate::index), whose positions the caller knows to be inside; here they are looked at all the same.
+/// [`index`](crate::index) for indices that the caller knows to be in range. They are checked all the same.
 #[op_def("_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", body = CompositeExplicitAutograd)]
 pub fn _unsafe_index(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Tensor> {
     crate::index(this, indices)
 }
 
-/// [`index_put`](crate::index_put), whose positions the caller knows to be inside; here they are looked at all the same.
+/// [`index_put`](crate::index_put) for indices that the caller knows to be in range. They are checked all the same.
 #[op_def(
     "_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
     body = CompositeExplicitAutograd
@@ -19,7 +19,7 @@ pub fn _unsafe_index_put(_: ...) -> Result<Tensor> {
     crate::index_put(this, indices, values, accumulate)
 }
 
-/// Positions that are outside of their dimension, brought to its ends.
+/// Clamps the indices of each dimension to its range.
 fn clamped(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
     let clamped = indices.iter().zip(this.sizes()).map(|(index, &size)| match index {
         Some(index) if !is_mask(index) => crate::clamp(index, Some((-size).into()), Some((size - 1).into())).map(Some),
@@ -30,7 +30,7 @@ fn clamped(this: &Tensor, indices: &[Option<Tensor>]) -> Result<Vec<Option<Tenso
     Ok(all)
 }
 
-/// The elements at positions where a mask is true, and a number elsewhere; there the positions may be outside.
+/// The elements at the indices where `mask` is true, and the scalar `fill` elsewhere. The masked-out indices may be out of range.
 #[op_def(
     "_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor",
     body = CompositeExplicitAutograd
@@ -44,7 +44,7 @@ pub fn _unsafe_masked_index(this: &Tensor, mask: &Tensor, indices: &[Option<Tens
     crate::masked_fill_scalar(&picked, &crate::logical_not(mask)?, fill)
 }
 
-/// The tensor with values added at positions where a mask is true; elsewhere the positions may be outside.
+/// `self`, with `values` added at the indices where `mask` is true. The masked-out indices may be out of range.
 #[op_def(
     "_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) -> Tensor",
     body = CompositeExplicitAutograd

@@ -1,11 +1,11 @@
-//! A copy of a tensor in which a view has other elements: `slice_scatter` and its kind.
+//! Copies of a tensor in which the elements of one view are replaced: `select_scatter`, `slice_scatter`, `diagonal_scatter` and others.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Spec};
 
 use crate::{as_strided, copy_, diagonal, select_int, slice};
 
-/// The tensor with `src` in place of what [`select_int`](crate::select_int) shows.
+/// A copy of `self` in which `src` replaces the view that [`select_int`](crate::select_int) returns.
 #[op_def("select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", plan, out = "out")]
 pub fn select_scatter(_: ...) -> Result<Tensor>;
 
@@ -20,7 +20,7 @@ fn select_scatter_any(_plan: &(), out: &mut Tensor, this: &Tensor, src: &Tensor,
     copy_(&mut select_int(out, dim, index)?, src, false)
 }
 
-/// The tensor with `src` in place of what [`slice`](crate::slice) shows.
+/// A copy of `self` in which `src` replaces the view that [`slice`](crate::slice) returns.
 #[op_def(
     "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
     plan,
@@ -39,7 +39,7 @@ fn slice_scatter_any(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     copy_(&mut slice(out, dim, start, end, step)?, src, false)
 }
 
-/// The tensor with `src` in place of what [`diagonal`](crate::diagonal) shows.
+/// A copy of `self` in which `src` replaces the view that [`diagonal`](crate::diagonal) returns.
 #[op_def(
     "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
     plan,
@@ -58,7 +58,7 @@ fn diagonal_scatter_any(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     copy_(&mut diagonal(out, offset, dim1, dim2)?, src, false)
 }
 
-/// The tensor with `src` in place of what [`as_strided`](crate::as_strided) shows.
+/// A copy of `self` in which `src` replaces the view that [`as_strided`](crate::as_strided) returns.
 #[op_def(
     "as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
     plan,
@@ -77,13 +77,14 @@ fn as_strided_scatter_plan(_: ...) -> Result<Plan<Geometry>> {
 fn as_strided_scatter_any(plan: &Geometry, out: &mut Tensor, this: &Tensor, src: &Tensor) -> Result<()> {
     let bytes = i64::try_from(this.storage().size()).unwrap_or(i64::MAX);
     let all = Geometry::contiguous(&[bytes / i64::try_from(this.dtype().size()).unwrap_or(1)]);
-    // The view may show what `this` does not, so all of the memory is copied.
+    // The view may contain elements of the storage that `this` does not contain, so the whole storage is copied.
     let memory = crate::clone(&this.restride(all)?, None)?;
     copy_(&mut memory.restride(plan.clone())?, src, false)?;
     copy_(out, &memory.restride(this.geometry().clone())?, false)
 }
 
-/// The plan of an operator that replaces `part`, a view of `this`: the same strides, unless elements share memory.
+/// Returns the plan of an operator that replaces `part`, a view of `this`. The result has the strides of `this`, unless `this` is expanded
+/// (stride 0).
 fn replaced(this: &Tensor, part: &Tensor, src: &Tensor) -> Result<Plan<()>> {
     if src.sizes() != part.sizes() {
         return Err(BadArgument::sizes("src", src.sizes(), part.sizes())

@@ -1,4 +1,4 @@
-//! Products of tensors of any rank, composed of those of matrices.
+//! Contractions of tensors of any rank, composed of matrix products: `matmul`, `linear`, `tensordot` and others.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, broadcast, element_count, wrap_dim};
@@ -34,13 +34,13 @@ pub fn matmul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// Whether all but the last dimension can be walked as one.
+/// Whether all dimensions but the last can be viewed as one dimension.
 fn is_tall(this: &Tensor) -> bool {
     let Some((&inner, rows)) = this.sizes().split_last() else { return false };
     this.geometry().is_contiguous() || view_strides(this.geometry(), &[element_count(rows), inner]).is_some()
 }
 
-/// The product as one of batches, to which both sides are stretched.
+/// Computes the product by one `bmm`, with both operands expanded to common batch dimensions.
 fn batches(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     let rows = if this.sizes().len() == 1 { unsqueeze(this, 0)? } else { this.clone() };
     let columns = if other.sizes().len() == 1 { unsqueeze(other, 1)? } else { other.clone() };
@@ -68,7 +68,7 @@ fn batches(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     crate::_unsafe_view(&product, &sizes)
 }
 
-/// [`matmul`], as it is called elsewhere.
+/// Another name of [`matmul`].
 #[op_def("linalg_matmul(Tensor self, Tensor other) -> Tensor", out = "out", calls = matmul)]
 pub fn linalg_matmul(_: ...) -> Result<Tensor>;
 
@@ -90,7 +90,7 @@ pub fn linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<
     }
 }
 
-/// Refuses weights and biases of [`linear`] that do not fit the input.
+/// Checks that the weight and the bias of [`linear`] agree with the input in sizes, dtype and device.
 fn check_linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<(), BadArgument> {
     crate::check_devices([("input", input), ("weight", weight), ("bias", bias.unwrap_or(weight))])?;
     let letters = if weight.sizes().len() == 1 { "k" } else { "nk" };
@@ -111,7 +111,7 @@ fn check_linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Resul
     crate::check_dtypes([("input", Some(input)), ("weight", Some(weight)), ("bias", Some(bias))])
 }
 
-/// For each row of weights, the sum over a matrix of what both inputs have for its row and for its column.
+/// `input1^T weight[k] input2 + bias[k]` for each output feature `k`.
 #[op_def("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", check = crate::check_dims_by_letter(&[
         ("weight", Some(weight), "orc"), ("input1", Some(input1), "*r"), ("input2", Some(input2), "*c"), ("bias", bias, "o")
     ]))]
@@ -144,7 +144,7 @@ pub fn bilinear(input1: &Tensor, input2: &Tensor, weight: &Tensor, bias: Option<
     }
 }
 
-/// The product of three tensors with dimensions of size 1 put in, summed over others.
+/// The product of three tensors, with dimensions of size 1 inserted (`expand1` to `expand3`), summed over the dimensions `sumdim`.
 #[op_def(
     "_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor",
     out = "out"
@@ -161,7 +161,7 @@ pub fn _trilinear(_: ...) -> Result<Tensor> {
     cast(&sum, dtype)
 }
 
-/// Every element of one vector times every element of another.
+/// The outer product of two vectors: a matrix of the products of each pair of elements.
 #[op_def("outer(Tensor self, Tensor vec2) -> Tensor", out = "out")]
 pub fn outer(this: &Tensor, vec2: &Tensor) -> Result<Tensor> {
     for (name, vector) in [("self", this), ("vec2", vec2)] {
@@ -172,11 +172,11 @@ pub fn outer(this: &Tensor, vec2: &Tensor) -> Result<Tensor> {
     crate::mul(&unsqueeze(this, 1)?, vec2)
 }
 
-/// [`outer`], as it is called elsewhere.
+/// Another name of [`outer`].
 #[op_def("ger(Tensor self, Tensor vec2) -> Tensor", out = "out", calls = outer)]
 pub fn ger(_: ...) -> Result<Tensor>;
 
-/// The sums of products along the last dimension of both.
+/// The sums of products over the last dimension of both tensors.
 #[op_def("inner(Tensor self, Tensor other) -> Tensor", out = "out")]
 pub fn inner(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     match (this.sizes(), other.sizes()) {
@@ -189,7 +189,7 @@ pub fn inner(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// The sums of products along these dimensions of both; the others stay, those of `self` first.
+/// The sums of products over these dimensions of both tensors. The remaining dimensions of `self` come first in the result.
 #[op_def("tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor", out = "out")]
 pub fn tensordot(this: &Tensor, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor> {
     if dims_self.len() != dims_other.len() {
@@ -198,7 +198,7 @@ pub fn tensordot(this: &Tensor, other: &Tensor, dims_self: &[i64], dims_other: &
     let (first, second) = (summed("dims_self", this, dims_self)?, summed("dims_other", other, dims_other)?);
     let (mut left, mut right) = (this.clone(), other.clone());
     for (&own, &met) in first.iter().zip(&second) {
-        // What has one element there is multiplied with the sum.
+        // A dimension of size 1 is broadcast: the other operand is summed over its dimension first.
         match (this.sizes()[own], other.sizes()[met]) {
             (own_size, met_size) if own_size == met_size => {}
             (_, 1) => left = sum_dim_intlist(&left, Some(&[position(own)]), true, None)?,
@@ -232,7 +232,7 @@ fn kept(tensor: &Tensor, summed: &[usize]) -> Vec<usize> {
     (0..tensor.sizes().len()).filter(|dim| !summed.contains(dim)).collect()
 }
 
-/// The dimensions that are summed over, each once.
+/// Wraps the dimensions to sum over. Refuses repeated dimensions.
 fn summed(argument: &'static str, tensor: &Tensor, dims: &[i64]) -> Result<Vec<usize>, BadArgument> {
     let mut found = Vec::new();
     for &dim in dims {

@@ -1,4 +1,4 @@
-//! How variables vary together.
+//! Covariance and correlation coefficients.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes};
@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, DTypes};
 use crate::Convert;
 use crate::prelude::*;
 
-/// How variables, which are rows, vary together over observations, which are columns.
+/// The covariance matrix of variables (rows) over observations (columns).
 #[op_def("cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor")]
 pub fn cov(this: &Tensor, correction: i64, fweights: Option<&Tensor>, aweights: Option<&Tensor>) -> Result<Tensor> {
     check_variables(this)?;
@@ -73,13 +73,13 @@ fn check_weights(
     Ok(())
 }
 
-/// How variables vary together, from -1 to 1.
+/// The matrix of correlation coefficients, from -1 to 1, of variables (rows) over observations (columns).
 #[op_def("corrcoef(Tensor self) -> Tensor")]
 pub fn corrcoef(this: &Tensor) -> Result<Tensor> {
     check_variables(this)?;
     let together = cov!(this)?;
     if together.sizes().is_empty() {
-        // One variable goes with itself, unless it does not vary.
+        // The correlation of a single variable with itself is 1, or NaN if its variance is 0.
         return together.div(&together);
     }
     let deviations = together.diagonal(0, 0, 1)?.real()?.sqrt()?;

@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, Dims, wrap_dim};
 use crate::prelude::*;
 use crate::{cat, mul};
 
-/// The vectors that are at right angles to two others, of three elements along a dimension.
+/// The cross products of vectors of three elements along the dimension `dim`.
 #[op_def("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out = "out", check = check_cross(this, other, dim))]
 pub fn linalg_cross(this: &Tensor, other: &Tensor, dim: i64) -> Result<Tensor> {
     if this.sizes().len() != other.sizes().len() {
@@ -36,7 +36,7 @@ fn check_cross(this: &Tensor, other: &Tensor, dim: i64) -> Result<(), BadArgumen
     crate::check_dtypes([("self", Some(this)), ("other", Some(other))])
 }
 
-/// [`linalg_cross`] along the first dimension of three elements, unless another is named.
+/// The cross products of vectors of three elements along `dim`. The default is the first dimension of size 3.
 #[op_def("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out = "out", check = check_cross(this, other, dim.unwrap_or(0)))]
 pub fn cross(this: &Tensor, other: &Tensor, dim: Option<i64>) -> Result<Tensor> {
     let first = || this.sizes().iter().position(|&size| size == 3).and_then(|at| i64::try_from(at).ok());
@@ -46,7 +46,7 @@ pub fn cross(this: &Tensor, other: &Tensor, dim: Option<i64>) -> Result<Tensor> 
     linalg_cross!(this, other, dim = dim)
 }
 
-/// Each element of one tensor times the whole other.
+/// The Kronecker product: each element of `self` times the whole of `other`.
 #[op_def("kron(Tensor self, Tensor other) -> Tensor", out = "out")]
 pub fn kron(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     let rank = this.sizes().len().max(other.sizes().len());
@@ -60,7 +60,7 @@ pub fn kron(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     mul(&this.reshape(&outer)?, &other.reshape(&inner)?)?.reshape(&sizes)
 }
 
-/// The powers of each element along a new dimension, from 0 up to but not `N`; without it, as many as there are elements.
+/// The Vandermonde matrix: along a new dimension, the powers 0 to `N - 1` of each element. The default of `N` is the last size.
 #[op_def("linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor")]
 pub fn linalg_vander(x: &Tensor, n: Option<i64>) -> Result<Tensor> {
     let Some(&length) = x.sizes().last() else { return Err(BadArgument::rank("x", 0, 1..).into()) };
@@ -70,7 +70,7 @@ pub fn linalg_vander(x: &Tensor, n: Option<i64>) -> Result<Tensor> {
     }
 }
 
-/// The powers of each element of a vector, from the highest on unless they are to increase.
+/// The Vandermonde matrix of a vector: the powers of each element, the highest first unless `increasing`.
 #[op_def("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor")]
 pub fn vander(x: &Tensor, n: Option<i64>, increasing: bool) -> Result<Tensor> {
     let &[length] = x.sizes() else { return Err(BadArgument::rank("x", x.sizes().len(), 1).into()) };

@@ -1,4 +1,4 @@
-//! How far vectors are from each other.
+//! Distances between vectors: `dist`, `cdist`, `pdist` and `cosine_similarity`.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec, broadcast, wrap_dim};
@@ -8,7 +8,7 @@ use crate::{
     pow_tensor_scalar, sqrt_out, sub, sum_dim_intlist, to_device, to_dtype, transpose_int,
 };
 
-/// The norm of the difference.
+/// The `p`-norm of the difference of two tensors.
 #[op_def(
     "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
     out = "out",
@@ -18,7 +18,7 @@ pub fn dist(this: &Tensor, other: &Tensor, p: Scalar) -> Result<Tensor> {
     linalg_vector_norm(&sub(this, other, Scalar::Int(1))?, p, None, false, None)
 }
 
-/// The norm of the difference of each pair of rows; `eps` is added to the difference.
+/// The `p`-norm of `x1 - x2 + eps` over the last dimension.
 #[op_def(
     "pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor",
     check = crate::check_broadcast([("x1", x1), ("x2", x2)])
@@ -28,7 +28,7 @@ pub fn pairwise_distance(x1: &Tensor, x2: &Tensor, p: f64, eps: f64, keepdim: bo
     linalg_vector_norm(&apart, p.into(), Some(&[-1]), keepdim, None)
 }
 
-/// The cosine of the angle between vectors along a dimension, none of them taken to be shorter than `eps`.
+/// The cosine of the angle between vectors along the dimension `dim`. The length of a vector counts as `eps` if it is smaller.
 #[op_def(
     "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
     check = wrap_dim("dim", dim, x1.sizes().len().max(x2.sizes().len()))
@@ -42,7 +42,7 @@ pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result
     }
     let sizes = broadcast([x1.sizes(), x2.sizes()]).map_err(|error| BadArgument::new("x2", error.problem))?;
     check_devices([("x1", x1), ("x2", x2)])?;
-    // One without dimensions may be on another device, but not once it is stretched.
+    // A tensor without dimensions may be on another device, but its expanded form may not. So it is copied first.
     let device = if x1.sizes().is_empty() { x2.device() } else { x1.device() };
     let unit = |x: &Tensor| {
         let x = &if x.device() == device { x.clone() } else { to_device(x, device, x.dtype(), false, false, None)? };
@@ -54,23 +54,23 @@ pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result
     sum_dim_intlist(&mul(&unit(x1)?, &unit(x2)?)?, Some(&[dim]), false, None)
 }
 
-/// The distance of every row of one matrix from every row of another.
+/// The `p`-norm distances between each row of one matrix and each row of another.
 #[op_def("cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor")]
 pub fn cdist(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Tensor> {
     if _cdist_forward::plan(x1, x2, p, compute_mode)?.value.by_product {
-        // By the product it can be differentiated again and again.
+        // This composition of a matrix product has derivatives of every order.
         return _euclidean_dist(x1, x2);
     }
     _cdist_forward(x1, x2, p, compute_mode)
 }
 
-/// The distance of every row of one matrix from every row of another.
+/// The `p`-norm distances between each row of one matrix and each row of another, by a kernel.
 #[op_def("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", plan, out = "out")]
 pub fn _cdist_forward(_: ...) -> Result<Tensor>;
 
-/// Distances of rows.
+/// The plan of [`_cdist_forward`].
 pub struct Distances {
-    /// Whether they come from a product of matrices: if there are many, unless `compute_mode` decides.
+    /// Whether a matrix product computes the distances. This needs `p` 2 and, unless `compute_mode` decides, more than 25 rows.
     pub by_product: bool,
 }
 
@@ -89,7 +89,7 @@ fn cdist_plan(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Re
     Ok(Plan::new(Distances { by_product: is_wanted && (p - 2.0).abs() < f64::EPSILON }, [spec]))
 }
 
-/// The gradient of [`_cdist_forward`] for `x1`, stretched to the batches of both.
+/// The gradient of [`_cdist_forward`] for `x1`, expanded to the batch dimensions of both.
 #[op_def("_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor", plan, out = "out")]
 pub fn _cdist_backward(_: ...) -> Result<Tensor>;
 
@@ -104,7 +104,7 @@ fn cdist_backward_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     Ok(Plan::new((), [Spec::contiguous(x1.dtype(), &sizes)]))
 }
 
-/// The same for `p` 2 by one product of matrices: `|a - b|^2 = |a|^2 + |b|^2 - 2ab`
+/// The Euclidean distances between the rows of two matrices, by one matrix product: `|a - b|^2 = |a|^2 + |b|^2 - 2ab`
 #[op_def("_euclidean_dist(Tensor x1, Tensor x2) -> Tensor", plan, out = "out")]
 pub fn _euclidean_dist(_: ...) -> Result<Tensor>;
 
@@ -124,13 +124,13 @@ fn _euclidean_dist_any(_plan: &(), out: &mut Tensor, x1: &Tensor, x2: &Tensor) -
     sqrt_out(&clamp_min(&matmul(&rows, &transpose_int(&columns, -2, -1)?)?, 0.into())?, out)
 }
 
-/// The distance of every row from those behind it, one after the other.
+/// The `p`-norm distances between all pairs of rows of a matrix, as a vector: each row with the rows after it.
 #[op_def("pdist(Tensor self, float p=2.) -> Tensor")]
 pub fn pdist(this: &Tensor, p: f64) -> Result<Tensor> {
     _pdist_forward(this, p)
 }
 
-/// The distance of every row from those behind it, one after the other.
+/// The `p`-norm distances between all pairs of rows of a matrix, as a vector: each row with the rows after it.
 #[op_def("_pdist_forward(Tensor self, float p=2.) -> Tensor", plan, out = "out")]
 pub fn _pdist_forward(_: ...) -> Result<Tensor>;
 
@@ -149,7 +149,7 @@ fn pdist_backward_plan(grad: &Tensor, this: &Tensor, p: f64, pdist: &Tensor) -> 
     Ok(Plan::new((), [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
-/// Refuses what has no lengths.
+/// Refuses dtypes that are not floating-point.
 fn check_vectors(argument: &'static str, x: &Tensor) -> Result<(), BadArgument> {
     if x.dtype().is_floating() { Ok(()) } else { Err(BadArgument::dtype(argument, x.dtype(), DTypes::Floating)) }
 }
@@ -158,7 +158,7 @@ fn check_power(p: f64) -> Result<(), BadArgument> {
     if p >= 0.0 { Ok(()) } else { Err(BadArgument::number("p", p, 0..)) }
 }
 
-/// The distance of every row of one matrix from every row of another.
+/// Checks the arguments of distances between the rows of two matrices, and returns the spec of the result.
 fn distances(x1: &Tensor, x2: &Tensor, p: f64) -> Result<Spec, BadArgument> {
     check_devices([("x1", x1), ("x2", x2)])?;
     check_vectors("x1", x1)?;
@@ -192,7 +192,7 @@ fn check_result(tensors: [(&'static str, &Tensor); 2], spec: &Spec) -> Result<()
     Ok(())
 }
 
-/// The distance of every row from those behind it.
+/// Checks the arguments of [`pdist`], and returns the spec of its result.
 fn pair_distances(this: &Tensor, p: f64) -> Result<Spec, BadArgument> {
     let &[rows, _] = this.sizes() else {
         return Err(BadArgument::rank("self", this.sizes().len(), 2));

@@ -1,17 +1,18 @@
-//! Sums of products by letters.
+//! `einsum`: sums of products of tensors, described by letters for dimensions.
 //!
-//! A letter is a dimension. Two operands at a time become one: letters that both have and that are needed no more are summed over by the
-//! product of batches of matrices, and what only one of them has is summed before. An ellipsis stands for letters without a name, which are
-//! counted from the last.
+//! Two operands at a time are contracted to one. A letter that neither the output nor another operand needs is summed over: by `bmm` if
+//! both operands have it, or before the product if only one has it. An ellipsis stands for unnamed dimensions, which are aligned from the
+//! last.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, element_count};
 
 use crate::{bmm, diagonal, mul, permute, reshape, squeeze_dim, sum_dim_intlist};
 
-/// The sum of the products of elements with equal letters: `ij,jk->ik` is the matrix product.
+/// Multiplies tensors and sums over dimensions, as an equation of letters says: `ij,jk->ik` is the matrix product.
 ///
-/// `path` says which two operands meet next, by their places among those that are left; what they give goes to the end.
+/// `path` has a pair of indices for each contraction: the two operands in the list of remaining operands. The result is appended to the
+/// list.
 #[op_def("einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")]
 pub fn einsum(equation: &str, tensors: &[Tensor], path: Option<&[i64]>) -> Result<Tensor> {
     let (mut operands, output) = read(equation, tensors)?;
@@ -23,14 +24,14 @@ pub fn einsum(equation: &str, tensors: &[Tensor], path: Option<&[i64]>) -> Resul
         let needed =
             |label: &Label| output.contains(label) || operands.iter().any(|operand| operand.labels.contains(label));
         let met = contract_pair(left, right, &output, needed)?;
-        // In the order of the equation where no path says otherwise.
+        // Without a path, the operands are contracted in the order of the equation.
         operands.insert(if path.is_some() { operands.len() } else { 0 }, met);
     }
     let Some(last) = operands.pop() else { return Err(BadArgument::length("tensors", 0, 1..).into()) };
     last.summed(|label| output.contains(label))?.in_order(&output)
 }
 
-/// A dimension: a letter, or one that the ellipsis stands for, by its distance from the last of these.
+/// The label of a dimension: a letter, or the distance to the last dimension of the ellipsis.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Label {
     Hidden(std::cmp::Reverse<usize>),
@@ -48,7 +49,7 @@ impl Operand {
         self.labels.iter().position(|own| *own == label).map(|at| self.tensor.sizes()[at])
     }
 
-    /// With each label once: where it is repeated, the diagonal is meant.
+    /// Makes an operand in which each label occurs once. Of dimensions with the same label, it takes the diagonal.
     fn labelled(mut tensor: Tensor, mut labels: Vec<Label>) -> Result<Self> {
         while let Some((first, again)) = repeated(&labels) {
             let (size, other) = (tensor.sizes()[first], tensor.sizes()[again]);
@@ -64,7 +65,7 @@ impl Operand {
         Ok(Self { tensor, labels })
     }
 
-    /// Without the dimensions that are not to stay.
+    /// Sums over the dimensions whose label `stays` rejects.
     fn summed(mut self, stays: impl Fn(&Label) -> bool) -> Result<Self> {
         let gone: Dims = (0..self.labels.len()).filter(|&at| !stays(&self.labels[at])).map(place).collect();
         if !gone.is_empty() {
@@ -74,7 +75,7 @@ impl Operand {
         Ok(self)
     }
 
-    /// Without the dimensions of size 1 that the other has: they stretch.
+    /// Removes dimensions of size 1 that the other operand has too, because they broadcast.
     fn stretching(mut self, other: &Self) -> Result<Self> {
         for at in (0..self.labels.len()).rev() {
             if self.tensor.sizes()[at] == 1 && other.labels.contains(&self.labels[at]) {
@@ -85,7 +86,7 @@ impl Operand {
         Ok(self)
     }
 
-    /// The tensor with its dimensions in the order of these labels, each of which it has.
+    /// Permutes the dimensions to the order of these labels. The operand must have each label.
     fn in_order(&self, labels: &[Label]) -> Result<Tensor> {
         let dims = labels.iter().filter_map(|label| self.labels.iter().position(|own| own == label)).map(place);
         let dims: Dims = dims.collect();
@@ -95,7 +96,7 @@ impl Operand {
         permute(&self.tensor, &dims)
     }
 
-    /// The tensor with a dimension for each of these labels, of size 1 where it has none.
+    /// Returns the tensor with one dimension for each of these labels. A label that the operand lacks becomes a dimension of size 1.
     fn spread_over(&self, labels: &[Label]) -> Result<Tensor> {
         let sizes: Dims = labels.iter().map(|&label| self.size(label).unwrap_or(1)).collect();
         reshape(&self.in_order(labels)?, &sizes)
@@ -111,9 +112,9 @@ fn repeated(labels: &[Label]) -> Option<(usize, usize)> {
     labels.iter().position(|label| *label == labels[again]).map(|first| (first, again))
 }
 
-/// The sum of the products of two operands over all that is not needed any more.
+/// Contracts two operands: multiplies them and sums over all labels that are not needed any more.
 ///
-/// Its dimensions are in the order of the whole result as far as they can be, which then is seldom turned.
+/// The dimensions are in the order of the final output if possible, so that a permutation at the end is seldom needed.
 fn contract_pair(left: Operand, right: Operand, output: &[Label], needed: impl Fn(&Label) -> bool) -> Result<Operand> {
     let left = left.stretching(&right)?;
     let right = right.stretching(&left)?;
@@ -145,14 +146,14 @@ fn contract_pair(left: Operand, right: Operand, output: &[Label], needed: impl F
     Ok(Operand { tensor: reshape(&product, &sizes)?, labels })
 }
 
-/// Some of these labels, those that the result has first, in its order.
+/// Returns the labels that `fits` accepts: first those of `output`, in its order, and then the others.
 fn in_order_of(output: &[Label], labels: &[Label], fits: impl Fn(&Label) -> bool) -> Vec<Label> {
     let mut found: Vec<Label> = labels.iter().copied().filter(fits).collect();
     found.sort_by_key(|label| output.iter().position(|other| other == label).unwrap_or(output.len()));
     found
 }
 
-/// Which operands meet, one pair after another; none without a path.
+/// Parses `path` into pairs of operand indices. Returns an empty list if there is no path.
 fn contraction_order(path: Option<&[i64]>, operands: usize) -> Result<Vec<(usize, usize)>, BadArgument> {
     let Some(path) = path else { return Ok(Vec::new()) };
     let refuse = |expected: String| BadArgument::value("path", format!("{path:?}"), expected);
@@ -171,7 +172,7 @@ fn contraction_order(path: Option<&[i64]>, operands: usize) -> Result<Vec<(usize
     Ok(pairs)
 }
 
-/// The operands with their labels, and the labels of the result.
+/// Parses an equation. Returns the operands with their labels, and the labels of the result.
 fn read(equation: &str, tensors: &[Tensor]) -> Result<(Vec<Operand>, Vec<Label>)> {
     let refuse = |expected: String| BadArgument::value("equation", format!("`{equation}`"), expected);
     let (inputs, output) =
@@ -213,7 +214,8 @@ fn read(equation: &str, tensors: &[Tensor]) -> Result<(Vec<Operand>, Vec<Label>)
     Ok((operands, output))
 }
 
-/// Without an arrow: what the ellipsis stands for, and the letters that are there once, in their order.
+/// Returns the output labels of an equation without an arrow: the dimensions of the ellipsis, then the letters that occur once, in
+/// alphabetical order.
 fn implied(all: &[Label]) -> Vec<Label> {
     let once = |label: &Label| all.iter().filter(|other| *other == label).count() == 1;
     let mut output: Vec<Label> =
@@ -223,7 +225,8 @@ fn implied(all: &[Label]) -> Vec<Label> {
     output
 }
 
-/// The labels of one word; `covered` says how many dimensions an ellipsis stands for, beside so many letters.
+/// Parses the labels of one operand. `covered` returns the number of dimensions of its ellipsis, given the number of letters and whether
+/// there is an ellipsis.
 fn labels(
     word: &str,
     covered: impl Fn(usize, bool) -> Option<usize>,

@@ -1,4 +1,4 @@
-//! Products of several matrices, and powers of one.
+//! Products of several matrices, and powers of a matrix.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims};
@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, Dims};
 use crate::mm;
 use crate::prelude::*;
 
-/// The product of all tensors, in the order of the fewest multiplications; the first and the last may be vectors.
+/// The matrix product of all tensors, in the order with the fewest multiplications. The first and the last may be vectors.
 #[op_def("linalg_multi_dot(Tensor[] tensors) -> Tensor", out = "out", check = check_chain("tensors", tensors))]
 pub fn linalg_multi_dot(tensors: &[Tensor]) -> Result<Tensor> {
     let [first, middle @ .., last] = tensors else {
@@ -35,7 +35,7 @@ pub fn linalg_multi_dot(tensors: &[Tensor]) -> Result<Tensor> {
     product(&matrices, &splits(&matrices))?.reshape(&sizes)
 }
 
-/// Refuses factors that do not fit their neighbours.
+/// Checks that the inner sizes of neighbouring factors are equal.
 fn check_chain(argument: &'static str, factors: &[Tensor]) -> Result<(), BadArgument> {
     for (at, pair) in factors.windows(2).enumerate() {
         let (left, right) = (pair[0].sizes(), pair[1].sizes());
@@ -49,7 +49,7 @@ fn check_chain(argument: &'static str, factors: &[Tensor]) -> Result<(), BadArgu
     Ok(())
 }
 
-/// Where each run of matrices is best cut in two: `splits[length - 2][start]`.
+/// Finds the cheapest split of each run of matrices: `splits[length - 2][start]` is the length of its left part.
 fn splits(matrices: &[Tensor]) -> Vec<Vec<usize>> {
     let count = matrices.len();
     let sides: Vec<i128> = matrices.iter().map(|matrix| matrix.sizes()[0]).chain([0]).map(i128::from).collect();
@@ -82,7 +82,7 @@ fn product(matrices: &[Tensor], splits: &[Vec<usize>]) -> Result<Tensor> {
     run(matrices, splits, 0, matrices.len())
 }
 
-/// [`linalg_multi_dot`] of matrices alone, of which there may be one.
+/// The product of one or more matrices, in the order with the fewest multiplications.
 #[op_def("chain_matmul(Tensor[] matrices) -> Tensor", out = "out", check = check_chain("matrices", matrices))]
 pub fn chain_matmul(matrices: &[Tensor]) -> Result<Tensor> {
     if let Some(odd) = matrices.iter().find(|matrix| matrix.sizes().len() != 2) {
@@ -95,7 +95,7 @@ pub fn chain_matmul(matrices: &[Tensor]) -> Result<Tensor> {
     }
 }
 
-/// The product of a square matrix with itself, `n` times.
+/// The `n`th power of a square matrix, for `n` of 0 or more.
 #[op_def("linalg_matrix_power(Tensor self, int n) -> Tensor", out = "out")]
 pub fn linalg_matrix_power(this: &Tensor, n: i64) -> Result<Tensor> {
     let [.., rows, columns] = *this.sizes() else {
@@ -130,7 +130,7 @@ pub fn linalg_matrix_power(this: &Tensor, n: i64) -> Result<Tensor> {
     }
 }
 
-/// [`linalg_matrix_power`], as it is called elsewhere.
+/// Another name of [`linalg_matrix_power`].
 #[op_def("matrix_power(Tensor self, int n) -> Tensor", out = "out")]
 pub fn matrix_power(this: &Tensor, n: i64) -> Result<Tensor> {
     linalg_matrix_power(this, n)

@@ -1,27 +1,27 @@
-//! Products of matrices and vectors.
+//! Products of matrices and vectors, which backends implement.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Problem, Spec, result_dtype};
 
 use crate::check_devices;
 
-/// The matrix product.
+/// The product of two matrices.
 #[op_def("mm(Tensor self, Tensor mat2) -> Tensor", shape = "mk,kn->mn", out = "out")]
 pub fn mm(_: ...) -> Result<Tensor>;
 
-/// The matrix products of the items of two batches.
+/// The matrix products of two batches of matrices.
 #[op_def("bmm(Tensor self, Tensor mat2) -> Tensor", shape = "bmk,bkn->bmn", out = "out")]
 pub fn bmm(_: ...) -> Result<Tensor>;
 
-/// A matrix times a vector.
+/// The product of a matrix and a vector.
 #[op_def("mv(Tensor self, Tensor vec) -> Tensor", shape = "mk,k->m", out = "out")]
 pub fn mv(_: ...) -> Result<Tensor>;
 
-/// The sum of the products of the elements of two vectors.
+/// The dot product of two vectors.
 #[op_def("dot(Tensor self, Tensor tensor) -> Tensor", shape = "k,k->", out = "out")]
 pub fn dot(_: ...) -> Result<Tensor>;
 
-/// The same with the conjugate of the first vector.
+/// The dot product of two vectors, with the conjugate of the first.
 #[op_def("vdot(Tensor self, Tensor other) -> Tensor", shape = "k,k->", out = "out")]
 pub fn vdot(_: ...) -> Result<Tensor>;
 
@@ -34,7 +34,7 @@ pub fn vdot(_: ...) -> Result<Tensor>;
 )]
 pub fn addmm(_: ...) -> Result<Tensor>;
 
-/// `beta * self + alpha * batch1 batch2`, for every item.
+/// `beta * self + alpha * batch1 batch2`, for each matrix of the batch.
 #[op_def(
     "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     plan,
@@ -43,7 +43,7 @@ pub fn addmm(_: ...) -> Result<Tensor>;
 )]
 pub fn baddbmm(_: ...) -> Result<Tensor>;
 
-/// `beta * self + alpha *` the sum of the products of the items.
+/// `beta * self + alpha * P`, for the sum `P` of the matrix products of the batch.
 #[op_def(
     "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     plan,
@@ -61,7 +61,7 @@ pub fn addbmm(_: ...) -> Result<Tensor>;
 )]
 pub fn addmv(_: ...) -> Result<Tensor>;
 
-/// `beta * self + alpha *` every element of one vector times every element of the other.
+/// `beta * self + alpha * P`, for the outer product `P` of two vectors.
 #[op_def(
     "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     plan,
@@ -108,7 +108,8 @@ fn addr_plan(_: ...) -> Result<Plan<()>, BadArgument> {
 /// An operand of a product: its name, the tensor, and a letter for each dimension.
 type Lettered<'a> = (&'static str, &'a Tensor, &'static str);
 
-/// The product by its letters, added to `self`, which is stretched to it. `beta` and `alpha` are the factors.
+/// Checks an operator that adds a product to `self`, and returns its plan. Letters give the dimensions of the operands and of the product.
+/// `self` must broadcast to the product. `factors` are `beta` and `alpha`.
 fn sum_plan(this: &Tensor, operands: [Lettered<'_>; 2], out: &str, factors: [Scalar; 2]) -> Result<Plan<()>> {
     check_devices([("self", this), (operands[0].0, operands[0].1), (operands[1].0, operands[1].1)])?;
     for (name, tensor, letters) in operands {
@@ -133,7 +134,7 @@ fn sum_plan(this: &Tensor, operands: [Lettered<'_>; 2], out: &str, factors: [Sca
     let sizes: Dims = out.chars().map(size).collect();
     check_stretches(this, &sizes)?;
     let factors = [("beta", factors[0]), ("alpha", factors[1])];
-    // Vectors are scaled in their own dtype.
+    // A vector is scaled in its own dtype, which must represent the factors.
     if sizes.len() == 1 {
         crate::check_numbers(this.dtype(), factors)?;
     } else {
