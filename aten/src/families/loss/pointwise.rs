@@ -1,4 +1,4 @@
-//! Losses of elements by themselves.
+//! Pointwise losses: each element's loss depends on that element only.
 
 use std::f64::consts::PI;
 
@@ -49,7 +49,7 @@ pub fn soft_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Resul
     reduced(losses, reduction)
 }
 
-/// `-weight * (target * log(self) + (1 - target) * log(1 - self))`, no logarithm below -100
+/// `-weight * (target * log(self) + (1 - target) * log(1 - self))`, with logarithms of at least -100
 #[op_def(
     "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
     plan,
@@ -57,7 +57,7 @@ pub fn soft_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Resul
 )]
 pub fn binary_cross_entropy(_: ...) -> Result<Tensor>;
 
-/// The same of `sigmoid(self)`, without its loss of digits; `pos_weight` multiplies the first term.
+/// Computes `binary_cross_entropy` of `sigmoid(self)` without loss of precision. `pos_weight` multiplies the term with `target`.
 #[op_def(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor",
     plan,
@@ -65,7 +65,7 @@ pub fn binary_cross_entropy(_: ...) -> Result<Tensor>;
 )]
 pub fn binary_cross_entropy_with_logits(_: ...) -> Result<Tensor>;
 
-/// `target * (log(target) - self)`, or of the target's logarithm
+/// `target * (log(target) - self)`, or `exp(target) * (target - self)` with `log_target`
 #[op_def(
     "kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
     check = crate::check_broadcast([("self", this), ("target", target)])
@@ -141,7 +141,7 @@ fn binary_cross_entropy_with_logits_plan(_: ...) -> Result<Plan<Reduction>, BadA
     loss_plan(this, target, reduction)
 }
 
-/// The value is the factor of each element's gradient.
+/// The plan's value is the factor of each element's gradient.
 #[op_plan(binary_cross_entropy_backward)]
 fn binary_cross_entropy_backward_plan(_: ...) -> Result<Plan<f64>, BadArgument> {
     check_entropy(this, target, [("grad_output", Some(grad_output)), ("weight", weight)])?;
@@ -168,7 +168,8 @@ fn check_entropy<const N: usize>(
     Ok(())
 }
 
-/// The negative logarithm of how likely a count is where `input`, or its exponential, is expected; `full` adds Stirling's term.
+/// Computes the negative log-likelihood of counts with the Poisson rate `input`, or `exp(input)` with `log_input`. `full` adds Stirling's
+/// term.
 #[op_def(
     "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
     check = crate::check_broadcast([("input", input), ("target", target)])
