@@ -1,11 +1,11 @@
-//! Variances and standard deviations, alone and with the means.
+//! Variances and standard deviations, with or without the means.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DimFlags, Reduced, Spec};
 
 use super::sums::mean_dim_plan;
 
-/// The variances over these dimensions; `correction`, 1 if not given, is taken from how many elements there are.
+/// The variances over dimensions. The divisor is the number of elements minus `correction`, which is 1 if not given.
 #[op_def(
     "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
     plan,
@@ -13,7 +13,7 @@ use super::sums::mean_dim_plan;
 )]
 pub fn var_correction(_: ...) -> Result<Tensor>;
 
-/// The standard deviations over these dimensions.
+/// The standard deviations over dimensions. The divisor is the number of elements minus `correction`, which is 1 if not given.
 #[op_def(
     "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
     plan,
@@ -21,7 +21,7 @@ pub fn var_correction(_: ...) -> Result<Tensor>;
 )]
 pub fn std_correction(_: ...) -> Result<Tensor>;
 
-/// The variances over these dimensions, and the means.
+/// The variances and the means over dimensions.
 #[op_def(
     "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
     plan,
@@ -29,7 +29,7 @@ pub fn std_correction(_: ...) -> Result<Tensor>;
 )]
 pub fn var_mean_correction(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The standard deviations over these dimensions, and the means.
+/// The standard deviations and the means over dimensions.
 #[op_def(
     "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
     plan,
@@ -37,11 +37,11 @@ pub fn var_mean_correction(_: ...) -> Result<(Tensor, Tensor)>;
 )]
 pub fn std_mean_correction(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// Variances over some dimensions.
+/// The plan of variances over dimensions.
 pub struct Moments {
     /// Whether each dimension is reduced.
     pub gone: DimFlags,
-    /// The number that is taken from the number of elements.
+    /// The number to subtract from the number of elements.
     pub correction: f64,
 }
 
@@ -67,7 +67,7 @@ fn std_mean_plan(_: ...) -> Result<Plan<Moments, 2>, BadArgument> {
     moments_plan(this, dim, correction, keepdim)
 }
 
-/// Variances, which are real, and means.
+/// Plans variances, which are real, and means.
 fn moments_plan(
     this: &Tensor,
     dim: Option<&[i64]>,
