@@ -1,4 +1,4 @@
-//! Activations.
+//! Activation functions.
 
 use dispatch_runtime::prelude::*;
 
@@ -16,7 +16,7 @@ use crate::prelude::*;
 ///
 /// # Errors
 ///
-/// Where operators refuse the tensor.
+/// Returns an error if an operator does not support the tensor.
 pub fn softsign(input: &Tensor) -> Result<Tensor> {
     input / (input.abs()? + 1)?
 }
@@ -33,7 +33,7 @@ pub fn softsign(input: &Tensor) -> Result<Tensor> {
 ///
 /// # Errors
 ///
-/// Where operators refuse the tensor.
+/// Returns an error if an operator does not support the tensor.
 pub fn tanhshrink(input: &Tensor) -> Result<Tensor> {
     input - input.tanh()?
 }

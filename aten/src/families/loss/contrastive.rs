@@ -74,8 +74,9 @@ pub fn margin_ranking_loss(_: ...) -> Result<Tensor> {
     reduced(clamp_min(&add_scalar(&behind, margin.into(), ONE)?, ZERO)?, reduction)
 }
 
-/// `max(0, |anchor - positive| - |anchor - negative| + margin)`; with `swap`, the smaller of `|anchor - negative|` and `|positive -
-/// negative|` is subtracted.
+/// `max(0, |anchor - positive| - |anchor - negative| + margin)`
+///
+/// With `swap`, it subtracts the smaller of `|anchor - negative|` and `|positive - negative|`.
 #[op_def(
     "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor",
     check = crate::check_broadcast([("anchor", anchor), ("positive", positive), ("negative", negative)])

@@ -168,8 +168,9 @@ fn check_entropy<const N: usize>(
     Ok(())
 }
 
-/// Computes the negative log-likelihood of counts with the Poisson rate `input`, or `exp(input)` with `log_input`. `full` adds Stirling's
-/// term.
+/// Computes the negative log-likelihood of counts with the Poisson rate `input`, or `exp(input)` with `log_input`.
+///
+/// `full` adds Stirling's term.
 #[op_def(
     "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
     check = crate::check_broadcast([("input", input), ("target", target)])

@@ -6,8 +6,9 @@ use dispatch_runtime::{BadArgument, Spec};
 use super::{check_channels, check_floating, check_sizes, gradient_specs};
 use crate::images_like;
 
-/// Normalises each channel by the batch's statistics in training, else by the running statistics. Also returns the mean and the reciprocal
-/// of the standard deviation, which are empty without training.
+/// Normalises each channel by the batch's statistics in training, else by the running statistics.
+///
+/// Also returns the mean and the reciprocal of the standard deviation, which are empty without training.
 #[op_def(
     "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     plan, out = "out"(out, save_mean, save_invstd)
@@ -34,8 +35,9 @@ pub fn _native_batch_norm_legit_no_stats(_: ...) -> Result<(Tensor, Tensor, Tens
     native_batch_norm(input, weight, bias, None, None, true, momentum, eps)
 }
 
-/// Normalises each channel by the batch's statistics, and updates the running statistics. The last result is an empty buffer, reserved for
-/// backends.
+/// Normalises each channel by the batch's statistics, and updates the running statistics.
+///
+/// The last result is an empty buffer, reserved for backends.
 #[op_def(
     "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
     body = CompositeExplicitAutograd,

@@ -11,8 +11,9 @@ macro_rules! samplers {
         #[op_def($schema, plan, out = "out")]
         pub fn $name(_: ...) -> Result<Tensor>;
 
-        /// Computes the gradients of grid sampling for the input and the grid. A gradient that `output_mask` does not request has no
-        /// elements.
+        /// Computes the gradients of grid sampling for the input and the grid.
+        ///
+        /// A gradient that `output_mask` does not request has no elements.
         #[op_def($backward_schema, plan, out = "out")]
         pub fn $backward(_: ...) -> Result<(Tensor, Tensor)>;
 

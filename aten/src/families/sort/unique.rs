@@ -44,8 +44,9 @@ fn unique_dim_plan(this: &Tensor, dim: i64) -> Result<Plan<Slices, 0>, BadArgume
     slices(this, Some(dim))
 }
 
-/// Removes elements, or slices along a dimension, that equal the one before. Also returns the index of each in the result, and the length
-/// of each run.
+/// Removes elements, or slices along a dimension, that equal the one before.
+///
+/// Also returns the index of each in the result, and the length of each run.
 #[op_def(
     "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
     data_dependent,
