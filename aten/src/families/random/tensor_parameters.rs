@@ -1,6 +1,6 @@
 //! Random numbers of distributions whose parameters are tensors.
 //!
-//! A number uses all words of one block of the generator's stream. If it needs more words, these words begin a stream of its own.
+//! Each number uses one block of the generator's stream. The four words of the block seed a stream of random words for this number.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Promotion, Spec, broadcast};
