@@ -12,7 +12,7 @@ use crate::{
 const ONE: Scalar = Scalar::Int(1);
 const ZERO: Scalar = Scalar::Int(0);
 
-/// `1 - cos(input1, input2)` if the target is 1, and `max(0, cos(input1, input2) - margin)` if it is -1
+/// Computes `1 - cos(input1, input2)` if the target is 1, and `max(0, cos(input1, input2) - margin)` if it is -1.
 #[op_def(
     "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor",
     check = check_pairs(input1, input2, target)
@@ -52,7 +52,7 @@ fn check_pairs(input1: &Tensor, input2: &Tensor, target: &Tensor) -> Result<(), 
     }
 }
 
-/// `self` if the target is 1, and `max(0, margin - self)` if it is -1
+/// Computes `self` if the target is 1, and `max(0, margin - self)` if it is -1.
 #[op_def(
     "hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor",
     check = crate::check_broadcast([("self", this), ("target", target)])
@@ -64,7 +64,7 @@ pub fn hinge_embedding_loss(this: &Tensor, target: &Tensor, margin: f64, reducti
     reduced(add(&apart, &close, ONE)?, reduction)
 }
 
-/// `max(0, -target * (input1 - input2) + margin)`
+/// Computes `max(0, -target * (input1 - input2) + margin)`.
 #[op_def(
     "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor",
     check = crate::check_broadcast([("input1", input1), ("input2", input2), ("target", target)])
@@ -74,7 +74,7 @@ pub fn margin_ranking_loss(_: ...) -> Result<Tensor> {
     reduced(clamp_min(&add_scalar(&behind, margin.into(), ONE)?, ZERO)?, reduction)
 }
 
-/// `max(0, |anchor - positive| - |anchor - negative| + margin)`
+/// Computes `max(0, |anchor - positive| - |anchor - negative| + margin)`.
 ///
 /// With `swap`, it subtracts the smaller of `|anchor - negative|` and `|positive - negative|`.
 #[op_def(

@@ -5,7 +5,7 @@ use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 
 use super::Reduction;
 
-/// The mean over classes of `max(0, margin - self[target] + self[class])^p * weight[target]`.
+/// Computes the mean over classes of `max(0, margin - self[target] + self[class])^p * weight[target]`.
 #[op_def(
     "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=1) -> Tensor",
     plan,
@@ -19,7 +19,7 @@ fn multi_margin_loss_plan(_: ...) -> Result<Plan<Margins>, BadArgument> {
     Ok(Plan::new(margins, [Spec::contiguous(this.dtype(), &sizes)]))
 }
 
-/// The gradient of [`multi_margin_loss`].
+/// Computes the gradient of [`multi_margin_loss`].
 #[op_def(
     "multi_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, Scalar p, Scalar margin, Tensor? weight=None, int reduction=1) -> Tensor",
     plan,
@@ -34,7 +34,9 @@ fn multi_margin_loss_backward_plan(_: ...) -> Result<Plan<Margins>, BadArgument>
     Ok(Plan::new(margins, [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
-/// The mean over classes of `max(0, 1 - self[true] + self[false])`, summed over the true classes: the targets before the first -1.
+/// Computes `max(0, 1 - self[true] + self[false])`, averaged over classes and summed over true classes.
+///
+/// The true classes of a row are the targets before the first -1.
 #[op_def(
     "multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     out = "out",
@@ -58,7 +60,7 @@ fn multilabel_margin_loss_forward_plan(_: ...) -> Result<Plan<Margins, 2>, BadAr
     Ok(Plan::new(margins, [&sizes, target.sizes()].map(|sizes| Spec::contiguous(this.dtype(), sizes))))
 }
 
-/// The gradient of [`multilabel_margin_loss`].
+/// Computes the gradient of [`multilabel_margin_loss`].
 #[op_def(
     "multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, Tensor is_target) -> Tensor",
     plan,

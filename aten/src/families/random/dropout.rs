@@ -49,7 +49,7 @@ pub fn kept_scale(p: f64) -> f64 {
     if p < 1.0 { 1.0 / (1.0 - p) } else { 0.0 }
 }
 
-/// `grad_output * mask * scale`
+/// Computes `grad_output * mask * scale`.
 #[op_def(
     "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
     shape = pointwise, dtypes(floating, complex),

@@ -5,7 +5,7 @@ use dispatch_runtime::{BadArgument, DTypes};
 
 use crate::{check_devices, copy_, leaky_relu, leaky_relu_, leaky_relu_backward, mul, mul_};
 
-/// Multiplies elements that are not positive by random slopes between `lower` and `upper` while training, else by the mean of the bounds.
+/// Multiplies elements that are not positive by random slopes from `lower` to `upper` in training, else by the mean of both.
 #[op_def(
     "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor"
 )]

@@ -24,7 +24,7 @@ pub fn _standard_gamma(_: ...) -> Result<Tensor>;
 #[op_def("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", shape = pointwise, dtypes(floating), out = "out")]
 pub fn _standard_gamma_grad(_: ...) -> Result<Tensor>;
 
-/// Draws samples of Dirichlet distributions with the concentrations `self`; each sample is a slice along the last dimension and sums to 1.
+/// Draws samples of Dirichlet distributions with the concentrations `self`. Along the last dimension, a sample adds up to 1.
 #[op_def(
     "_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd

@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, Dims, Expected, reduced_dims, wrap_dim};
 use crate::prelude::*;
 use crate::{cat, check_calls};
 
-/// The differences of neighbouring elements along a dimension, applied `n` times.
+/// Computes the differences of neighbouring elements along a dimension, `n` times in succession.
 #[op_def("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", out = "out")]
 pub fn diff(this: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&Tensor>) -> Result<Tensor> {
     let rank = this.sizes().len();

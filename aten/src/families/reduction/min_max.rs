@@ -3,23 +3,23 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, DimFlags, Reduced, Spec};
 
-/// The largest elements over dimensions. A maximum over elements with a NaN is NaN.
+/// Returns the largest elements over dimensions. A maximum over elements with a NaN is NaN.
 #[op_def("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn amax(_: ...) -> Result<Tensor>;
 
-/// The smallest elements over dimensions. A minimum over elements with a NaN is NaN.
+/// Returns the smallest elements over dimensions. A minimum over elements with a NaN is NaN.
 #[op_def("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn amin(_: ...) -> Result<Tensor>;
 
-/// The smallest and the largest elements along a dimension, or of all elements.
+/// Returns the smallest and the largest elements along a dimension, or of all elements.
 #[op_def("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", plan, out = "out")]
 pub fn aminmax(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The largest element.
+/// Returns the largest element.
 #[op_def("max(Tensor self) -> Tensor", plan, out = "unary_out")]
 pub fn max(_: ...) -> Result<Tensor>;
 
-/// The smallest element.
+/// Returns the smallest element.
 #[op_def("min(Tensor self) -> Tensor", plan, out = "unary_out")]
 pub fn min(_: ...) -> Result<Tensor>;
 
@@ -66,11 +66,11 @@ pub(super) fn reduces_nothing(this: &Tensor, gone: &[bool]) -> bool {
     this.sizes().iter().zip(gone).any(|(&size, &gone)| gone && size == 0)
 }
 
-/// The largest elements along a dimension, and their indices.
+/// Returns the largest elements along a dimension, and their indices.
 #[op_def("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", plan, out = "dim_max"(max, max_values))]
 pub fn max_dim(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The smallest elements along a dimension, and their indices.
+/// Returns the smallest elements along a dimension, and their indices.
 #[op_def("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", plan, out = "dim_min"(min, min_indices))]
 pub fn min_dim(_: ...) -> Result<(Tensor, Tensor)>;
 
@@ -91,11 +91,11 @@ pub(crate) fn extreme_along_plan(this: &Tensor, dim: i64, keepdim: bool) -> Resu
     Ok(Plan::new(value, [spec, places]))
 }
 
-/// The index of the largest element along a dimension, or among all elements.
+/// Returns the index of the largest element along a dimension, or among all elements.
 #[op_def("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn argmax(_: ...) -> Result<Tensor>;
 
-/// The index of the smallest element along a dimension, or among all elements.
+/// Returns the index of the smallest element along a dimension, or among all elements.
 #[op_def("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn argmin(_: ...) -> Result<Tensor>;
 
@@ -114,27 +114,27 @@ fn arg_extreme_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Pl
     Ok(Plan::new(value, [Spec { dtype: DType::I64, ..spec }]))
 }
 
-/// Whether any element is true, that is, not zero.
+/// Returns whether any element is true, that is, not zero.
 #[op_def("any(Tensor self) -> Tensor", plan, out = "all_out")]
 pub fn any(_: ...) -> Result<Tensor>;
 
-/// Whether any element along a dimension is true.
+/// Returns whether any element along a dimension is true.
 #[op_def("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn any_dim(_: ...) -> Result<Tensor>;
 
-/// Whether any element over dimensions is true.
+/// Returns whether any element over dimensions is true.
 #[op_def("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", plan, out = "dims_out")]
 pub fn any_dims(_: ...) -> Result<Tensor>;
 
-/// Whether all elements are true, that is, not zero.
+/// Returns whether all elements are true, that is, not zero.
 #[op_def("all(Tensor self) -> Tensor", plan, out = "all_out")]
 pub fn all(_: ...) -> Result<Tensor>;
 
-/// Whether all elements along a dimension are true.
+/// Returns whether all elements along a dimension are true.
 #[op_def("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn all_dim(_: ...) -> Result<Tensor>;
 
-/// Whether all elements over dimensions are true.
+/// Returns whether all elements over dimensions are true.
 #[op_def("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", plan, out = "dims_out")]
 pub fn all_dims(_: ...) -> Result<Tensor>;
 

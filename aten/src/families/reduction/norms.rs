@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, DTypes, DimFlags, Expected, MemoryFormat, Re
 use super::min_max::reduces_nothing;
 use crate::prelude::*;
 
-/// `sum(|self|^ord)^(1/ord)` over dimensions, or its limit
+/// Computes `sum(|self|^ord)^(1/ord)` over dimensions, or its limit.
 #[op_def(
     "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     plan,
@@ -60,7 +60,7 @@ fn norm_plan(
     Ok(Plan::new(Norm { gone, computed, order }, outputs))
 }
 
-/// The norms over dimensions.
+/// Computes the norms over dimensions.
 #[op_def("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", out = "out")]
 pub fn norm_scalaropt_dim(this: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     let order = p.unwrap_or(Scalar::Int(2));
@@ -68,13 +68,13 @@ pub fn norm_scalaropt_dim(this: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim
     linalg_vector_norm(this, order, Some(dim), keepdim, None)
 }
 
-/// The norm of all elements.
+/// Computes the norm of all elements.
 #[op_def("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", out = "Scalar_out")]
 pub fn norm_scalar(this: &Tensor, p: Scalar) -> Result<Tensor> {
     linalg_vector_norm(this, p, None, false, None)
 }
 
-/// The norms over dimensions, computed in `dtype`.
+/// Computes the norms over dimensions in `dtype`.
 #[op_def(
     "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
     out = "dtype_out"
@@ -83,13 +83,13 @@ pub fn norm_scalaropt_dim_dtype(_: ...) -> Result<Tensor> {
     linalg_vector_norm(this, p.unwrap_or(Scalar::Int(2)), Some(dim), keepdim, Some(dtype))
 }
 
-/// The norm of all elements, computed in `dtype`.
+/// Computes the norm of all elements in `dtype`.
 #[op_def("norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor", out = "ScalarOpt_dtype_out")]
 pub fn norm_scalaropt_dtype(this: &Tensor, p: Option<Scalar>, dtype: DType) -> Result<Tensor> {
     linalg_vector_norm(this, p.unwrap_or(Scalar::Int(2)), None, false, Some(dtype))
 }
 
-/// The roots of the sums of squares over at most two dimensions, or over all if `dim` is empty.
+/// Computes the roots of the sums of squares over at most two dimensions, or over all if `dim` is empty.
 #[op_def("frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", out = "out")]
 pub fn frobenius_norm_dim(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     if dim.len() > 2 {
@@ -98,7 +98,7 @@ pub fn frobenius_norm_dim(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<T
     linalg_vector_norm(this, Scalar::Int(2), Some(dim), keepdim, None)
 }
 
-/// The norms over all dimensions except `dim`, or over all dimensions if `dim` is -1.
+/// Computes the norms over all dimensions except `dim`, or over all dimensions if `dim` is -1.
 #[op_def("norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor")]
 pub fn norm_except_dim(v: &Tensor, pow: i64, dim: i64) -> Result<Tensor> {
     if dim == -1 {

@@ -6,23 +6,23 @@ use dispatch_runtime::{BadArgument, Promotion, Spec, wrap_dim};
 use super::min_max::values_and_indices;
 use crate::sum_dtype;
 
-/// The cumulative sums along a dimension.
+/// Computes the cumulative sums along a dimension.
 #[op_def("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", plan, inplace, out = "out")]
 pub fn cumsum(_: ...) -> Result<Tensor>;
 
-/// The cumulative products along a dimension.
+/// Computes the cumulative products along a dimension.
 #[op_def("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", plan, inplace, out = "out")]
 pub fn cumprod(_: ...) -> Result<Tensor>;
 
-/// `log(cumsum(exp(self)))` along a dimension, without intermediate overflow.
+/// Computes `log(cumsum(exp(self)))` along a dimension, without intermediate overflow.
 #[op_def("logcumsumexp(Tensor self, int dim) -> Tensor", plan, out = "out")]
 pub fn logcumsumexp(_: ...) -> Result<Tensor>;
 
-/// The cumulative maxima along a dimension, and the last index of each.
+/// Computes the cumulative maxima along a dimension, and their indices. Of equal elements, the last counts.
 #[op_def("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", plan, out = "out")]
 pub fn cummax(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The cumulative minima along a dimension, and the last index of each.
+/// Computes the cumulative minima along a dimension, and their indices. Of equal elements, the last counts.
 #[op_def("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", plan, out = "out")]
 pub fn cummin(_: ...) -> Result<(Tensor, Tensor)>;
 

@@ -84,7 +84,7 @@ pub fn trapz_dx(y: &Tensor, dx: f64, dim: i64) -> Result<Tensor> {
 #[op_def("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", calls = trapezoid_x)]
 pub fn trapz_x(_: ...) -> Result<Tensor>;
 
-/// The integrals up to each point except the first, by the trapezoidal rule, with points at distance `dx`.
+/// Computes the integrals up to each point except the first, by the trapezoidal rule, with points at distance `dx`.
 #[op_def("cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")]
 pub fn cumulative_trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
     check_curve(y, None, dim)?;
@@ -97,7 +97,7 @@ pub fn cumulative_trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tenso
     (before + behind)?.mul_scalar(half)?.cumsum(dim)
 }
 
-/// The integrals up to each point except the first, by the trapezoidal rule, with points at the coordinates `x`.
+/// Computes the integrals up to each point except the first, by the trapezoidal rule, with points at the coordinates `x`.
 #[op_def("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", check = check_places(y, x, dim))]
 pub fn cumulative_trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     check_curve(y, Some(x), dim)?;

@@ -5,7 +5,7 @@ use dispatch_runtime::{BadArgument, DimFlags, Reduced, Spec};
 
 use super::sums::mean_dim_plan;
 
-/// The variances over dimensions. The divisor is the number of elements minus `correction`, which is 1 if not given.
+/// Computes the variances over dimensions. The divisor is the number of elements minus `correction`, which is 1 if not given.
 #[op_def(
     "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
     plan,
@@ -13,7 +13,7 @@ use super::sums::mean_dim_plan;
 )]
 pub fn var_correction(_: ...) -> Result<Tensor>;
 
-/// The standard deviations over dimensions. The divisor is the number of elements minus `correction`, which is 1 if not given.
+/// Computes the standard deviations over dimensions. The divisor is the number of elements minus `correction`, which is 1 if not given.
 #[op_def(
     "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
     plan,
@@ -21,7 +21,7 @@ pub fn var_correction(_: ...) -> Result<Tensor>;
 )]
 pub fn std_correction(_: ...) -> Result<Tensor>;
 
-/// The variances and the means over dimensions.
+/// Computes the variances and the means over dimensions.
 #[op_def(
     "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
     plan,
@@ -29,7 +29,7 @@ pub fn std_correction(_: ...) -> Result<Tensor>;
 )]
 pub fn var_mean_correction(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The standard deviations and the means over dimensions.
+/// Computes the standard deviations and the means over dimensions.
 #[op_def(
     "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
     plan,
@@ -82,49 +82,49 @@ fn moments_plan(
     Ok(Plan::new(Moments { gone, correction }, [spread, mean]))
 }
 
-/// The variance of all elements, with Bessel's correction or without.
+/// Computes the variance of all elements, with Bessel's correction or without.
 #[op_def("var(Tensor self, bool unbiased=True) -> Tensor")]
 pub fn var(this: &Tensor, unbiased: bool) -> Result<Tensor> {
     var_correction(this, None, Some(Scalar::Int(unbiased.into())), false)
 }
 
-/// The variance over dimensions, with Bessel's correction or without.
+/// Computes the variance over dimensions, with Bessel's correction or without.
 #[op_def("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", out = "out")]
 pub fn var_dim(this: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
     var_correction(this, dim, Some(Scalar::Int(unbiased.into())), keepdim)
 }
 
-/// The standard deviation of all elements, with Bessel's correction or without.
+/// Computes the standard deviation of all elements, with Bessel's correction or without.
 #[op_def("std(Tensor self, bool unbiased=True) -> Tensor")]
 pub fn std(this: &Tensor, unbiased: bool) -> Result<Tensor> {
     std_correction(this, None, Some(Scalar::Int(unbiased.into())), false)
 }
 
-/// The standard deviation over dimensions, with Bessel's correction or without.
+/// Computes the standard deviation over dimensions, with Bessel's correction or without.
 #[op_def("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", out = "out")]
 pub fn std_dim(this: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
     std_correction(this, dim, Some(Scalar::Int(unbiased.into())), keepdim)
 }
 
-/// The variance and the mean of all elements, with Bessel's correction or without.
+/// Computes the variance and the mean of all elements, with Bessel's correction or without.
 #[op_def("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")]
 pub fn var_mean(this: &Tensor, unbiased: bool) -> Result<(Tensor, Tensor)> {
     var_mean_correction(this, None, Some(Scalar::Int(unbiased.into())), false)
 }
 
-/// The variances and the means over dimensions, with Bessel's correction or without.
+/// Computes the variances and the means over dimensions, with Bessel's correction or without.
 #[op_def("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)")]
 pub fn var_mean_dim(this: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)> {
     var_mean_correction(this, dim, Some(Scalar::Int(unbiased.into())), keepdim)
 }
 
-/// The standard deviation and the mean of all elements, with Bessel's correction or without.
+/// Computes the standard deviation and the mean of all elements, with Bessel's correction or without.
 #[op_def("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")]
 pub fn std_mean(this: &Tensor, unbiased: bool) -> Result<(Tensor, Tensor)> {
     std_mean_correction(this, None, Some(Scalar::Int(unbiased.into())), false)
 }
 
-/// The standard deviations and the means over dimensions, with Bessel's correction or without.
+/// Computes the standard deviations and the means over dimensions, with Bessel's correction or without.
 #[op_def("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)")]
 pub fn std_mean_dim(this: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)> {
     std_mean_correction(this, dim, Some(Scalar::Int(unbiased.into())), keepdim)

@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, wrap_dim};
 use crate::Convert;
 use crate::prelude::*;
 
-/// The quantiles `q` along a dimension, or of all elements.
+/// Computes the quantiles `q` along a dimension, or of all elements.
 #[op_def(
     r#"quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor"#,
     out = "out"
@@ -15,7 +15,7 @@ pub fn quantile(this: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, inte
     Quantile { this, dim, keepdim, interpolation, ignores_nan: false }.at(q)
 }
 
-/// The quantile `q` along a dimension, or of all elements.
+/// Computes the quantile `q` along a dimension, or of all elements.
 #[op_def(
     r#"quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor"#,
     out = "scalar_out"

@@ -42,7 +42,7 @@ pub fn msort(this: &Tensor) -> Result<Tensor> {
     Ok(sort(this, 0, false)?.0)
 }
 
-/// The `k` largest or smallest elements along a dimension, and their indices.
+/// Returns the `k` largest or smallest elements along a dimension, and their indices.
 #[op_def(
     "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
     plan,
@@ -50,7 +50,7 @@ pub fn msort(this: &Tensor) -> Result<Tensor> {
 )]
 pub fn topk(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The `k`-th smallest elements along a dimension, and their indices.
+/// Returns the `k`-th smallest elements along a dimension, and their indices.
 #[op_def(
     "kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
     plan,
@@ -58,11 +58,11 @@ pub fn topk(_: ...) -> Result<(Tensor, Tensor)>;
 )]
 pub fn kthvalue(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The median of all elements. Of two middle elements, it is the smaller.
+/// Returns the median of all elements. Of two middle elements, it is the smaller.
 #[op_def("median(Tensor self) -> Tensor", plan, out = "out")]
 pub fn median(_: ...) -> Result<Tensor>;
 
-/// The medians along a dimension, and their indices.
+/// Returns the medians along a dimension, and their indices.
 #[op_def(
     "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     plan,
@@ -70,11 +70,11 @@ pub fn median(_: ...) -> Result<Tensor>;
 )]
 pub fn median_dim(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The median of the elements that are not NaN.
+/// Returns the median of the elements that are not NaN.
 #[op_def("nanmedian(Tensor self) -> Tensor", plan, out = "out")]
 pub fn nanmedian(_: ...) -> Result<Tensor>;
 
-/// The medians along a dimension of the elements that are not NaN, and their indices.
+/// Returns the medians along a dimension of the elements that are not NaN, and their indices.
 #[op_def(
     "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     plan,
@@ -82,7 +82,7 @@ pub fn nanmedian(_: ...) -> Result<Tensor>;
 )]
 pub fn nanmedian_dim(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The most frequent elements along a dimension, and their indices. Of several, it is the smallest.
+/// Returns the most frequent elements along a dimension, and their indices. Of equally frequent elements, the smallest counts.
 #[op_def("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", plan, out = "values")]
 pub fn mode(_: ...) -> Result<(Tensor, Tensor)>;
 

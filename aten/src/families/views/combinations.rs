@@ -44,7 +44,7 @@ pub fn meshgrid_indexing(tensors: &[Tensor], indexing: &str) -> Result<Vec<Tenso
 #[op_def("meshgrid(Tensor[] tensors) -> Tensor[]", calls = meshgrid_indexing(tensors, "ij"))]
 pub fn meshgrid(_: ...) -> Result<Vec<Tensor>>;
 
-/// The Cartesian product of vectors: a row for each choice of an element from each vector.
+/// Returns the Cartesian product of vectors: a row for each choice of an element from each vector.
 #[op_def("cartesian_prod(Tensor[] tensors) -> Tensor")]
 pub fn cartesian_prod(tensors: &[Tensor]) -> Result<Tensor> {
     if let Some(odd) = tensors.iter().find(|tensor| tensor.sizes().len() != 1) {
@@ -57,7 +57,7 @@ pub fn cartesian_prod(tensors: &[Tensor]) -> Result<Tensor> {
     crate::stack(&columns, 1)
 }
 
-/// The combinations of `r` elements of a vector: a row for each, with the elements in their original order.
+/// Returns the combinations of `r` elements of a vector: a row for each, with the elements in their original order.
 #[op_def("combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor")]
 pub fn combinations(this: &Tensor, r: i64, with_replacement: bool) -> Result<Tensor> {
     let &[length] = this.sizes() else { return Err(BadArgument::rank("self", this.sizes().len(), 1).into()) };

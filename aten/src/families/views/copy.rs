@@ -123,7 +123,7 @@ pub fn type_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     converted(this, Some(other.dtype()), Some(other.device()), false, false, None)
 }
 
-/// A tensor like `self` whose elements are all `value`.
+/// Returns a tensor like `self` whose elements are all `value`.
 #[op_def(
     "fill.Scalar(Tensor self, Scalar value) -> Tensor",
     shape = pointwise, dtype = first, check = crate::check_filling("value", value, this.dtype(), this.geometry().count()),
@@ -133,7 +133,7 @@ pub fn fill_scalar(this: &Tensor, value: Scalar) -> Result<Tensor> {
     filled(this, &Tensor::number(value))
 }
 
-/// A tensor like `self` whose elements are all `value`, a tensor of a single element.
+/// Returns a tensor like `self` whose elements are all `value`, a tensor of a single element.
 #[op_def(
     "fill.Tensor(Tensor self, Tensor value) -> Tensor",
     shape = pointwise(this), dtype = first, check = check_single(value), inplace, out = "Tensor_out",
@@ -143,7 +143,7 @@ pub fn fill(this: &Tensor, value: &Tensor) -> Result<Tensor> {
     filled(this, value)
 }
 
-/// A tensor like `self` whose elements are all zero.
+/// Returns a tensor like `self` whose elements are all zero.
 #[op_def(
     "zero(Tensor self) -> Tensor",
     shape = pointwise, dtype = first, inplace, out = "out", body = CompositeExplicitAutograd

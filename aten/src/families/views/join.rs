@@ -149,7 +149,7 @@ pub fn column_stack(tensors: &[Tensor]) -> Result<Tensor> {
     hstack(&columns.collect::<Result<Vec<_>>>()?)
 }
 
-/// The block-diagonal matrix of the tensors.
+/// Returns the block-diagonal matrix of the tensors.
 #[op_def("block_diag(Tensor[] tensors) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
 pub fn block_diag(tensors: &[Tensor]) -> Result<Tensor> {
     let Some(first) = tensors.first() else {

@@ -12,7 +12,7 @@ pub fn view(_: ...) -> Result<Tensor> {
     Ok(this.restride(view_geometry(this.geometry(), size)?)?)
 }
 
-/// Computes [`view`] of a temporary tensor. Autograd does not track the result as a view.
+/// Computes [`view`] of a temporary tensor, with a result that is not declared as a view.
 #[op_def("_unsafe_view(Tensor self, SymInt[] size) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
 pub fn _unsafe_view(this: &Tensor, size: &[i64]) -> Result<Tensor> {
     Ok(this.restride(view_geometry(this.geometry(), size)?)?)

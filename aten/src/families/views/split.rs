@@ -66,7 +66,7 @@ fn split_in(this: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>
     split_sizes.iter().map(|&length| part(length)).collect()
 }
 
-/// Computes [`split`]. Autograd does not track the results as views.
+/// Computes [`split`], with results that are not declared as views. The caller promises to write to one at a time.
 #[op_def(
     "unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
     out = "Tensor_out", body = CompositeExplicitAutograd
@@ -75,7 +75,7 @@ pub fn unsafe_split(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tens
     split_evenly(this, split_size, dim)
 }
 
-/// Computes [`split_with_sizes`]. Autograd does not track the results as views.
+/// Computes [`split_with_sizes`], with results that are not declared as views. The caller promises to write to one at a time.
 #[op_def(
     "unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
     out = "out", body = CompositeExplicitAutograd
@@ -135,13 +135,13 @@ pub fn tensor_split_indices(this: &Tensor, indices: &[i64], dim: i64) -> Result<
     Ok(parts)
 }
 
-/// Computes [`chunk`](crate::chunk). Its schema does not declare the results as views.
+/// Computes [`chunk`](crate::chunk), with results that are not declared as views.
 #[op_def("unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")]
 pub fn unsafe_chunk(this: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
     chunk(this, chunks, dim)
 }
 
-/// Returns the dimension that `hsplit`, `vsplit` or `dsplit` splits: the last of `rank`, for a tensor with at least so many.
+/// Checks that the tensor has at least `rank` dimensions. Returns the dimension that `hsplit` (`rank` 1) or `dsplit` (3) splits.
 fn dim_of(this: &Tensor, rank: usize) -> Result<i64, BadArgument> {
     match this.sizes().len() {
         few if few < rank => Err(BadArgument::rank("self", few, rank..)),
