@@ -4,7 +4,7 @@ use dispatch_runtime::prelude::*;
 
 use crate::prelude::*;
 
-/// `x / (1 + |x|)`
+/// Computes `x / (1 + |x|)`.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -21,7 +21,7 @@ pub fn softsign(input: &Tensor) -> Result<Tensor> {
     input / (input.abs()? + 1)?
 }
 
-/// `x - tanh(x)`
+/// Computes `x - tanh(x)`.
 ///
 /// ```
 /// # use kernels_cpu as _;

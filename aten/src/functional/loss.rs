@@ -58,7 +58,7 @@ pub fn gaussian_nll_loss(
     reduction.of_losses(if full { (loss + 0.5 * TAU.ln())? } else { loss })
 }
 
-/// `max(0, distance(anchor, positive) - distance(anchor, negative) + margin)`, reduced
+/// Computes `max(0, distance(anchor, positive) - distance(anchor, negative) + margin)`, reduced.
 ///
 /// With `swap`, it subtracts the smaller of the negative's distances to anchor and positive.
 ///

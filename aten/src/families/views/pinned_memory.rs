@@ -3,7 +3,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Backend, BadArgument, Spec};
 
-/// Whether `self` is in memory pinned for `device`, or for any device.
+/// Returns whether `self` is in memory pinned for `device`, or for any device.
 #[op_def("is_pinned(Tensor self, Device? device=None) -> bool")]
 pub fn is_pinned(this: &Tensor, device: Option<Device>) -> Result<bool> {
     Ok(memories(device)?.iter().any(|memory| memory.is_pinned(this.storage())))

@@ -9,7 +9,7 @@ use crate::{check_devices, to_dtype};
 #[op_def("repeat(Tensor self, SymInt[] repeats) -> Tensor", plan, out = "out")]
 pub fn repeat(_: ...) -> Result<Tensor>;
 
-/// The plan's value is the number of new dimensions, which come first.
+/// Plans a repeat. The plan's value is the number of new dimensions, which come first.
 #[op_plan(repeat)]
 fn repeat_plan(this: &Tensor, repeats: &[i64]) -> Result<Plan<usize>, BadArgument> {
     let new = repeats.len().checked_sub(this.sizes().len());
@@ -36,7 +36,7 @@ pub fn tile(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
 #[op_def("flip(Tensor self, int[] dims) -> Tensor", plan, out = "out")]
 pub fn flip(_: ...) -> Result<Tensor>;
 
-/// The plan's value has a flag for each dimension that is reversed.
+/// Plans a flip. The plan's value says for each dimension whether it is reversed.
 #[op_plan(flip)]
 fn flip_plan(this: &Tensor, dims: &[i64]) -> Result<Plan<Vec<bool>>, BadArgument> {
     let rank = this.sizes().len();
