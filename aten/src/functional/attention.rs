@@ -68,8 +68,8 @@ pub struct AttentionMask<'a> {
 
 /// Computes multi-head attention: for every query, the weighted average of the values, by several heads.
 ///
-/// The inputs have sizes `[length, items, features]`, or no dimension of items. So does the result. The weights have sizes `[items,
-/// queries, keys]`. [`ReturnedWeights::PerHead`] adds a dimension of heads after the items.
+/// The inputs have sizes `[length, items, features]`, or no dimension of items. So does the result. The weights have the sizes
+/// `[items, queries, keys]`. [`ReturnedWeights::PerHead`] adds a dimension of heads after the items.
 ///
 /// ```
 /// # use kernels_cpu as _;

@@ -253,7 +253,7 @@ fn check_adaptive_gradient(rank: usize, grad_output: &Tensor, this: &Tensor) -> 
     check_gradient(grad_output, this, &sizes)
 }
 
-/// Checks that a gradient has the sizes of the result, and fits `self`.
+/// Checks that a gradient has the sizes of the result, on the device and in the dtype of `self`.
 pub(crate) fn check_gradient(grad_output: &Tensor, this: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
     check_gradient_of(grad_output, ("self", this), sizes)
 }
