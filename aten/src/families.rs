@@ -1,6 +1,6 @@
-//! Operators, by family.
+//! Operator definitions, one module for each family of operators.
 //!
-//! The families of the first list are built of one another, and always there. Each of the others can be left out.
+//! The families of the first list call one another and are always built. Each of the others is a Cargo feature.
 
 pub(super) mod elementwise;
 pub(super) mod factories;

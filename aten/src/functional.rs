@@ -1,6 +1,6 @@
-//! Functions over tensors that are no operators: what networks are built of, as PyTorch's `torch.nn.functional` has it.
+//! Functions over tensors that are not operators: the part of PyTorch's `torch.nn.functional` that composes operators.
 //!
-//! Each is composed of operators, so it is differentiated, cast and moved as they are. What is an operator already is not here again:
+//! Each calls operators, so autograd, autocast and every device support it. Functions that are operators are not repeated here:
 //! `x.softmax_int(-1, None)`, [`linear`](crate::linear), [`layer_norm`](crate::layer_norm).
 
 #[cfg(feature = "attention")]

@@ -1,4 +1,4 @@
-//! A program reads from the fields of an error what it must change, and calls again.
+//! Tests of `BadArgument`: a program reads from its fields what to change, and calls again.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;

@@ -1,9 +1,9 @@
-//! Equations that are none are refused, with a word about what is wrong.
+//! Tests of `einsum`: invalid equations are refused with an error that names the mistake.
 
 use aten::einsum;
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
-// The operators compute.
+// Links the CPU kernels.
 use kernels_cpu as _;
 
 fn ones(sizes: &[i64]) -> Tensor {

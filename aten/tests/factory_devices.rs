@@ -1,4 +1,4 @@
-//! Where tensors come to be that are made of none: on the device that the call names.
+//! Tests of factories: they create tensors on the device that the call names.
 
 use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,10 +7,10 @@ use aten::prelude::*;
 use dispatch_runtime::keys::{BackendSelect, CPU, CUDA};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Backend, Buffer, ErrorKind, Layout, Spec, Storage, backend};
-// The operators compute.
+// Links the CPU kernels.
 use kernels_cpu as _;
 
-/// A backend with two devices and few kernels.
+/// A simulated backend with two devices and few kernels.
 #[dispatch_key(backend)]
 static NPU: Key;
 
@@ -88,7 +88,7 @@ fn empty(_plan: &(), _out: &mut Tensor) -> Result<()> {
     Ok(())
 }
 
-/// A factory of a user's own.
+/// A factory defined by the user.
 #[op_def("ramp(int n, *, Device? device=None) -> Tensor")]
 fn ramp(n: i64, device: Option<Device>) -> Result<Tensor>;
 
@@ -274,7 +274,7 @@ thread_local! {
     static CHOSEN: Cell<Option<Device>> = const { Cell::new(None) };
 }
 
-/// A factory whose author picks the device.
+/// A factory with a kernel for `BackendSelect`, which chooses the device.
 #[op_def("picked(int n, *, Device? device=None) -> Tensor")]
 fn picked(n: i64, device: Option<Device>) -> Result<Tensor>;
 

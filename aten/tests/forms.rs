@@ -1,8 +1,8 @@
-//! Forms that write where they are told to, of operators whose results are several, a list, or out of nothing.
+//! Tests of `out=` forms: of factories, and of operators with several results or a list of results.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
-// The operators compute.
+// Links the CPU kernels.
 use kernels_cpu as _;
 
 #[test]

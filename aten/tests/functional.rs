@@ -1,4 +1,4 @@
-//! Functions beside the operators, held to PyTorch's figures.
+//! Tests of `aten::functional` against values from PyTorch.
 
 #![expect(clippy::unreadable_literal, reason = "figures are as they were printed")]
 
@@ -6,10 +6,10 @@ use aten::functional::{self, AttentionMask, InProjection, InterpolationMode, Mul
 use aten::prelude::*;
 use aten::{Reduction, functional::interpolate};
 use dispatch_runtime::prelude::*;
-// The operators compute.
+// Links the CPU kernels.
 use kernels_cpu as _;
 
-/// `sin(0.7 f i + f)` for `i` from 0.
+/// Returns a tensor of `sin(0.7 f i + f)` for the indices `i` of its elements.
 fn wave(sizes: &[i64], f: f64) -> Tensor {
     let count: i64 = sizes.iter().product();
     let places = Tensor::arange(0..count, DType::F64).unwrap();
@@ -149,7 +149,7 @@ fn whole_channels_are_left_out() {
     assert!(functional::dropout3d(&Tensor::ones(&[2, 2], ()).unwrap(), 0.5, true).is_err());
 }
 
-/// The weights of an attention of four features.
+/// The parameters of an attention layer with four features.
 struct Learnt {
     packed: Tensor,
     in_bias: Tensor,

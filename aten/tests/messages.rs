@@ -1,8 +1,8 @@
-//! Errors of composites: they name the operator that was called, its arguments, and the sizes as they were given.
+//! Tests of errors of composites: they name the called operator, its arguments, and the sizes that it was given.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
-// The operators compute.
+// Links the CPU kernels.
 use kernels_cpu as _;
 
 fn x(sizes: &[i64]) -> Tensor {
@@ -13,7 +13,7 @@ fn classes(sizes: &[i64]) -> Tensor {
     Tensor::zeros(sizes, DType::I64).unwrap()
 }
 
-/// Calls, and the texts of their errors.
+/// Checks that each call fails with the given text.
 macro_rules! refused {
     ($($call:expr => $text:literal;)*) => {$(
         let error = $call.map(drop).expect_err(stringify!($call));
@@ -180,7 +180,7 @@ fn another_name_and_every_form_have_the_error_as_their_own() {
     }
 }
 
-/// A composite that checks nothing.
+/// A composite without a check.
 #[op_def("messages::halved_product(Tensor left, Tensor right) -> Tensor", out = "out")]
 pub fn halved_product(left: &Tensor, right: &Tensor) -> Result<Tensor> {
     aten::mul_scalar(&aten::matmul(left, right)?, 0.5.into())

@@ -1,9 +1,9 @@
-//! What a user does with tensors: indexing, numbers beside them, conversions, defaults.
+//! Tests of the tensor API: indexing, scalars as operands, conversions, defaults.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex64, Geometry, Storage};
-// The operators compute.
+// Links the CPU kernels.
 use kernels_cpu as _;
 
 fn counted(sizes: &[i64]) -> Tensor {

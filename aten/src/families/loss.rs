@@ -1,4 +1,4 @@
-//! Losses: how far from a target, all in all.
+//! Loss functions, and their gradients.
 
 mod contrastive;
 mod ctc;
@@ -11,28 +11,28 @@ use dispatch_runtime::{BadArgument, DTypes, Promotion, Spec};
 
 use crate::{mean, sum};
 
-/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+/// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{Reduction, contrastive::*, ctc::*, likelihood::*, margin::*, pointwise::*};
 }
 
-/// What becomes of the losses of all elements.
+/// The reduction of the losses of all elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reduction {
-    /// They stay.
+    /// No reduction.
     None,
-    /// Their mean.
+    /// The mean of the losses.
     Mean,
-    /// Their sum.
+    /// The sum of the losses.
     Sum,
 }
 
 impl Reduction {
-    /// What `reduction` says.
+    /// Returns the reduction with PyTorch's number.
     ///
     /// # Errors
     ///
-    /// Where it is none of 0, 1 and 2.
+    /// Returns an error if the number is not 0, 1 or 2.
     pub fn of(reduction: i64) -> Result<Self, BadArgument> {
         match reduction {
             0 => Ok(Self::None),
@@ -42,7 +42,7 @@ impl Reduction {
         }
     }
 
-    /// What becomes of these losses.
+    /// Reduces the losses.
     pub(crate) fn of_losses(self, losses: Tensor) -> Result<Tensor> {
         match self {
             Self::None => Ok(losses),
@@ -51,7 +51,7 @@ impl Reduction {
         }
     }
 
-    /// What the gradient of each loss is multiplied by.
+    /// Returns the factor of the gradient of each loss.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
     pub fn scale(self, input: &Tensor) -> f64 {
@@ -59,12 +59,12 @@ impl Reduction {
     }
 }
 
-/// Applies a reduction to losses.
+/// Reduces losses by PyTorch's number of a reduction.
 fn reduced(losses: Tensor, reduction: i64) -> Result<Tensor> {
     Reduction::of(reduction)?.of_losses(losses)
 }
 
-/// The plan of a loss of two tensors.
+/// Returns the plan of a loss of two tensors.
 fn loss_plan(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Plan<Reduction>, BadArgument> {
     let reduction = Reduction::of(reduction)?;
     let each = losses(this, target)?;
@@ -72,7 +72,7 @@ fn loss_plan(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Plan<Redu
     Ok(Plan::new(reduction, [spec]))
 }
 
-/// The spec of the losses of all elements.
+/// Returns the spec of the losses of all elements, before a reduction.
 fn losses(this: &Tensor, target: &Tensor) -> Result<Spec, BadArgument> {
     let dtype = Promotion::Common.of(&[this, target]);
     if !dtype.is_floating() {

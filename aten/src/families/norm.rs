@@ -1,4 +1,4 @@
-//! Normalisation: elements less their mean, over their standard deviation, with a weight and a bias.
+//! Normalisation: batch, group, instance, layer and RMS norms, and softmax.
 
 mod batch;
 mod group;
@@ -12,7 +12,7 @@ use dispatch_runtime::{BadArgument, DTypes, Spec};
 
 use crate::images_like;
 
-/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+/// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{batch::*, group::*, instance::*, layer::*, rms::*, softmax::*};
 }
@@ -31,7 +31,7 @@ fn check_sizes(name: &'static str, tensor: Option<&Tensor>, sizes: &[i64]) -> Re
     }
 }
 
-/// Refuses parameters that do not have the normalised sizes, which are the last of the input's.
+/// Checks that the parameters have the sizes `normalized_shape`, which must be the last sizes of the input.
 fn check_last<const N: usize>(
     input: &Tensor,
     normalized_shape: &[i64],
@@ -46,7 +46,7 @@ fn check_last<const N: usize>(
     layer::lines_of(input, normalized_shape, None, None).map(drop)
 }
 
-/// Refuses parameters that are not one for each channel of the input.
+/// Checks that each parameter has one element for each channel of the input.
 fn check_channels<const N: usize>(
     input: &Tensor,
     parameters: [(&'static str, Option<&Tensor>); N],
@@ -62,7 +62,7 @@ fn check_channels<const N: usize>(
     check_floating(input)
 }
 
-/// Refuses statistics of which there are not `count`.
+/// Checks that each tensor of statistics has `count` elements.
 fn check_statistics(all: [(&'static str, &Tensor); 2], count: i64) -> Result<(), BadArgument> {
     for (name, tensor) in all {
         if tensor.geometry().count() != count {
@@ -72,11 +72,11 @@ fn check_statistics(all: [(&'static str, &Tensor); 2], count: i64) -> Result<(),
     Ok(())
 }
 
-/// What the gradients of a normalisation look like, of which those that are not wanted have no elements.
+/// Returns the specs of the gradients of a normalisation. A gradient that `output_mask` does not request has no elements.
 ///
 /// # Errors
 ///
-/// Where the gradient does not have the sizes of the input, or the mask says nothing of one.
+/// Returns an error if the sizes of `grad_out` differ from the input's, or if the mask does not have three entries.
 fn gradient_specs(
     grad_out: &Tensor,
     input: &Tensor,

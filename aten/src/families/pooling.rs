@@ -1,11 +1,11 @@
-//! One element for each window.
+//! Pooling: average, max, adaptive and fractional pooling, and max unpooling.
 
 mod fractional;
 mod pool1d;
 mod pool_nd;
 mod unpooling;
 
-/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+/// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{fractional::*, pool_nd::*, pool1d::*, unpooling::*};
 }

@@ -1,6 +1,6 @@
-//! Tensors filled with random numbers.
+//! Random numbers: distributions, permutations, dropout.
 //!
-//! A kernel reserves blocks of the generator's stream, and every number is a function of its place there, so that a call gives the same
+//! A kernel reserves blocks of the generator's stream, and each number is a function of its index in the stream. So a call returns the same
 //! numbers on every backend and with any number of threads: see [`Generator::GROUP`](dispatch_runtime::Generator::GROUP).
 
 mod bernoulli;
@@ -15,7 +15,7 @@ mod tensor_parameters;
 
 use dispatch_runtime::{BadArgument, DTypes, Expected, Plan, Scalar, Spec, Tensor};
 
-/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+/// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{
         bernoulli::*, distributions::*, dropout::*, integers::*, multinomial::*, rand::*, randint::*, rrelu::*,
@@ -23,12 +23,12 @@ pub(crate) mod operators {
     };
 }
 
-/// The plan of a tensor that is as another one, and filled.
+/// Returns the plan of a result that has the sizes, strides and dtype of another tensor.
 fn filled<V>(this: &Tensor, value: V) -> Plan<V> {
     Plan::new(value, [Spec::like(this, this.dtype())])
 }
 
-/// Makes sure that a tensor holds numbers with a fraction.
+/// Checks that the dtype is floating, or complex if `complex` allows it.
 fn check_fraction(this: &Tensor, complex: bool) -> Result<(), BadArgument> {
     let expected = if complex { DTypes::FloatingOrComplex } else { DTypes::Floating };
     if this.dtype().is_floating() || complex && this.dtype().is_complex() {
@@ -38,7 +38,7 @@ fn check_fraction(this: &Tensor, complex: bool) -> Result<(), BadArgument> {
     }
 }
 
-/// Makes sure that a number is inside of what it may be; not-a-number never is.
+/// Returns an error if `fits` is false. NaN never fits.
 fn within(argument: &'static str, value: f64, fits: bool, expected: Expected<Scalar>) -> Result<(), BadArgument> {
     if fits { Ok(()) } else { Err(BadArgument::number(argument, value, expected)) }
 }

@@ -1,11 +1,11 @@
-//! Networks over sequences, and packed sequences.
+//! Recurrent networks: cells, layers and packed sequences.
 
 mod cells;
 mod checks;
 mod layers;
 mod packed_sequence;
 
-/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+/// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{cells::*, layers::*, packed_sequence::*};
 }

@@ -1,4 +1,4 @@
-//! Fewer numbers than there were: sums, means, moments, norms, scans, counts.
+//! Reductions and scans: sums, means, variances, norms, maxima, counts, cumulative sums.
 
 mod bincount;
 mod finite_differences;
@@ -9,7 +9,7 @@ mod sums;
 mod trapezoid;
 mod variance;
 
-/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+/// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{
         bincount::*, finite_differences::*, min_max::*, norms::*, scan::*, sums::*, trapezoid::*, variance::*,

@@ -1,9 +1,9 @@
-//! Images of other sizes.
+//! Resizing and grid sampling of images.
 
 mod grid_sample;
 mod upsample;
 
-/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+/// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{grid_sample::*, upsample::*};
 }

@@ -1,11 +1,11 @@
-//! Order: sorted, distinct and median elements, and histograms.
+//! Sorting: order, ranks, quantiles, distinct elements and histograms.
 
 mod histogram;
 mod quantile;
 mod sort_topk;
 mod unique;
 
-/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+/// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{histogram::*, quantile::*, sort_topk::*, unique::*};
 }

@@ -1,4 +1,4 @@
-//! The same elements in another shape: views, copies, joins, pads.
+//! Views, copies, concatenation and padding.
 
 mod alias;
 mod combinations;
@@ -19,7 +19,7 @@ mod transpose;
 mod view_backward;
 mod view_copies;
 
-/// What the family brings to the crate. A file may be named as an operator, so this is a module of its own.
+/// The public items of the family. They are in a module of their own, as a file may have the name of an operator.
 pub(crate) mod operators {
     pub use super::{
         alias::*, combinations::*, copy::*, diagonal::*, expand::*, join::*, metadata::*, pad::*, pinned_memory::*,

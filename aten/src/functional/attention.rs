@@ -1,4 +1,4 @@
-//! Attention of several heads, with what leads into them and out of them.
+//! Multi-head attention, with its input and output projections.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Expected};
@@ -6,70 +6,70 @@ use dispatch_runtime::{BadArgument, Expected};
 use crate::prelude::*;
 use crate::{bmm, cat, constant_pad_nd, linear, scaled_dot_product_attention};
 
-/// What leads query, key and value into the heads.
+/// The weights that project query, key and value to the heads.
 #[derive(Clone, Copy, Debug)]
 pub enum InProjection<'a> {
-    /// One weight of three parts, one below the other.
+    /// One weight with the rows of all three projections: query, key, value.
     Packed(&'a Tensor),
-    /// A weight for each, so that keys and values can be of other sizes.
+    /// One weight for each projection. Keys and values may then have other sizes.
     Each {
-        /// That of the query.
+        /// The weight of the query.
         query: &'a Tensor,
-        /// That of the key.
+        /// The weight of the key.
         key: &'a Tensor,
-        /// That of the value.
+        /// The weight of the value.
         value: &'a Tensor,
     },
 }
 
-/// What a layer of attention has learnt, and what it is like.
+/// The parameters and options of a multi-head attention layer.
 #[derive(Clone, Copy, Debug)]
 pub struct MultiHead<'a> {
-    /// How many heads there are.
+    /// The number of heads.
     pub heads: i64,
-    /// What leads into them.
+    /// The weights of the input projections.
     pub in_projection: InProjection<'a>,
-    /// What is added there, three parts one after another.
+    /// The biases of the input projections of query, key and value, concatenated.
     pub in_bias: Option<&'a Tensor>,
-    /// One more key and one more value, for every item.
+    /// An additional key and an additional value for every item.
     pub extra: Option<[&'a Tensor; 2]>,
-    /// Whether there is one more key and value, of zeros.
+    /// Whether to append a key and a value of zeros.
     pub extra_zero: bool,
-    /// The chance of leaving a weight out; zero while nothing is trained.
+    /// The probability of dropping an attention weight; zero outside of training.
     pub dropout: f64,
-    /// What leads out of the heads.
+    /// The weight of the output projection.
     pub out_weight: &'a Tensor,
-    /// What is added there.
+    /// The bias of the output projection.
     pub out_bias: Option<&'a Tensor>,
 }
 
-/// Which weights of attention are given back.
+/// The attention weights to return.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum ReturnedWeights {
-    /// None: the fastest way.
+    /// None, which is the fastest.
     #[default]
     None,
-    /// Their averages over the heads.
+    /// The averages over the heads.
     Averaged,
-    /// Those of every head.
+    /// The weights of every head.
     PerHead,
 }
 
-/// What the heads may look at, and what is to be known of it.
+/// The masks of a multi-head attention, and the attention weights to return.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct AttentionMask<'a> {
-    /// Keys that no query looks at, where true; or what is added to the products with them.
+    /// True for keys that all queries ignore, or numbers to add to the products with each key.
     pub key_padding_mask: Option<&'a Tensor>,
-    /// Pairs of query and key that do not meet, where true; or what is added to their products. For all, or for each item and head.
+    /// True for pairs of query and key to ignore, or numbers to add to their products. One mask for all, or one for each item and head.
     pub attn_mask: Option<&'a Tensor>,
-    /// Which weights are given back.
+    /// The attention weights to return.
     pub weights: ReturnedWeights,
 }
 
-/// Every query's average of the values, by several heads.
+/// Computes multi-head attention: for every query, the weighted average of the values, by several heads.
 ///
-/// Sequences come first: `[length, items, features]`, or without items. So does the result; weights are `[items, queries, keys]`, with a
-/// dimension of heads behind the items where those of every head are asked for.
+/// The inputs have sizes `[length, items, features]`, or no dimension of items. So does the result. The weights have the sizes
+/// `[items, queries, keys]`. [`ReturnedWeights::PerHead`] adds a dimension of heads after the items.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -97,7 +97,7 @@ pub struct AttentionMask<'a> {
 ///
 /// # Errors
 ///
-/// Where sizes do not go together, or a mask is neither of truth nor of fractions.
+/// Returns an error if sizes do not fit together, or if a mask is neither boolean nor floating.
 pub fn multi_head_attention_forward(
     query: &Tensor,
     key: &Tensor,
@@ -172,7 +172,7 @@ pub fn multi_head_attention_forward(
     ))
 }
 
-/// Query, key and value as the heads see them; in one product where they are one tensor.
+/// Projects query, key and value for the heads. A packed weight needs only one product if all three are the same tensor.
 fn projected(lines: [&Tensor; 3], layer: &MultiHead<'_>) -> Result<[Tensor; 3]> {
     let features = lines[0].sizes()[2];
     let parts = |packed: &Tensor| -> Result<[Tensor; 3]> {
@@ -201,7 +201,7 @@ fn projected(lines: [&Tensor; 3], layer: &MultiHead<'_>) -> Result<[Tensor; 3]> 
     Ok([linear(query, &each[0], bias(0))?, linear(key, &each[1], bias(1))?, linear(value, &each[2], bias(2))?])
 }
 
-/// What is added to the products of queries and keys, `added` of which no mask speaks of.
+/// Returns the sum of both masks, to add to the products of queries and keys. The last `added` keys are not masked.
 fn mask(
     viewed: AttentionMask<'_>,
     [items, heads, targets, sources]: [i64; 4],

@@ -1,10 +1,10 @@
-//! Windows as columns.
+//! Sliding windows as columns: `unfold`, and its adjoint `fold`.
 
 use dispatch_runtime::prelude::*;
 
 use crate::{col2im, im2col, spread};
 
-/// What is under a window at each of its places in an image, as columns: [`im2col`], as layers call it.
+/// Copies the elements under a window at each of its positions in an image to columns, by [`im2col`].
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -17,7 +17,7 @@ use crate::{col2im, im2col, spread};
 ///
 /// # Errors
 ///
-/// Where the window does not fit.
+/// Returns an error if the window does not fit.
 pub fn unfold(
     input: &Tensor,
     kernel_size: &[i64],
@@ -29,7 +29,7 @@ pub fn unfold(
     im2col(input, &kernel_size, &dilation, &spread("padding", padding, 2, 0)?, &stride)
 }
 
-/// An image whose every element is the sum of those that [`unfold`] would have put into columns.
+/// Sums columns into an image: each element is the sum of its copies in the columns of [`unfold`].
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -42,7 +42,7 @@ pub fn unfold(
 ///
 /// # Errors
 ///
-/// Where the columns are not those of such an image.
+/// Returns an error if the columns do not have the sizes that [`unfold`] returns for such an image.
 pub fn fold(
     input: &Tensor,
     output_size: &[i64],

@@ -1,10 +1,10 @@
-//! Activations.
+//! Activation functions.
 
 use dispatch_runtime::prelude::*;
 
 use crate::prelude::*;
 
-/// `x / (1 + |x|)`
+/// Computes `x / (1 + |x|)`.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -16,12 +16,12 @@ use crate::prelude::*;
 ///
 /// # Errors
 ///
-/// Where operators refuse the tensor.
+/// Returns an error if an operator does not support the tensor.
 pub fn softsign(input: &Tensor) -> Result<Tensor> {
     input / (input.abs()? + 1)?
 }
 
-/// `x - tanh(x)`
+/// Computes `x - tanh(x)`.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -33,7 +33,7 @@ pub fn softsign(input: &Tensor) -> Result<Tensor> {
 ///
 /// # Errors
 ///
-/// Where operators refuse the tensor.
+/// Returns an error if an operator does not support the tensor.
 pub fn tanhshrink(input: &Tensor) -> Result<Tensor> {
     input - input.tanh()?
 }

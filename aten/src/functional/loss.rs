@@ -1,4 +1,4 @@
-//! Losses.
+//! Loss functions.
 
 use std::f64::consts::TAU;
 
@@ -8,9 +8,9 @@ use dispatch_runtime::{BadArgument, Expected, guard};
 use crate::Reduction;
 use crate::prelude::*;
 
-/// The negative logarithm of how likely the target is, where the input is expected with the variance `var`, `eps` at least.
+/// Computes the negative log-likelihood of the target for a normal distribution with the mean `input` and the variance `var`.
 ///
-/// The variance is of the input's sizes, or of one number for the last dimension. `full` adds the constant part.
+/// The variance is at least `eps`. It has the sizes of the input, or 1 or no last dimension. `full` adds the constant term.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -24,7 +24,7 @@ use crate::prelude::*;
 ///
 /// # Errors
 ///
-/// Where the sizes do not go together, or a variance is negative.
+/// Returns an error if the sizes do not fit together, or if a variance is negative.
 pub fn gaussian_nll_loss(
     input: &Tensor,
     target: &Tensor,
@@ -49,7 +49,7 @@ pub fn gaussian_nll_loss(
         return Err(BadArgument::value("var", "a variance below zero", "zero or more").into());
     }
     {
-        // Where the variance is too small, its gradient is that at the bound.
+        // No gradient of the clamp: a variance below the bound gets the gradient at the bound.
         let _no_grad = guard::no_grad();
         var.clamp_min_(eps)?;
     }
@@ -58,9 +58,9 @@ pub fn gaussian_nll_loss(
     reduction.of_losses(if full { (loss + 0.5 * TAU.ln())? } else { loss })
 }
 
-/// How much nearer to the anchor the positive is than the negative, by any distance; what is nearer by `margin` costs nothing.
+/// Computes `max(0, distance(anchor, positive) - distance(anchor, negative) + margin)`, reduced.
 ///
-/// With `swap`, the negative is as far as the nearer of anchor and positive.
+/// With `swap`, it subtracts the smaller of the negative's distances to anchor and positive.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -75,7 +75,7 @@ pub fn gaussian_nll_loss(
 ///
 /// # Errors
 ///
-/// Where the tensors are not of one rank, or the margin is not positive.
+/// Returns an error if the tensors have different ranks, or if the margin is not positive.
 pub fn triplet_margin_with_distance_loss(
     anchor: &Tensor,
     positive: &Tensor,

@@ -1,4 +1,4 @@
-//! Normalization by norms and by neighbouring channels, and variants of softmax.
+//! Normalisation by norms and by neighbouring channels, and variants of softmax.
 
 #[cfg(any(feature = "pooling", all(feature = "norm", feature = "random")))]
 use dispatch_runtime::BadArgument;
@@ -10,7 +10,7 @@ use crate::prelude::*;
 #[cfg(feature = "pooling")]
 use crate::{avg_pool2d, avg_pool3d, constant_pad_nd};
 
-/// The input divided by its `p`-norms along a dimension, or by `eps` where these are smaller.
+/// Divides the input by its `p`-norms along a dimension, or by `eps` where a norm is smaller.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -23,13 +23,13 @@ use crate::{avg_pool2d, avg_pool3d, constant_pad_nd};
 ///
 /// # Errors
 ///
-/// Where there is no such dimension, or the dtype has no fraction.
+/// Returns an error if there is no such dimension, or if the dtype is not floating or complex.
 pub fn normalize(input: &Tensor, p: f64, dim: i64, eps: f64) -> Result<Tensor> {
     let norms = input.norm_scalaropt_dim(Some(p.into()), &[dim], true)?;
     input / norms.clamp_min(eps)?
 }
 
-/// The input divided by `(k + alpha * mean)^beta`, where the mean is of the squares in `size` channels around each.
+/// Divides the input by `(k + alpha * mean)^beta`, where `mean` is the mean of the squares in `size` channels around each.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -42,7 +42,7 @@ pub fn normalize(input: &Tensor, p: f64, dim: i64, eps: f64) -> Result<Tensor> {
 ///
 /// # Errors
 ///
-/// Where the input has fewer than three dimensions.
+/// Returns an error if the input has fewer than three dimensions, or if `size` is not positive.
 #[cfg(feature = "pooling")]
 pub fn local_response_norm(input: &Tensor, size: i64, alpha: f64, beta: f64, k: f64) -> Result<Tensor> {
     if size < 1 {
@@ -66,7 +66,7 @@ pub fn local_response_norm(input: &Tensor, size: i64, alpha: f64, beta: f64, k: 
     input / ((means * alpha)? + k)?.pow_tensor_scalar(beta)?
 }
 
-/// Softmax of the negated input: the smallest element weighs most.
+/// Computes the softmax of the negated input: the smallest element gets the largest weight.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -79,15 +79,15 @@ pub fn local_response_norm(input: &Tensor, size: i64, alpha: f64, beta: f64, k: 
 ///
 /// # Errors
 ///
-/// Where there is no such dimension.
+/// Returns an error if there is no such dimension.
 #[cfg(feature = "norm")]
 pub fn softmin(input: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
     input.neg()?.softmax_int(dim, dtype)
 }
 
-/// Softmax along a dimension of random logits around these, at the temperature `tau`: samples that have gradients.
+/// Samples from categorical distributions: softmax of logits plus Gumbel noise, at the temperature `tau`.
 ///
-/// `hard` ones are all in one place, with the gradients of those that are not.
+/// The samples are differentiable. `hard` samples are one-hot and have the gradients of the soft samples.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -100,7 +100,7 @@ pub fn softmin(input: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor>
 ///
 /// # Errors
 ///
-/// Where there is no such dimension, or `tau` is zero.
+/// Returns an error if there is no such dimension, or if `tau` is zero.
 #[cfg(all(feature = "norm", feature = "random"))]
 pub fn gumbel_softmax(logits: &Tensor, tau: f64, hard: bool, dim: i64) -> Result<Tensor> {
     if tau == 0.0 {

@@ -1,4 +1,4 @@
-//! Norms under a window.
+//! Norms under a sliding window.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Expected};
@@ -29,14 +29,14 @@ macro_rules! norm_pools {
             let powers = input.pow_tensor_scalar(norm_type)?;
             let means = $avg(&powers, kernel_size, stride, &[0], ceil_mode, true $(, $divisor)?)?;
             let count = dispatch_runtime::element_count(&spread("kernel_size", kernel_size, $rank, 1)?);
-            // Of sums below zero there is no root.
+            // Negative sums have no root.
             (means.relu()? * count)?.pow_tensor_scalar(norm_type.recip())
         }
     )*};
 }
 
 norm_pools! {
-    /// The `norm_type`-norms of the elements under a window over lines. Without a stride the window moves by its size.
+    /// Computes the `norm_type`-norms of the elements under a window along the last dimension. An empty `stride` means the window's size.
     ///
     /// ```
     /// # use kernels_cpu as _;
@@ -49,18 +49,18 @@ norm_pools! {
     ///
     /// # Errors
     ///
-    /// Where the window does not fit, or `norm_type` is zero.
+    /// Returns an error if the window does not fit, or if `norm_type` is zero.
     lp_pool1d 1 max_pool1d avg_pool1d();
-    /// [`lp_pool1d`] over images.
+    /// Computes the `norm_type`-norms of the elements under a window in images, as [`lp_pool1d`] in one dimension.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// Returns an error if the window does not fit, or if `norm_type` is zero.
     lp_pool2d 2 max_pool2d avg_pool2d(None);
-    /// [`lp_pool1d`] over volumes.
+    /// Computes the `norm_type`-norms of the elements under a window in volumes, as [`lp_pool1d`] in one dimension.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// Returns an error if the window does not fit, or if `norm_type` is zero.
     lp_pool3d 3 max_pool3d avg_pool3d(None);
 }

@@ -1,4 +1,4 @@
-//! Channels that are left out.
+//! Dropout of whole channels.
 
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use crate::feature_dropout;
 use crate::prelude::*;
 
-/// Leaves whole channels of sequences out, each with the chance `p`, while training. The batch may be missing.
+/// Sets whole channels of sequences to zero with probability `p` while training. The batch dimension is optional.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -19,7 +19,7 @@ use crate::prelude::*;
 ///
 /// # Errors
 ///
-/// Where the input is no such sequence, or `p` is no chance.
+/// Returns an error if the input does not have two or three dimensions, or if `p` is not between 0 and 1.
 pub fn dropout1d(input: &Tensor, p: f64, training: bool) -> Result<Tensor> {
     match input.sizes().len() {
         2 => feature_dropout(&input.unsqueeze(0)?, p, training)?.squeeze_dim(0),
@@ -28,7 +28,7 @@ pub fn dropout1d(input: &Tensor, p: f64, training: bool) -> Result<Tensor> {
     }
 }
 
-/// Leaves whole channels of images out, each with the chance `p`, while training.
+/// Sets whole channels of images to zero with probability `p` while training.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -41,12 +41,12 @@ pub fn dropout1d(input: &Tensor, p: f64, training: bool) -> Result<Tensor> {
 ///
 /// # Errors
 ///
-/// Where the input has no channels, or `p` is no chance.
+/// Returns an error if the input has fewer than two dimensions, or if `p` is not between 0 and 1.
 pub fn dropout2d(input: &Tensor, p: f64, training: bool) -> Result<Tensor> {
     feature_dropout(input, p, training)
 }
 
-/// Leaves whole channels of volumes out, each with the chance `p`, while training. The batch may be missing.
+/// Sets whole channels of volumes to zero with probability `p` while training. The batch dimension is optional.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -59,7 +59,7 @@ pub fn dropout2d(input: &Tensor, p: f64, training: bool) -> Result<Tensor> {
 ///
 /// # Errors
 ///
-/// Where the input is no such volume, or `p` is no chance.
+/// Returns an error if the input does not have four or five dimensions, or if `p` is not between 0 and 1.
 pub fn dropout3d(input: &Tensor, p: f64, training: bool) -> Result<Tensor> {
     match input.sizes().len() {
         4 => feature_dropout(&input.unsqueeze(0)?, p, training)?.squeeze_dim(0),

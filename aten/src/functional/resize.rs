@@ -1,4 +1,4 @@
-//! Images in other sizes.
+//! Resizing of sequences, images and volumes.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims};
@@ -10,37 +10,37 @@ use crate::{
     upsample_trilinear3d_vec,
 };
 
-/// How large an image is to be; one number counts for all of its dimensions.
+/// The size of a resized image. A single entry counts for all dimensions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Size<'a> {
-    /// This large.
+    /// The new sizes.
     To(&'a [i64]),
-    /// This many times as large.
+    /// The factors by which the sizes are multiplied.
     By(&'a [f64]),
 }
 
-/// Where the elements of an image of another size come from.
+/// The computation of elements of a resized image from those of the input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InterpolationMode {
-    /// The nearest element, as it was first computed.
+    /// The nearest element with a rounded-down index, as PyTorch's `nearest`.
     Nearest,
-    /// The element that is nearest indeed.
+    /// The nearest element to the center of the new element.
     NearestExact,
-    /// The neighbours, by how near they are; with corners aligned, those of both images lie on each other.
+    /// Linear interpolation of the two neighbours in each dimension.
     Linear {
-        /// Whether they are aligned.
+        /// Whether the centers of the corner elements coincide, instead of their outer corners.
         align_corners: bool,
     },
-    /// Four neighbours in each dimension, by a cubic curve.
+    /// Cubic interpolation of four neighbours in each dimension.
     Cubic {
-        /// Whether corners are aligned.
+        /// Whether the centers of the corner elements coincide, instead of their outer corners.
         align_corners: bool,
     },
-    /// The average of what is there.
+    /// The average of the elements in the same area.
     Area,
 }
 
-/// Images, lines or volumes in another size.
+/// Resizes sequences, images or volumes.
 ///
 /// ```
 /// # use kernels_cpu as _;
@@ -57,7 +57,7 @@ pub enum InterpolationMode {
 ///
 /// # Errors
 ///
-/// Where the input is no batch of lines, images or volumes, or the style is not for them.
+/// Returns an error if the input does not have three to five dimensions, or if the mode does not support its rank.
 pub fn interpolate(input: &Tensor, size: Size<'_>, style: InterpolationMode) -> Result<Tensor> {
     let rank = match input.sizes().len() {
         rank @ 3..=5 => rank - 2,
@@ -76,7 +76,7 @@ pub fn interpolate(input: &Tensor, size: Size<'_>, style: InterpolationMode) -> 
             return Err(BadArgument::length("size", other.len(), rank).into());
         }
     }
-    // Averages know no scale.
+    // Averages need sizes, not factors.
     if style == InterpolationMode::Area
         && let Some(factors) = factors.take()
     {

@@ -1,4 +1,4 @@
-//! `methods.rs` and `family_functions.rs` say what the registry says. `UPDATE=1 cargo test -p aten --test generated` writes them anew.
+//! Checks that `methods.rs` and `family_functions.rs` match the registry. `UPDATE=1 cargo test -p aten --test generated` rewrites them.
 
 mod methods;
 
@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use dispatch_runtime::Operator;
-// Its operators are listed.
+// Links the operators to list.
 use aten as _;
 
 #[test]
@@ -20,7 +20,7 @@ fn the_names_of_families_are_those_of_the_registry() {
     check("family_functions.rs", &names());
 }
 
-/// Compares a file with what is made, or writes it.
+/// Compares a file with its generated text, or rewrites it if `UPDATE` is set.
 fn check(name: &str, made: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(name);
     if std::env::var_os("UPDATE").is_some() {
@@ -32,7 +32,7 @@ fn check(name: &str, made: &str) {
     assert!(made == found, "{name} is stale: run with UPDATE=1; it begins to differ at {stale:?}");
 }
 
-/// The operators by the names of their functions.
+/// Returns the operators by the names of their Rust functions.
 fn functions() -> BTreeMap<String, &'static Operator> {
     let operators = Operator::all();
     let aten: Vec<&Operator> = operators.into_iter().filter(|operator| operator.name().namespace == "aten").collect();
@@ -43,7 +43,7 @@ fn functions() -> BTreeMap<String, &'static Operator> {
         let name = operator.name();
         let function = match name.overload {
             "" => name.base.to_owned(),
-            // A form is called as its functional operator is.
+            // A form has the name of its functional operator.
             "Tensor" if !bare(operator.functional().map_or(name, Operator::name).base) => name.base.to_owned(),
             overload => format!("{}_{}", name.base, overload.to_lowercase()),
         };
@@ -52,7 +52,7 @@ fn functions() -> BTreeMap<String, &'static Operator> {
     functions
 }
 
-/// The feature that an operator is there with: its family, if that can be left out.
+/// Returns the Cargo feature that enables an operator: its family, if the family is optional.
 fn feature(operator: &Operator) -> Option<&'static str> {
     let file = operator.location().file();
     let family = file.split("families/").nth(1)?.split(['/', '.']).next()?;
@@ -60,7 +60,7 @@ fn feature(operator: &Operator) -> Option<&'static str> {
     features.contains(&format!("\"{family}\"")).then_some(family)
 }
 
-/// The text of `family_functions.rs`.
+/// Generates the text of `family_functions.rs`.
 fn names() -> String {
     let mut families: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (function, operator) in functions() {

@@ -1,4 +1,4 @@
-//! The trait of methods, from the schemas.
+//! Generates the trait `Methods` from the schemas.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use dispatch_runtime::schema::{Argument, Schema, Type, TypeKind};
 
 use crate::{feature, functions};
 
-/// Methods that would hide what the name already means for a value of Rust, or for a tensor.
+/// Operators that are not methods, as Rust or `Tensor` has other methods of these names.
 const NOT_METHODS: [&str; 2] = ["clone", "item"];
 
 const HEAD: &str = r#"//! Operators as methods of their first argument. Made from the registry by the test `methods`; not for editing.
@@ -39,7 +39,7 @@ use dispatch_runtime::{Complex64, Layout, MemoryFormat};
 pub trait Methods {
 "#;
 
-/// The text of the whole file.
+/// Generates the text of `methods.rs`.
 pub(crate) fn methods() -> String {
     let (mut declared, mut implemented) = (HEAD.to_owned(), "impl Methods for Tensor {\n".to_owned());
     let is_hidden = |name: &str| name.starts_with('_') || NOT_METHODS.contains(&name);
@@ -59,7 +59,7 @@ pub(crate) fn methods() -> String {
     format!("{declared}}}\n\n{implemented}}}\n")
 }
 
-/// The same words without links, which lead nowhere from where methods are.
+/// Removes links from a comment. They would not resolve in `methods.rs`.
 fn unlinked(doc: &str) -> String {
     let mut words = doc.replace("[`", "`");
     while let Some(at) = words.find("`](") {
@@ -74,7 +74,7 @@ fn is_method(schema: &Schema) -> bool {
         && schema.arguments.iter().all(|argument| parameter(&argument.ty, argument.is_written()).is_some())
 }
 
-/// Whether a method leaves an argument at its default.
+/// Checks if a method omits an argument and leaves it at its default.
 fn is_left_out(argument: &Argument) -> bool {
     argument.keyword_only && argument.default.is_some()
 }
@@ -97,7 +97,7 @@ fn signature(name: &str, schema: &Schema) -> String {
 }
 
 fn call(name: &str, schema: &Schema) -> String {
-    // The macro fills in what is left out; the function is quicker to compile.
+    // The macro fills in omitted arguments. The function compiles faster.
     let by_macro = schema.arguments.iter().any(is_left_out);
     let mut values = vec!["self".to_owned()];
     for argument in schema.arguments[1..].iter().filter(|argument| !is_left_out(argument)) {
@@ -116,7 +116,7 @@ fn rust_name(name: &str) -> String {
     }
 }
 
-/// What a function takes.
+/// Returns the Rust type of a parameter, or `None` if methods do not support the type.
 fn parameter(ty: &Type, written: bool) -> Option<String> {
     let reference = if written { "&mut " } else { "&" };
     Some(match &ty.kind {

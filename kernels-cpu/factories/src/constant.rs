@@ -1,4 +1,4 @@
-//! Tensors out of nothing.
+//! Kernels of `empty` and `full`.
 
 use dispatch_runtime::prelude::*;
 use engine::fill::fill;

@@ -1,4 +1,4 @@
-//! Tensors out of nothing.
+//! CPU kernels of factories.
 #![forbid(unsafe_code)]
 
 mod constant;

@@ -1,4 +1,4 @@
-//! The identity matrix, and the positions of the elements of a triangle.
+//! Kernels of `eye`, `tril_indices` and `triu_indices`.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ fn triu_indices(_plan: &(), out: &mut Tensor, row: i64, col: i64, offset: i64) -
     triangle(out, 0..end, col, |r| r.saturating_add(offset).clamp(0, col)..col)
 }
 
-/// The rows are those in which there are columns, if there are any at all.
+/// Writes the row and column indices of the elements of a triangle. `rows` are the rows with elements, unless `width` is zero.
 fn triangle(out: &mut Tensor, rows: Range<i64>, width: i64, columns: impl Fn(i64) -> Range<i64>) -> Result<()> {
     let mut places = reserve::<i64>(usized(out.geometry().count()))?;
     let rows = if width == 0 { 0..0 } else { rows };

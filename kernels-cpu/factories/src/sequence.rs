@@ -1,4 +1,4 @@
-//! Evenly spaced numbers: `arange`, `linspace` and `logspace`.
+//! Kernels of evenly spaced numbers: `arange`, `linspace` and `logspace`.
 
 use dispatch_runtime::Complex64;
 use dispatch_runtime::prelude::*;
@@ -23,7 +23,7 @@ fn arange_start_step(_plan: &(), out: &mut Tensor, start: Scalar, step: Scalar) 
     fill_in_order(out, &numbers)
 }
 
-/// Numbers equally far apart, each counted from the nearer end.
+/// Writes evenly spaced numbers, or powers of `base` with such exponents. Each is computed from the nearer end.
 fn spaced(out: &mut Tensor, start: Scalar, end: Scalar, base: Option<f64>) -> Result<()> {
     let (steps, dtype) = (out.geometry().count(), out.dtype());
     let power = |x: Complex64| match base {

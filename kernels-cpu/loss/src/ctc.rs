@@ -1,7 +1,7 @@
-//! How unlikely a sequence of labels is found: in logarithms, in double precision, each sequence by itself.
+//! Kernels of CTC loss: the forward-backward algorithm on logarithms, in double precision, for each sequence separately.
 //!
-//! A sequence goes through states: its labels, and a blank before, between and behind them. It may stay, go on to the next, and go from
-//! one label to another over the blank between them.
+//! A sequence has states: its labels, and a blank before, between and after them. A step leads from a state to itself, to the next state,
+//! or over a blank to the next label if that is a different one.
 
 use aten::Labelling;
 use dispatch_runtime::prelude::*;
@@ -12,19 +12,19 @@ use engine::contiguous::{Contiguous, fill, packed};
 use engine::contiguous::{elements, write};
 use engine::thread_pool::Lines;
 
-/// What is impossible.
+/// The logarithm of probability zero.
 const NEVER: f64 = f64::NEG_INFINITY;
 
-/// The logarithm of the sum of exponentials.
+/// Returns the logarithm of the sum of exponentials.
 fn log_add_exp(logs: [f64; 3]) -> f64 {
     let most = logs.into_iter().fold(NEVER, f64::max);
     if most == NEVER { NEVER } else { most + logs.iter().map(|log| (log - most).exp()).sum::<f64>().ln() }
 }
 
-/// The sequences of a batch.
+/// The label sequences and log-probabilities of a batch.
 struct Sequences<'a> {
     probs: Contiguous<'a, f64>,
-    /// The class of each state, of each sequence.
+    /// The class of each state of each sequence.
     states: Vec<Vec<usize>>,
     steps: Vec<usize>,
     batch: usize,
@@ -54,12 +54,12 @@ impl<'a> Sequences<'a> {
         })
     }
 
-    /// The logarithms of all classes in a step of a sequence.
+    /// Returns the log-probabilities of all classes at a step of a sequence.
     fn probs(&self, sequence: usize, step: usize) -> &[f64] {
         &self.probs[(step * self.batch + sequence) * self.classes..][..self.classes]
     }
 
-    /// How likely each state is after the first step and its beginning, after each step: `width` numbers for each.
+    /// Computes the forward variables: the log-likelihood of each state after each step, with `width` numbers for a step.
     fn forwards(&self, sequence: usize, width: usize, alphas: &mut [f64]) {
         alphas.fill(NEVER);
         let states = &self.states[sequence];
@@ -78,7 +78,8 @@ impl<'a> Sequences<'a> {
         }
     }
 
-    /// The same for its end, before each step; `each` is given what comes of a step, the last first.
+    /// Computes the backward variables: the log-likelihood of the rest of the sequence from each state at each step. Calls `each` with
+    /// those of a step, the last step first.
     fn backwards(&self, sequence: usize, mut each: impl FnMut(usize, &[f64])) {
         let states = &self.states[sequence];
         let (mut after, mut here) = (vec![NEVER; states.len()], vec![NEVER; states.len()]);
@@ -99,7 +100,7 @@ impl<'a> Sequences<'a> {
         }
     }
 
-    /// The negative logarithm of how likely it ends in its last label or the blank behind.
+    /// Returns the negative log-likelihood of the sequence: of an end in its last label or in the blank after it.
     fn loss(&self, sequence: usize, width: usize, alphas: &[f64]) -> f64 {
         let last = self.states[sequence].len() - 1;
         match self.steps[sequence].checked_sub(1) {
@@ -134,7 +135,7 @@ fn _ctc_loss_backward(plan: &Labelling, out: &mut Tensor, _: ...) -> Result<()> 
         (elements::<f64>(grad)?, elements::<f64>(neg_log_likelihood)?, packed::<f64>(log_alpha)?);
     let (steps, classes, width) = (usized(log_probs.sizes()[0]), sequences.classes, 2 * plan.most + 1);
     let mut gradients = vec![0.0; sequences.probs.len()];
-    // Sequence by sequence, where the result has step by step.
+    // These gradients are ordered by sequence. In the result they are ordered by step.
     Lines::new(&mut gradients, steps * classes).each(1, |sequence, gradient| {
         if zero_infinity && losses[sequence] == f64::INFINITY {
             return;

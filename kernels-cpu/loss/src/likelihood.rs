@@ -1,4 +1,4 @@
-//! Losses of classes: one element of each line counts, so lines are not read but picked from.
+//! Kernels of negative log-likelihood. Only one element of each row is needed, so they gather elements and do not read rows.
 
 use aten::{Likelihood, Reduction};
 use dispatch_runtime::{Arithmetic, BadArgument, Problem, Result, Tensor, op_impl};
@@ -10,10 +10,10 @@ use engine::contiguous::{elements, write};
 use engine::reduce::computed;
 use engine::thread_pool::Lines;
 
-/// Elements that are worth a thread.
+/// The minimum number of elements for each thread.
 const GRAIN: usize = 1 << 15;
 
-/// The true classes, as positions to pick from, with their weights; what is ignored has none.
+/// Returns the true class of each row and its weight. Ignored rows have weight zero.
 fn picks(likelihood: &Likelihood, target: &Tensor, weight: Option<&Tensor>, ignored: i64) -> Result<Vec<(i64, f64)>> {
     let weights = weight.map(elements::<f64>).transpose()?;
     let pick = |class: i64| {
@@ -28,7 +28,7 @@ fn picks(likelihood: &Likelihood, target: &Tensor, weight: Option<&Tensor>, igno
     elements::<i64>(target)?.into_iter().map(pick).collect()
 }
 
-/// The positions as an index along the classes.
+/// Returns the true classes as an index along the class dimension.
 fn index(likelihood: &Likelihood, this: &Tensor, picks: &[(i64, f64)]) -> Result<Tensor> {
     let mut sizes = this.sizes().to_vec();
     sizes[likelihood.dim] = 1;
@@ -66,7 +66,7 @@ fn backward(plan: &Likelihood, out: &mut Tensor, _: ...) -> Result<()> {
         _ => 1.0,
     };
     let at = |i: usize| grads.get(i).or_else(|| grads.first()).copied().unwrap_or(0.0);
-    // Classes are as many elements apart as places share them.
+    // The stride of the classes is the number of elements inside of the class dimension.
     let apart = dispatch_runtime::element_count(&this.sizes()[plan.dim + 1..]);
     let (apart, area) = (usized(apart), usized(apart * plan.classes));
     computed!(aten::nll_loss_backward, this.dtype(), T: [f32, f64] => {

@@ -1,4 +1,4 @@
-//! Losses of classes by how far the true ones stand out: every line by itself, in double precision.
+//! Kernels of margin losses: each row separately, in double precision.
 
 use aten::{Margins, Reduction};
 use dispatch_runtime::{BadArgument, Problem, Result, Scalar, Tensor, op_impl};
@@ -7,10 +7,10 @@ use engine::contiguous::{elements, write};
 use engine::contiguous::{fill, packed};
 use engine::thread_pool::Lines;
 
-/// Elements that are worth a thread.
+/// The minimum number of elements for each thread.
 const GRAIN: usize = 1 << 13;
 
-/// What becomes of the loss of every line, which `loss` says without its division by the classes.
+/// Computes the losses of all rows and reduces them. `loss` returns the loss of a row, not yet divided by the number of classes.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
 fn forward(
     margins: &Margins,
@@ -33,7 +33,7 @@ fn forward(
     })
 }
 
-/// The gradient of every line, which `slopes` adds to zeros without the gradient of its loss.
+/// Computes the gradient of every row. `slopes` adds the derivatives of a row's loss to zeros, not yet multiplied with the loss's gradient.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
 fn backward(
     margins: &Margins,
@@ -56,7 +56,7 @@ fn backward(
     })
 }
 
-/// One true class in each line, and what makes its losses larger.
+/// The arguments of a loss with one true class in each row.
 struct One {
     classes: Vec<usize>,
     weights: Option<Vec<f64>>,
@@ -75,7 +75,7 @@ impl One {
         })
     }
 
-    /// How far into its margin each of the other classes is, if it is.
+    /// Returns the index and `margin - self[true] + self[class]` of each other class where that is positive.
     fn others<'a>(&'a self, line: usize, row: &'a [f64]) -> impl Iterator<Item = (usize, f64)> + 'a {
         let class = self.classes[line];
         let into = row.iter().enumerate().map(move |(at, x)| (at, self.margin - row[class] + x));
@@ -118,7 +118,7 @@ fn multi_margin_loss_backward(plan: &Margins, out: &mut Tensor, _: ...) -> Resul
     })
 }
 
-/// The true classes of each line: those before the first -1.
+/// Returns the true classes of each row: the targets before the first -1.
 fn several(target: &Tensor, margins: &Margins) -> Result<Vec<Vec<usize>>> {
     let classes = elements::<i64>(target)?;
     let line = |line: &[i64]| {

@@ -1,4 +1,4 @@
-//! Losses of elements by themselves, and their gradients.
+//! Kernels of pointwise losses and of their gradients.
 
 use std::marker::PhantomData;
 
@@ -98,7 +98,7 @@ gradients! {
     soft_margin_loss_backward[] 1.0 => |x, y| -y * Real::sigmoid(-x * y);
 }
 
-/// Weights in a dtype; one, where there are none.
+/// Converts weights to a dtype. Absent weights are 1.
 fn weights(tensor: Option<&Tensor>, dtype: DType) -> Result<Tensor> {
     match tensor {
         Some(tensor) => aten::to_dtype(tensor, dtype, false, false, None),
@@ -114,7 +114,7 @@ fn binary_cross_entropy(plan: &Reduction, out: &mut Tensor, _: ...) -> Result<()
     loss::<aten::binary_cross_entropy, _>(*plan, out, [this, target, &weight], loops)
 }
 
-/// Whether any element is no probability.
+/// A fold that tests if any element is not a probability.
 struct Outside<T>(PhantomData<T>);
 
 inlined! {

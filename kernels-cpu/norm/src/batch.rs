@@ -1,4 +1,4 @@
-//! Lines are all of a channel, which has one weight.
+//! Kernels of batch normalisation: rows are channels or planes of channels, with one weight for each channel.
 
 use dispatch_runtime::{Result, Tensor, op_impl, operands};
 
@@ -10,17 +10,17 @@ use engine::contiguous::{elements, write};
 use engine::math::vectorised;
 use engine::reduce::{computed, lines};
 
-/// Planes with fewer elements are gone through with all of their channel.
+/// The minimum size of a plane that is a row. Shorter planes of a channel form one row together.
 const SHORT: i64 = 64;
 
-/// The dimensions that a channel has to itself. A picture's part of a channel is a line of its own where it is worth it; a line's number
-/// ends in the channel's either way.
+/// Returns the dimensions of a row. It is a plane, which is the channel of one image, or the whole channel if planes are short. In both
+/// cases the channel is the row's number modulo the number of channels.
 fn plane_dims(input: &Tensor) -> Vec<bool> {
     let short = dispatch_runtime::element_count(&input.sizes()[2..]) < SHORT;
     (0..input.sizes().len()).map(|dim| if short { dim != 1 } else { dim > 1 }).collect()
 }
 
-/// The means of channels, and their variances without correction.
+/// Computes the means of channels, and their variances without correction.
 fn channel_moments(input: &Tensor) -> Result<[Vec<f64>; 2]> {
     let dims = plane_dims(input);
     let [mut means, mut vars] = pair(input, &dims)?;
@@ -35,7 +35,7 @@ fn channel_moments(input: &Tensor) -> Result<[Vec<f64>; 2]> {
     Ok(merged(&means.to_vec()?, &vars.to_vec()?, usized(input.sizes()[1])))
 }
 
-/// The moments of channels, from those of all pictures' parts of them, which have as many elements each.
+/// Merges the moments of planes to those of channels. All planes have the same number of elements.
 fn merged(means: &[f64], vars: &[f64], channels: usize) -> [Vec<f64>; 2] {
     let average = |values: &[f64]| {
         let mut sums = vec![0.0; channels];
@@ -54,7 +54,7 @@ fn merged(means: &[f64], vars: &[f64], channels: usize) -> [Vec<f64>; 2] {
     [centers, spreads]
 }
 
-/// Normalises channels by these statistics.
+/// Normalises channels by the given statistics.
 fn apply(
     input: &Tensor,
     out: &mut Tensor,
@@ -75,7 +75,7 @@ fn apply(
     })
 }
 
-/// Normalises channels by their own statistics, towards which running ones move.
+/// Normalises channels by their own statistics, and updates the running statistics.
 fn training(
     [out, mean, rstd]: [&mut Tensor; 3],
     input: &Tensor,
@@ -101,7 +101,7 @@ fn training(
     Ok(())
 }
 
-/// Means, and reciprocals of standard deviations, of what was saved in training or ran along with it.
+/// Returns means and reciprocals of standard deviations: those saved in training, or from the running statistics.
 fn known(statistics: [Option<&Tensor>; 2], eps: f64, train: bool) -> Result<[Vec<f64>; 2]> {
     let [mean, spread] = statistics.map(|tensor| tensor.map_or_else(|| Ok(Vec::new()), elements::<f64>));
     let mut spread = spread?;
@@ -156,7 +156,7 @@ fn batch_norm_backward(_plan: &(), [of_input, of_weight, of_bias]: [&mut Tensor;
     })
 }
 
-/// The sums of every channel's gradients, and of its gradients times the distances from its mean.
+/// Sums for every channel the gradients, and the gradients times the deviations from its mean.
 fn channel_sums<T: Fraction + Into<f64>>(both: [&Tensor; 2], means: &[T]) -> Result<Vec<[f64; 2]>> {
     let [sums, slopes] = sums(both, &plane_dims(both[1]), |number| means[number % means.len()])?;
     let mut totals = vec![[0.0; 2]; means.len()];
@@ -167,7 +167,7 @@ fn channel_sums<T: Fraction + Into<f64>>(both: [&Tensor; 2], means: &[T]) -> Res
     Ok(totals)
 }
 
-/// The gradient by statistics of the input itself, and the channels' sums, which say what it is made of.
+/// Computes the input's gradient if the statistics depend on the input. Returns the channels' sums, from which `part` makes coefficients.
 fn centered_by_channel<T: Fraction + Into<f64>>(
     both: [&Tensor; 2],
     out: &mut Tensor,
@@ -195,7 +195,7 @@ fn centered_by_channel<T: Fraction + Into<f64>>(
     Ok(sums)
 }
 
-/// The gradient by statistics that do not depend on the input: every channel times a number.
+/// Computes the input's gradient if the statistics do not depend on the input: scales every channel.
 fn scaled<T: Fraction>(grad_out: &Tensor, out: &mut Tensor, scales: &[T]) -> Result<()> {
     let taken = operands!(write out; read grad_out)?;
     lines(&plane_dims(grad_out), &taken, |number, [grad]: [&[T]; 1], [out]: [&mut [T]; 1], []: [&mut [T]; 0]| {

@@ -1,4 +1,4 @@
-//! The gradients of channels: what a picture has of one lies side by side, and is gone through twice, for two sums and for the result.
+//! Gradients of normalised rows, in two passes over the data: one for two sums, and one for the result.
 #![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
 use dispatch_runtime::{Result, Tensor, operands};
@@ -9,13 +9,13 @@ use engine::math::vectorised;
 use engine::reduce::lines;
 use engine::thread_pool::{Lines, threads_here};
 
-/// Elements that stay in the second cache beside as many others.
+/// The number of elements that fit into the second-level cache twice.
 pub(super) const NEAR: usize = 1 << 16;
 
-/// How many elements are worth a thread.
+/// The minimum number of elements for each thread.
 const GRAIN: usize = 1 << 15;
 
-/// The sums of every line's gradients, and of its gradients times the distances from its mean.
+/// Sums for every row the gradients, and the gradients times the deviations from its mean.
 pub(super) fn sums<T: Fraction + Into<f64>>(
     [grad_out, input]: [&Tensor; 2],
     dims: &[bool],
@@ -31,23 +31,23 @@ pub(super) fn sums<T: Fraction + Into<f64>>(
     Ok([sums.to_vec()?, slopes.to_vec()?])
 }
 
-/// The sum of gradients, and of them times the distances from a mean.
+/// Sums gradients, and gradients times the deviations from a mean.
 #[inline(always)]
 pub(super) fn add_up<T: Fraction + Into<f64>>(both: [&[T]; 2], mean: T) -> [f64; 2] {
     totals(both, |[grad, x]| [grad, grad * (x - mean)])
 }
 
-/// What the gradient of a line is made of.
+/// The coefficients of the gradient of a row: `(grad * weight - sum - (x - mean) * slope) * scale`.
 pub(super) struct Part<T> {
     pub(super) weight: T,
     pub(super) mean: T,
-    /// Of the gradients, weighed, and of their slope along what was normalised, for one element.
+    /// The mean of the weighted gradients. `slope` is the mean of their products with the deviations, divided by the variance.
     pub(super) sum: T,
     pub(super) slope: T,
     pub(super) scale: T,
 }
 
-/// The gradient by statistics that depend on the input: less its mean and its slope along what was normalised.
+/// Computes the input's gradient if the statistics depend on the input, by the coefficients of each row.
 pub(super) fn centered<T: Fraction>(
     [grad_out, input]: [&Tensor; 2],
     out: &mut Tensor,
@@ -72,7 +72,8 @@ impl<T: Fraction> Part<T> {
     }
 }
 
-/// Both for channels whose planes lie one after the other, image by image: what some channels have is fetched once. Returns the sums.
+/// Computes the sums and the gradient of channels whose planes are contiguous, image by image. A block of channels is fetched from memory
+/// once. Returns the sums.
 pub(super) fn sums_and_gradient<T: Fraction + Into<f64>>(
     both: [&[T]; 2],
     out: &mut [T],
@@ -101,7 +102,7 @@ pub(super) fn sums_and_gradient<T: Fraction + Into<f64>>(
         vectorised!({
             for plane in (0..images).map(|image| image * channels + first) {
                 for (at, part) in parts.iter().enumerate() {
-                    // SAFETY: a channel is in one block, and a block in one piece.
+                    // SAFETY: each channel is in one block, and each block in one piece.
                     let out = unsafe { planes.get(plane + at) };
                     part.write(elements(plane + at), out);
                 }

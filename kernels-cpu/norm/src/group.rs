@@ -1,4 +1,4 @@
-//! Lines are groups of channels, and every channel has parameters.
+//! Kernels of group normalisation: rows are groups of channels, and every channel has a weight and a bias.
 
 use aten::GroupNorm;
 use dispatch_runtime::{DType, Geometry, Result, Spec, Tensor, op_impl, operands};
@@ -11,7 +11,7 @@ use engine::contiguous::{elements, write};
 use engine::math::vectorised;
 use engine::reduce::{computed, lines};
 
-/// A tensor of channels as one of groups of channels.
+/// Returns a view with the channels split into groups.
 fn grouped(tensor: &Tensor, group: i64) -> Result<Tensor> {
     let (sizes, strides) = (tensor.sizes(), tensor.strides());
     let channels = sizes[1] / group;
@@ -92,7 +92,7 @@ fn group_norm_backward(plan: &GroupNorm, [of_input, of_weight, of_bias]: [&mut T
     Ok(())
 }
 
-/// The sum of numbers times their weights.
+/// Returns the sum of the values times their weights.
 fn weighted<T: Copy + Into<f64>>(values: &[f64], weights: &[T]) -> f64 {
     values.iter().zip(weights).map(|(value, &weight)| value * weight.into()).sum()
 }

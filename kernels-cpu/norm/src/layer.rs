@@ -1,4 +1,4 @@
-//! Lines are the last dimensions, and every element of one has parameters of its own.
+//! Kernels of layer normalisation: rows are the last dimensions, and every element of a row has a weight and a bias.
 
 use aten::LayerNorm;
 use dispatch_runtime::{Result, Tensor, op_impl, operands};
@@ -10,7 +10,7 @@ use engine::contiguous::{elements, write};
 use engine::math::vectorised;
 use engine::reduce::{computed, lines};
 
-/// Which dimensions are normalised over.
+/// Returns a flag for each dimension that is normalised over.
 fn inner(plan: &LayerNorm, input: &Tensor) -> Vec<bool> {
     (0..input.sizes().len()).map(|dim| dim >= plan.outer).collect()
 }
@@ -38,7 +38,7 @@ fn layer_norm_backward(plan: &LayerNorm, [of_input, of_weight, of_bias]: [&mut T
     })
 }
 
-/// The gradient of the input, a line at a time.
+/// Computes the gradient of the input, row by row.
 fn input_backward<T: Fraction + Into<f64>>(
     [grad_out, input]: [&Tensor; 2],
     out: &mut Tensor,
@@ -66,8 +66,8 @@ fn input_backward<T: Fraction + Into<f64>>(
     Ok(())
 }
 
-/// The gradients of weight and bias as far as they are wanted, a parameter at a time: the sums of gradients times what was normalised,
-/// and of gradients. `dims` are those that it is repeated along.
+/// Computes the requested gradients of weight and bias: the sums of the gradients times the normalised input, and of the gradients. `dims`
+/// are the dimensions along which the parameters are broadcast.
 fn parameters_backward<T: Fraction + Into<f64>>(
     [grad_out, input]: [&Tensor; 2],
     out: [&mut Tensor; 2],

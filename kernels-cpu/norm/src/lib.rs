@@ -1,7 +1,7 @@
-//! Normalisation of lines: the last dimensions, groups of channels, or all of a channel.
+//! CPU kernels of normalisation and softmax.
 //!
-//! The three differ in what a line is and in which weight an element of it has. A line is fetched from memory once, and what is done
-//! with it - two sums, then a row of results - is done while it is in the cache.
+//! Layer, group and batch normalisation differ in the elements of a row, and in the weight of each element. A row is fetched from memory
+//! once: two sums and then the results are computed while it is in the cache.
 
 mod batch;
 mod channel_gradients;
@@ -18,18 +18,18 @@ use engine::contiguous::{elements, write};
 use engine::math::vectorised;
 use engine::reduce::{computed, kept_sizes, lines};
 
-/// How many elements are added side by side, and how many to each before the sum goes on in double precision.
+/// The number of elements that are added in parallel. After `DEPTH` elements in each lane, the sum continues in double precision.
 const LANES: usize = 64;
 const DEPTH: usize = 64;
 
-/// What one of so many parameters is shared by: elements of a line that lie side by side.
+/// The parameters of a row. Each weight and bias is shared by a run of consecutive elements.
 #[derive(Clone, Copy)]
 struct Shared<'a, T> {
     weight: &'a [T],
     bias: &'a [T],
 }
 
-/// The sums of what `f` makes of the elements of several slices.
+/// Sums the results of `f` over the elements of several slices.
 #[inline(always)]
 fn totals<T: Fraction + Into<f64>, const K: usize, const N: usize>(
     slices: [&[T]; K],
@@ -68,7 +68,7 @@ fn float(count: usize) -> f64 {
     count as f64
 }
 
-/// How many elements there are, their mean, and the sum of the squared distances from it.
+/// The number of elements, their mean, and the sum of the squared deviations.
 #[derive(Clone, Copy, Default)]
 struct Moments {
     count: f64,
@@ -77,7 +77,7 @@ struct Moments {
 }
 
 impl Moments {
-    /// Those of all elements of both.
+    /// Merges the moments of two sets of elements.
     #[inline(always)]
     fn and(self, other: Self) -> Self {
         let (count, apart) = (self.count + other.count, other.mean - self.mean);
@@ -88,21 +88,21 @@ impl Moments {
         }
     }
 
-    /// Of at most as many elements as there are lanes.
+    /// Computes the moments of at most `LANES` elements.
     #[inline(always)]
     fn of_few<T: Fraction + Into<f64>>(values: &[T]) -> Self {
         let count = float(values.len());
         let [sum] = totals([values], |[x]| [x]);
         let mean = sum / count;
         let near = T::near(mean);
-        // The distances are taken from a mean that was rounded.
+        // The squares are corrected, as the deviations are from a rounded mean.
         let off = mean - near.into();
         let [squares] = totals([values], |[x]| [(x - near) * (x - near)]);
         Self { count, mean, squares: squares - off * off * count }
     }
 
-    /// Of at most `DEPTH` elements to a lane, in one pass. A lane's distances are taken from its first element: that it is one of them
-    /// bounds what is lost if it is far from the others, to as many roundings as there are elements in a lane.
+    /// Computes the moments of at most `DEPTH` elements in each lane, in one pass. A lane's deviations are from its first element. As that
+    /// is one of the elements, the error is at most one rounding per element of a lane, even if it is far from the others.
     #[inline(always)]
     fn of_lanes<T: Fraction + Into<f64>>(first: &[T; LANES], others: &[[T; LANES]]) -> Self {
         let (mut sums, mut squares) = ([T::ZERO; LANES], [T::ZERO; LANES]);
@@ -131,7 +131,7 @@ impl Moments {
     }
 }
 
-/// The mean of a line, and the mean of the squared distances from it.
+/// Computes the mean of a row, and its variance without correction.
 fn moments<T: Fraction + Into<f64>>(line: &[T]) -> (f64, f64) {
     vectorised!({
         let mut all = Moments::default();
@@ -149,12 +149,12 @@ fn moments<T: Fraction + Into<f64>>(line: &[T]) -> (f64, f64) {
     })
 }
 
-/// The reciprocal of the standard deviation.
+/// Returns the reciprocal of the standard deviation.
 fn reciprocal_deviation(var: f64, eps: f64) -> f64 {
     (var + eps).sqrt().recip()
 }
 
-/// `(line - mean) * rstd * weight + bias`
+/// Computes `(line - mean) * rstd * weight + bias`.
 fn normalize<T: Fraction>(line: &[T], out: &mut [T], (mean, rstd): (f64, f64), shared: Shared<'_, T>) {
     let (mean, rstd) = (T::near(mean), T::near(rstd));
     let Shared { weight, bias } = shared;
@@ -176,8 +176,8 @@ fn normalize<T: Fraction>(line: &[T], out: &mut [T], (mean, rstd): (f64, f64), s
     });
 }
 
-/// Normalises every line along `dims` by its own statistics, and writes these too: means, and reciprocals of deviations. `shared` says
-/// which parameters a line has.
+/// Normalises every row along `dims` by its own statistics. Also writes the means and the reciprocals of the standard deviations. `shared`
+/// returns the range of the parameters of a row.
 fn forward<O: Operation>(
     input: &Tensor,
     dims: &[bool],
@@ -203,20 +203,20 @@ fn forward<O: Operation>(
     write(rstd, &rstds.to_vec()?)
 }
 
-/// Two numbers in double precision for each line along `dims`.
+/// Creates two float64 tensors, with an element for each row along `dims`.
 fn pair(input: &Tensor, dims: &[bool]) -> Result<[Tensor; 2]> {
     let first = Spec::contiguous(DType::F64, &kept_sizes(input.sizes(), dims)).on(input.device())?;
     let second = first.fresh_like(DType::F64)?;
     Ok([first, second])
 }
 
-/// The elements of a parameter, or as many times what stands for it. They are used where they are if they can be.
+/// Returns the elements of a parameter, or `count` times `otherwise` if it is absent. Elements are borrowed if possible.
 fn parameter<T: Fraction>(tensor: Option<&Tensor>, count: i64, otherwise: f64) -> Result<Contiguous<'_, T>> {
     let Some(tensor) = tensor else { return Ok(Contiguous::Own(times(T::near(otherwise), usized(count))?)) };
     tensor.read().map(Contiguous::Lent).or_else(|_| elements(tensor).map(Contiguous::Own))
 }
 
-/// The numbers rounded to the type that is computed in.
+/// Rounds the values to the type of the computation.
 fn rounded<T: Fraction>(values: &[f64]) -> Vec<T> {
     values.iter().map(|&value| T::near(value)).collect()
 }

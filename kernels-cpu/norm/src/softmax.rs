@@ -1,4 +1,4 @@
-//! Softmax and its logarithm: a line is read once from memory and stays in the cache while it is worked on.
+//! Kernels of softmax and log-softmax. A row is fetched from memory once, and is in the cache during the computation.
 
 use dispatch_runtime::{Operation, Result, Tensor, op_impl, operands};
 
@@ -7,16 +7,16 @@ use engine::math::{Real, vectorised};
 use engine::reduce::line_totals::{DEPTH, Fraction, LANES, filled, highest, total};
 use engine::reduce::{computed, lines, marked};
 
-/// What is computed of a line.
+/// The variant of softmax.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Softmax,
     Log,
-    /// A line of nothing but minus infinity becomes zero.
+    /// Softmax, with zeros for a row that is all minus infinity.
     Safe,
 }
 
-/// Writes the exponentials of what lies below `highest`, and adds them up.
+/// Writes the exponentials of the differences to `highest`, and returns their sum.
 #[inline(always)]
 fn exponentials<T: Fraction>(line: &[T], highest: T, out: &mut [T]) -> T {
     let mut sum = 0.0;

@@ -1,4 +1,4 @@
-//! Fractional pooling: the largest elements of windows that begin at random places.
+//! Kernels of fractional max pooling: maxima of windows at random positions.
 
 use aten::RandomWindows;
 use dispatch_runtime::prelude::*;
@@ -9,7 +9,7 @@ use crate::pool_nd::largest_of;
 use crate::windows::PoolWindows;
 use engine::contiguous::{computed, count, fill, packed};
 
-/// The largest elements of parts that begin elsewhere in each image: `starts` has a list for each dimension of each.
+/// Computes maxima of windows. `starts` returns a list of their first indices for each dimension of each image.
 fn largest_from<T: Part>(
     starts: impl FnOnce(&[i64]) -> Vec<Vec<i64>>,
     kernel: &[i64],
@@ -20,7 +20,7 @@ fn largest_from<T: Part>(
     let (image, results) = (&this.sizes()[this.sizes().len() - rank..], Dims::from_slice(out.sizes()));
     fill(out, |out: &mut [T]| {
         fill(indices, |found: &mut [i64]| {
-            // No more than there are elements.
+            // There are at most as many starts as elements of the result.
             let starts = starts(&results[results.len() - rank..]);
             let (area, images) = (count(image), starts.len() / rank);
             let places = out.len().checked_div(images).unwrap_or(0).max(1);
@@ -34,8 +34,8 @@ fn largest_from<T: Part>(
     })
 }
 
-/// Where windows begin: a list for each dimension of each image. Images have the random number of their last dimension first, and
-/// volumes that of their first.
+/// Returns the first indices of windows: a list for each dimension of each image. The random numbers of an image are those of width and
+/// height, those of a volume are in the order of the dimensions.
 fn starts(samples: &[f64], single: bool, [kernel, image, results]: [&[i64]; 3]) -> Vec<Vec<i64>> {
     let rank = kernel.len();
     let list = |(at, _): (usize, &f64)| {
@@ -46,7 +46,7 @@ fn starts(samples: &[f64], single: bool, [kernel, image, results]: [&[i64]; 3]) 
     samples.iter().enumerate().map(list).collect()
 }
 
-/// About equally far apart, the last at the end. A sample may be any number, and parts stay inside.
+/// Returns first indices at about equal distances, the last at the end. A sample may be any number: the windows stay inside.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

@@ -1,6 +1,6 @@
-//! Maxima and averages of parts of images.
+//! CPU kernels of pooling.
 //!
-//! A part is a box: a span in each of three dimensions. Windows that move and parts that adapt differ in their spans only.
+//! A window is a box: a span in each of three dimensions. Sliding, adaptive and fractional windows differ only in their spans.
 #![allow(clippy::needless_bitwise_bool, reason = "a condition without branches becomes vector instructions")]
 
 mod fractional;
@@ -11,9 +11,9 @@ use engine::compute::Compute;
 use engine::inlined::inlined;
 use engine::reduce::min_max::Ordered;
 
-/// What averages and maxima are computed in.
+/// An element type in which averages and maxima are computed.
 trait Part: Compute + Ordered {
-    /// `self / count`
+    /// Returns `self / count`.
     fn over(self, count: i64) -> Self;
 }
 
@@ -28,5 +28,5 @@ inlined! {
     }
 }
 
-/// Elements that are worth a thread.
+/// The minimum number of elements for each thread.
 const GRAIN: usize = 1 << 14;

@@ -1,4 +1,4 @@
-//! Largest elements and averages of windows, and their gradients.
+//! Kernels of max, average and adaptive pooling, and of their gradients.
 #![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
 use std::hint::select_unpredictable;
@@ -12,7 +12,7 @@ use crate::{GRAIN, Part};
 use engine::contiguous::{computed, count, fill, packed};
 use engine::thread_pool::{self, Lines};
 
-/// The parts that an operator's plan says, in the last so many dimensions.
+/// A plan that defines windows in the last `rank` dimensions.
 trait Parts {
     fn windows(&self, rank: usize, image: &[i64], results: &[i64]) -> PoolWindows;
 }
@@ -23,7 +23,7 @@ impl Parts for Window {
     }
 }
 
-/// Parts that adapt.
+/// The plan of adaptive pooling.
 impl Parts for () {
     fn windows(&self, rank: usize, image: &[i64], results: &[i64]) -> PoolWindows {
         PoolWindows::adaptive(rank, image, results)
@@ -118,7 +118,7 @@ fn largest<T: Part>(
             thread_pool::parallel_for(0..out.len(), GRAIN.div_ceil(area.max(1)), |range| {
                 for plane in range {
                     let image = &elements[plane * area..][..area];
-                    // SAFETY: every plane is in one piece.
+                    // SAFETY: each plane is in one piece.
                     let (out, found) = unsafe { (out.get(plane), found.get(plane)) };
                     largest_of(&windows, image, out, found);
                 }
@@ -128,14 +128,14 @@ fn largest<T: Part>(
     })
 }
 
-/// The largest element of each part of an image, and where it is.
+/// Writes the largest element of each window of an image, and its index.
 pub(super) fn largest_of<T: Part>(windows: &PoolWindows, image: &[T], out: &mut [T], found: &mut [i64]) {
     windows.each(|place, part| {
         let mut best = part.first().min(image.len() - 1);
         let mut largest = if part.is_empty() { T::LOWEST } else { image[best] };
         part.each(|at| {
             let x = image[at];
-            // What is not a number is larger than everything.
+            // NaN is larger than any number.
             #[expect(clippy::eq_op, reason = "this is how it is told")]
             let wins = (x > largest) | (x != x);
             largest = select_unpredictable(wins, x, largest);
@@ -197,7 +197,7 @@ fn average_backward<T: Part>(
     let grad = packed::<T>(grad_output)?;
     fill(out, |out: &mut [T]| {
         out.fill(T::ZERO);
-        // Without elements it may have any number of rows.
+        // A gradient without elements may have sizes that are too large for windows.
         if grad.is_empty() {
             return Ok(());
         }

@@ -1,10 +1,10 @@
-//! Parts of an image.
+//! Windows over images.
 
 use aten::Window;
 
 use engine::allocation::usized;
 
-/// Where a part begins and ends in one dimension, and how many elements count, those of the padding among them.
+/// The range of a window in one dimension, and the number of its elements in an average, which may include padding.
 #[derive(Clone, Copy)]
 struct Span {
     start: usize,
@@ -12,7 +12,7 @@ struct Span {
     counts: i64,
 }
 
-/// The parts of an image, a list of spans for each of three dimensions.
+/// The windows over an image: a list of spans for each of three dimensions.
 pub(super) struct PoolWindows {
     spans: [Vec<Span>; 3],
     image: [usize; 3],
@@ -20,18 +20,18 @@ pub(super) struct PoolWindows {
     divisor: Option<i64>,
 }
 
-/// One part of an image.
+/// One window over an image.
 pub(super) struct Part<'a> {
     spans: [Span; 3],
     windows: &'a PoolWindows,
-    /// What an average over it is divided by.
+    /// The divisor of an average over the window.
     pub(super) counts: i64,
 }
 
 const WHOLE: Span = Span { start: 0, end: 1, counts: 1 };
 
 impl PoolWindows {
-    /// Parts in the last `rank` dimensions: for each of these its spans, the size of the image and the step between elements.
+    /// Builds windows in the last `rank` dimensions. `dim` returns its spans, the size of the image and the step between elements.
     fn of(rank: usize, dim: impl Fn(usize) -> (Vec<Span>, i64, i64)) -> Self {
         let mut windows =
             Self { spans: [vec![WHOLE], vec![WHOLE], vec![WHOLE]], image: [1; 3], step: [1; 3], divisor: None };
@@ -43,7 +43,7 @@ impl PoolWindows {
         windows
     }
 
-    /// What is under a window at each of its places.
+    /// Returns the windows at all positions of a sliding window.
     pub(super) fn of_window(window: &Window, sizes: &[i64], results: &[i64]) -> Self {
         let rank = window.kernel.len();
         let (images, results) = (&sizes[sizes.len() - rank..], &results[sizes.len() - rank..]);
@@ -64,7 +64,7 @@ impl PoolWindows {
         })
     }
 
-    /// As many parts of about one size as the result has places.
+    /// Returns adaptive windows: one of about equal size for each element of the result.
     pub(super) fn adaptive(rank: usize, sizes: &[i64], results: &[i64]) -> Self {
         Self::of(rank, |dim| {
             let (image, count) = (sizes[sizes.len() - rank + dim], results[sizes.len() - rank + dim]);
@@ -78,7 +78,7 @@ impl PoolWindows {
         })
     }
 
-    /// Parts of one size, whose beginnings are listed for each dimension.
+    /// Returns windows of one size, with lists of first indices for each dimension.
     pub(super) fn starting(starts: &[Vec<i64>], kernel: &[i64], image: &[i64]) -> Self {
         Self::of(kernel.len(), |dim| {
             let span =
@@ -87,7 +87,7 @@ impl PoolWindows {
         })
     }
 
-    /// The same parts with what averages are divided by: a given number, or as many elements as there are.
+    /// Sets the divisor of averages: `divisor`, or the number of elements with or without `padding`.
     pub(super) fn counting(mut self, padding: bool, divisor: Option<i64>) -> Self {
         self.divisor = divisor;
         if !padding {
@@ -98,17 +98,17 @@ impl PoolWindows {
         self
     }
 
-    /// How many elements an image has.
+    /// Returns the number of elements of an image.
     pub(super) fn area(&self) -> usize {
         self.image.iter().product()
     }
 
-    /// How many parts it has.
+    /// Returns the number of windows.
     pub(super) fn places(&self) -> usize {
         self.spans.iter().map(Vec::len).product()
     }
 
-    /// Visits every part, with its number.
+    /// Calls `visit` with every window and its number.
     #[inline]
     pub(super) fn each(&self, mut visit: impl FnMut(usize, &Part<'_>)) {
         let mut place = 0;
@@ -127,7 +127,7 @@ impl PoolWindows {
 }
 
 impl Part<'_> {
-    /// The first element of the image that is in it.
+    /// Returns the index of the window's first element in the image.
     #[inline]
     pub(super) fn first(&self) -> usize {
         let [_, height, width] = self.windows.image;
@@ -135,13 +135,13 @@ impl Part<'_> {
         (deep.start * height + down.start) * width + across.start
     }
 
-    /// Whether it is all padding.
+    /// Checks if the window covers only padding.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.spans.iter().any(|span| span.start >= span.end)
     }
 
-    /// Visits its elements.
+    /// Calls `visit` with the index of each element of the window.
     #[inline]
     pub(super) fn each(&self, mut visit: impl FnMut(usize)) {
         let [_, height, width] = self.windows.image;

@@ -1,4 +1,4 @@
-//! Ones and zeros.
+//! Kernels of Bernoulli distributions.
 
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
@@ -7,7 +7,7 @@ use super::{GROUP, filled};
 use engine::data_movement::broadcast_contiguous;
 use engine::math::vectorised;
 
-/// A word is below this with the chance `p`.
+/// Returns the bound below which a random word lies with probability `p`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a chance is between zero and one")]
 fn threshold(p: f64) -> u64 {
     (p * 4_294_967_296.0).round() as u64

@@ -1,4 +1,4 @@
-//! Continuous distributions, made of evenly distributed numbers.
+//! Kernels of the uniform, normal, exponential, Cauchy and geometric distributions.
 
 use dispatch_runtime::prelude::*;
 
@@ -7,22 +7,22 @@ use engine::compute::{Fraction, Precision};
 use engine::inlined::inlined;
 use engine::math::{Real, vectorised};
 
-/// Numbers that words become.
+/// A floating-point type that is computed from random words.
 pub(super) trait FromRandomBits: Fraction {
-    /// How many rows a group gives.
+    /// The number of rows of elements from a group of blocks.
     const ROWS: usize;
 
-    /// From zero up to below one, in steps of two to the power of minus `bits`.
+    /// Returns a uniform number from zero up to below one, a multiple of two to the power of minus `bits`.
     fn unit(words: &Words, row: usize, at: usize, bits: u32) -> Self;
 
-    /// Above zero and below one.
+    /// Returns a uniform number above zero and below one.
     fn open(words: &Words, row: usize, at: usize) -> Self;
 }
 
 inlined! {
     impl FromRandomBits for f32 {
         const ROWS: usize = 4;
-        // As signed numbers, which processors convert at once.
+        // Converted as signed integers, as processors have an instruction for that.
         #[expect(clippy::cast_precision_loss, reason = "no more bits than fit")]
         fn unit(words: &Words, row: usize, at: usize, bits: u32) -> Self =
             (words[row][at] >> (32 - bits)).cast_signed() as Self * power_of_half(bits);
@@ -37,7 +37,7 @@ inlined! {
         const ROWS: usize = 2;
         fn unit(words: &Words, row: usize, at: usize, _bits: u32) -> Self = {
             let word = u64::from(words[2 * row + 1][at]) << 32 | u64::from(words[2 * row][at]);
-            // The upper bits as the fraction of a number from one up to below two.
+            // The upper bits become the fraction of a number from one up to below two.
             Self::from_bits(word >> 12 | 0x3ff << 52) - 1.0
         };
         fn open(words: &Words, row: usize, at: usize) -> Self = Self::unit(words, row, at, 52) + Self::EPSILON / 4.0;
@@ -49,7 +49,7 @@ fn power_of_half(exponent: u32) -> f32 {
     f32::from_bits((127 - exponent) << 23)
 }
 
-/// Rows of what `number` makes of a row and a position in it.
+/// Returns rows whose elements are `number` of the row and the index in it.
 #[inline(always)]
 fn rows<T: FromRandomBits, const N: usize>(number: impl Fn(usize, usize) -> T) -> [[T; GROUP]; N] {
     let mut rows = [[T::near(0.0); GROUP]; N];
@@ -63,7 +63,7 @@ fn rows<T: FromRandomBits, const N: usize>(number: impl Fn(usize, usize) -> T) -
     rows
 }
 
-/// Runs a body for the type that a dtype is computed in, and as many rows as a group gives of it.
+/// Runs a body with the type in which a dtype is computed, and the number of rows that a group has of this type.
 macro_rules! by_precision {
     ($dtype:expr, $T:ident $N:ident => $body:expr) => {
         match $dtype {
@@ -83,7 +83,7 @@ macro_rules! by_precision {
 
 #[op_impl(aten::normal_, CPU)]
 fn normal_(_plan: &(), this: &mut Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
-    // The two parts of a complex number have half of the variance each.
+    // The real and the imaginary part have half of the variance each.
     let std = if this.dtype().is_complex() { std * std::f64::consts::FRAC_1_SQRT_2 } else { std };
     by_precision!(this.dtype(), T N => normal::<T, N>(this, generator, mean, std, false))
 }
@@ -93,7 +93,7 @@ fn log_normal(_plan: &(), out: &mut Tensor, mean: f64, std: f64, generator: Opti
     by_precision!(out.dtype(), T N => normal::<T, N>(out, generator, mean, std, true))
 }
 
-/// By the method of Box and Muller: the words of a block make a radius and an angle, and those make two numbers.
+/// Draws normal numbers by the Box-Muller method: random words make a radius and an angle, which make two numbers.
 fn normal<T: FromRandomBits, const N: usize>(
     this: &mut Tensor,
     generator: Option<&Generator>,
@@ -123,7 +123,7 @@ fn normal<T: FromRandomBits, const N: usize>(
 
 #[op_impl(aten::uniform, CPU, in_place, strided)]
 fn uniform(_plan: &(), out: &mut Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
-    // No more than the dtype holds, or numbers would round up to one.
+    // No more bits than the dtype holds. Otherwise numbers would round up to one.
     let bits = match out.dtype() {
         DType::F16 => 11,
         DType::BF16 => 8,
@@ -180,7 +180,7 @@ fn cauchy(_plan: &(), out: &mut Tensor, median: f64, sigma: f64, generator: Opti
 
 #[op_impl(aten::geometric, CPU, in_place, strided)]
 fn geometric(_plan: &(), out: &mut Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
-    // Counts go far beyond what single precision holds in a row.
+    // In double precision, as counts may exceed the integers that single precision represents.
     let scale = (-p).ln_1p().recip();
     filled::<f64, 2>(out, generator, |words, _| {
         rows(

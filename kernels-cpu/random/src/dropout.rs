@@ -1,4 +1,4 @@
-//! What is left of tensors of which elements are left out.
+//! The kernel of the gradient of dropout, which dropout itself calls.
 
 use dispatch_runtime::Arithmetic;
 

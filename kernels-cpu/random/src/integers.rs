@@ -1,4 +1,4 @@
-//! Whole numbers.
+//! Kernels of random integers and permutations.
 
 use dispatch_runtime::Spec;
 use dispatch_runtime::prelude::*;
@@ -8,7 +8,7 @@ use aten::Integers;
 use super::{GROUP, Words, filled, on_cpu};
 use engine::math::vectorised;
 
-/// Up to this many different numbers a word each is even enough.
+/// The number of different integers for which one 32-bit word is uniform enough.
 const NARROW: u64 = 1 << 28;
 
 #[op_impl(aten::random, CPU, in_place, strided)]
@@ -40,7 +40,7 @@ fn integers(plan: &Integers, out: &mut Tensor, generator: Option<&Generator>) ->
     }
 }
 
-/// Two words as one.
+/// Joins pairs of words to 64-bit words.
 fn wide(words: &Words) -> [[u64; GROUP]; 2] {
     let join = |low: &[u32; GROUP], high: &[u32; GROUP]| {
         std::array::from_fn(|at| u64::from(high[at]) << 32 | u64::from(low[at]))
@@ -48,13 +48,13 @@ fn wide(words: &Words) -> [[u64; GROUP]; 2] {
     [join(&words[0], &words[1]), join(&words[2], &words[3])]
 }
 
-/// The order that is left when every position in turn is swapped with a random one that is not before it.
+/// Shuffles by the method of Fisher and Yates: swaps each element in turn with a random one at or after its index.
 #[op_impl(aten::randperm_generator, CPU)]
 fn randperm(_plan: &(), out: &mut Tensor, n: i64, generator: Option<&Generator>) -> Result<()> {
     let generator = on_cpu(generator)?;
     let mut numbers = Spec::contiguous(DType::I64, &[n]).on(Device::CPU)?;
     filled::<i64, 2>(&mut numbers, Some(&generator), |words, _| wide(words).map(|row| row.map(u64::cast_signed)))?;
-    // The swaps go all over memory, so the less the better.
+    // The swaps access memory at random, so narrow elements are faster.
     let narrow = i32::try_from(n).is_ok();
     let mut order = Spec::contiguous(if narrow { DType::I32 } else { DType::I64 }, &[n]).on(Device::CPU)?;
     if narrow {

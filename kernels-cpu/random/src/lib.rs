@@ -1,7 +1,8 @@
-//! Random numbers.
+//! CPU kernels of random numbers.
 //!
-//! The private `filled` is the engine: it reserves a part of the generator's stream, has threads work out their groups of blocks, and hands each
-//! group's words to a distribution, which makes rows of 64 elements of them. Which word becomes which element is said in `aten`.
+//! The private `filled` is the engine. It reserves a range of the generator's stream, and threads compute the words of their groups of
+//! blocks. A distribution converts each group's words to rows of 64 elements. The documentation of `aten` says which word becomes which
+//! element.
 #![allow(clippy::needless_range_loop, reason = "several arrays have one index")]
 #![expect(unsafe_code, reason = "places that a loop nest checked")]
 
@@ -23,13 +24,13 @@ use engine::thread_pool::parallel_for;
 
 const GROUP: usize = Generator::GROUP;
 
-/// The words of a group of blocks: the first of each block, the second of each, and so on.
+/// The words of a group of blocks: the first word of each block, then the second of each, and so on.
 pub(crate) type Words = [[u32; GROUP]; 4];
 
-/// Groups that are not worth a thread.
+/// The minimum number of groups for each thread.
 const GRAIN: usize = 64;
 
-/// Fills a tensor with what `make` makes of a group's words, told which element comes first.
+/// Fills a tensor with the elements that `make` computes from a group's words and the index of its first element.
 pub(crate) fn filled<T: Element, const N: usize>(
     this: &mut Tensor,
     generator: Option<&Generator>,
@@ -45,7 +46,7 @@ pub(crate) fn filled<T: Element, const N: usize>(
     Ok(())
 }
 
-/// The generator that was given, or the default one.
+/// Returns the given generator, or the default generator of the CPU. A generator of another device is an error.
 fn on_cpu(generator: Option<&Generator>) -> Result<Generator> {
     let Some(generator) = generator else { return Ok(Generator::of(Device::CPU)) };
     if generator.device().key() == Device::CPU.key() {
@@ -77,14 +78,14 @@ fn filled_in_order<T: Element, const N: usize>(
             let rows = make(&words(seed, first.wrapping_add((group * GROUP) as u64)), at);
             let (from, to) = (rows.as_flattened().as_ptr(), start.at((at * size).cast_signed()));
             let (from_step, step) = (size_of::<T>().cast_signed(), size.cast_signed());
-            // SAFETY: the elements lie side by side and the operand holds them; a group's are its own.
+            // SAFETY: the elements are contiguous and the operand holds them; each group writes only its own elements.
             unsafe { convert(from.cast(), from_step, to, step, (count - at).min(N * GROUP)) };
         }
     });
     Ok(())
 }
 
-/// The words of the blocks from this one on.
+/// Computes the words of the blocks from `first` on.
 #[inline(always)]
 fn words(seed: u64, first: u64) -> Words {
     let mut words = [[0; GROUP]; 4];

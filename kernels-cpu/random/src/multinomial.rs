@@ -1,4 +1,4 @@
-//! Positions drawn by their weights.
+//! The kernel of `multinomial`.
 
 use aten::Multinomial;
 use dispatch_runtime::prelude::*;
@@ -42,16 +42,16 @@ fn multinomial(_plan: &Multinomial, out: &mut Tensor, _: ...) -> Result<()> {
     Ok(())
 }
 
-/// A size, of which only that of an empty tensor is zero.
+/// Returns a size, or 1 instead of 0. Only empty tensors have a size of 0.
 fn extent(size: Option<&i64>) -> usize {
     size.and_then(|&size| usize::try_from(size).ok()).unwrap_or(1).max(1)
 }
 
-/// The running sums of a row of weights.
+/// The running sums of a row of weights, in pieces.
 struct Sums {
-    /// Of each piece.
+    /// The running sums within each piece.
     within: Vec<f64>,
-    /// Before each piece.
+    /// The sum of the weights before each piece.
     before: Vec<f64>,
     all: f64,
 }
@@ -74,10 +74,10 @@ impl Sums {
         Err(BadArgument::value("self", "a row with an infinite sum", "weights that add up to a number"))
     }
 
-    /// Where in the sum of the weights a number falls, of those from zero up to below one.
+    /// Returns the index of the weight in whose interval of the running sums `number * all` lies. The number is from zero up to below one.
     fn position(&self, number: f64) -> usize {
         let point = number * self.all;
-        // Rounding must not lead to the end.
+        // Rounding must not reach the end.
         let point = if point < self.all { point } else { 0.0 };
         let piece = self.before[1..].partition_point(|before| *before <= point);
         let (first, before) = (piece * Multinomial::PIECE, self.before[piece]);
@@ -86,9 +86,9 @@ impl Sums {
     }
 }
 
-/// The positions whose turn comes first, if each waits for a time with its weight as the rate.
+/// Writes the indices with the shortest waiting times. A waiting time is an exponential number divided by the weight.
 fn first(to: &mut [i64], weights: &[f64], times: &[f64]) {
-    // Of those that weigh nothing, none comes before another.
+    // Indices with weight zero wait forever, so they are last.
     let wait = |(time, weight): (&f64, &f64)| if *weight > 0.0 { (time / weight).min(f64::MAX) } else { f64::INFINITY };
     let mut order: Vec<(f64, i64)> = times.iter().zip(weights).map(wait).zip(0..).collect();
     let earlier = |a: &(f64, i64), b: &(f64, i64)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));

@@ -1,4 +1,4 @@
-//! Random numbers, each of a distribution that an element of the arguments shapes.
+//! Kernels of distributions whose parameters are tensors.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, philox};
@@ -27,7 +27,7 @@ fn binomial(_plan: &(), out: &mut Tensor, count: &Tensor, prob: &Tensor, generat
 #[op_impl(aten::_standard_gamma, CPU, strided)]
 fn standard_gamma(_plan: &(), out: &mut Tensor, this: &Tensor, generator: Option<&Generator>) -> Result<()> {
     let shapes = numbers("self", this, out.sizes())?;
-    // Where a dtype would lose a number to zero, it is the least that is not.
+    // Numbers that would round to zero become the smallest positive normal number.
     let least = if this.dtype() == DType::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() };
     drawn(out, generator, |stream, i| {
         if shapes[i] == 0.0 {
@@ -43,7 +43,7 @@ elementwise! {
     _dirichlet_grad => |[x, alpha, total]| by_three(x, alpha, total, beta::implicit_gradient);
 }
 
-/// The numbers that shape each element.
+/// Broadcasts a parameter to one value for each element of the result.
 fn numbers(name: &'static str, tensor: &Tensor, sizes: &[i64]) -> Result<Vec<f64>> {
     broadcast_contiguous(name, tensor, DType::F64, sizes)?.to_vec()
 }
@@ -55,12 +55,12 @@ fn drawn(
 ) -> Result<()> {
     let count = usize::try_from(this.geometry().count()).unwrap_or(0);
     filled::<f64, 1>(this, generator, |words, first| {
-        // The last group has places for more elements than there are.
+        // The last group may have more elements than the tensor.
         [std::array::from_fn(|i| if first + i < count { draw(&mut Stream::of(words, i), first + i) } else { 0.0 })]
     })
 }
 
-/// As many random words as it takes.
+/// A stream of random words, seeded by the four words of a block.
 struct Stream {
     key: u64,
     begin: [u32; 2],
@@ -69,7 +69,7 @@ struct Stream {
     used: usize,
 }
 
-/// Tries that all fail so seldom that nobody will see it.
+/// The maximum number of tries of a rejection method. The probability that all fail is negligible.
 const TRIES: u32 = 1000;
 
 impl Stream {
@@ -78,7 +78,7 @@ impl Stream {
         Self { key: u64::from(high) << 32 | u64::from(low), begin, blocks: 0, words: [0; 4], used: 4 }
     }
 
-    /// Above zero and below one.
+    /// Returns a uniform number above zero and below one.
     fn unit(&mut self) -> f64 {
         if self.used == 4 {
             self.words = philox(self.key, [self.begin[0], self.begin[1], self.blocks, 0]);
@@ -94,7 +94,8 @@ impl Stream {
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    /// By the method of Marsaglia and Tsang: the cube of a normal number, nearly. Small shapes take a power of another number.
+    /// Draws a gamma number by the method of Marsaglia and Tsang. For a shape below 1, draws one of shape + 1 and multiplies it by a power
+    /// of a uniform number.
     fn gamma(&mut self, shape: f64) -> f64 {
         if shape.is_nan() || shape <= 0.0 {
             return f64::NAN;
@@ -117,13 +118,14 @@ impl Stream {
         d
     }
 
-    /// Counts to the time of one event that is far ahead, which is a gamma number, and goes on from there, or back from there.
+    /// Draws a Poisson number. The time of a far event is a gamma number: counting continues from there, or if it is too late, a binomial
+    /// number counts the events before it.
     fn poisson(&mut self, rate: f64) -> f64 {
         let (mut rest, mut sum) = (rate, 0.0);
         while rest > 12.0 {
             let ahead = (0.875 * rest).floor();
             let time = self.gamma(ahead);
-            // What is infinite has no end.
+            // An infinite rate would never end.
             if time.is_nan() || time > rest || rest.is_infinite() {
                 return sum + self.binomial(ahead - 1.0, rest / time);
             }
@@ -137,7 +139,8 @@ impl Stream {
         sum
     }
 
-    /// Halves the tries at the one in their middle, when they are sorted, until few succeed or fail; counts those by the tries between.
+    /// Draws a binomial number. Halves the sorted tries at their middle one until few successes or failures are left, and counts those by
+    /// the gaps between them.
     fn binomial(&mut self, count: f64, chance: f64) -> f64 {
         if count.is_nan() || chance.is_nan() {
             return f64::NAN;

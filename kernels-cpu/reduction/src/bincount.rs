@@ -1,4 +1,4 @@
-//! How often numbers occur.
+//! Kernels of `bincount` and `histc`.
 
 use dispatch_runtime::{BadArgument, DType, Result, Scalar, Spec, Tensor, op_impl};
 
@@ -48,7 +48,7 @@ fn histc(_plan: &(), out: &mut Tensor, this: &Tensor, bins: i64, min: Scalar, ma
     write(out, &counts)
 }
 
-/// The range to count in: the one that is given, or that of the values, or one that has the only value in its middle.
+/// Returns the range of the bins: the given range, or that of the values. If all values are equal, it extends by 1 on both sides.
 fn range<T: Fraction>(values: &[T], [min, max]: [T; 2]) -> Result<[T; 2], BadArgument> {
     let one = T::near(1.0);
     let [min, max] = match values.split_first() {
@@ -66,7 +66,7 @@ fn range<T: Fraction>(values: &[T], [min, max]: [T; 2]) -> Result<[T; 2], BadArg
     Ok([min, max])
 }
 
-/// How many values lie in each part of a range; its end belongs to the last.
+/// Counts the values in each of the equal bins of a range. The upper end belongs to the last bin.
 fn counts<T: Fraction + Into<f64>>(values: &[T], [min, max]: [T; 2], bins: usize) -> Result<Vec<f64>> {
     let mut counts = times(0.0, bins)?;
     #[expect(clippy::cast_precision_loss, reason = "there is no memory for so many bins")]

@@ -1,4 +1,4 @@
-//! Sums, extremes, truths and norms; what runs along a dimension; and counts.
+//! CPU kernels of reductions, scans and counts.
 #![forbid(unsafe_code)]
 
 mod bincount;

@@ -1,4 +1,4 @@
-//! The largest and the smallest, where they are, and what is true.
+//! Kernels of maxima, minima, their indices, `any` and `all`.
 
 use dispatch_runtime::{Bool, Operation, Reduced, Result, Spec, Tensor, op_impl, operands};
 
@@ -6,7 +6,7 @@ use engine::inlined::inlined;
 use engine::reduce::min_max::{Ordered, find, larger, smaller};
 use engine::reduce::{Fold, computed, fold_into, kept, lines};
 
-/// An extreme: where it begins, and which of two it is.
+/// A fold to a maximum or minimum: the initial value, and the function that picks one of two values.
 struct Extreme<T, F>(T, F);
 
 inlined! {
@@ -16,7 +16,7 @@ inlined! {
         type Total = T;
         type Out = T;
         fn lane(&self) -> T = self.0;
-        // In this order the lane is waited for by one comparison alone.
+        // In this order of the arguments, only one comparison depends on the lane.
         fn add(&self, lane: T, value: T) -> T = (self.1)(value, lane);
         fn join(&self, a: T, b: T) -> T = (self.1)(a, b);
         fn total(&self, lane: T) -> T = lane;
@@ -39,7 +39,7 @@ fn aminmax(plan: &Reduced, [least, most]: [&mut Tensor; 2], this: &Tensor) -> Re
     extreme::<aten::aminmax>(plan, most, this, true)
 }
 
-/// The extremes of all lines, and their places.
+/// Computes the maxima or minima of all rows, and their indices.
 fn selected<O: Operation>(
     plan: &Reduced,
     [values, indices]: [&mut Tensor; 2],
@@ -58,13 +58,13 @@ fn selected<O: Operation>(
     })
 }
 
-/// The places of the extremes alone.
+/// Computes only the indices of the maxima or minima.
 fn places<O: Operation>(plan: &Reduced, out: &mut Tensor, this: &Tensor, largest: bool) -> Result<()> {
     let mut values = Spec::contiguous(this.dtype(), out.sizes()).on(this.device())?;
     selected::<O>(plan, [&mut values, out], this, largest)
 }
 
-/// Kernels of operators for the largest and for the smallest, and what does either.
+/// Defines the kernels of pairs of operators for maxima and minima, each pair by one function.
 macro_rules! kernels {
     ($($largest:ident $smallest:ident by $either:ident: $out:ty;)*) => {$(
         #[op_impl(aten::$largest, CPU)]
@@ -86,7 +86,7 @@ kernels! {
     argmax argmin by places: &mut Tensor;
 }
 
-/// Whether any element is true, or, of the negated, whether none is false.
+/// A fold to `any`, or to `all`, which is the negated `any` of the negated elements.
 struct Truth {
     all: bool,
 }

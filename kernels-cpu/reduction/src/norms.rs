@@ -1,4 +1,4 @@
-//! Norms of vectors, and the sum of exponentials.
+//! Kernels of vector norms and of `logsumexp`.
 
 use std::marker::PhantomData;
 
@@ -11,7 +11,7 @@ use engine::reduce::line_totals::{self, Fraction};
 use engine::reduce::min_max::{Ordered, larger, smaller};
 use engine::reduce::{Fold, computed, fold_into, kept, lines};
 
-/// A number with a magnitude.
+/// An element type with a magnitude.
 trait Magnitude: Element {
     type Real: Ordered + Fraction + Into<f64>;
 
@@ -35,12 +35,12 @@ inlined! {
     }
 }
 
-/// A norm: the order, how a magnitude is added, and how two sums are one.
+/// A fold to a norm: the initial value, and the functions that add a magnitude and join two partial results.
 struct Norm<T: Magnitude, A, J> {
     begin: T::Real,
     add: A,
     join: J,
-    /// Sums are kept in double precision; extremes are what they are.
+    /// The order of the final root, or `None` without a root. Partial results are joined in double precision.
     root: Option<f64>,
     of: PhantomData<T>,
 }
@@ -116,7 +116,7 @@ fn logsumexp(plan: &Reduced, out: &mut Tensor, this: &Tensor, dim: &[i64], keepd
     })
 }
 
-/// The part that can overflow is the real one.
+/// Computes `logsumexp` of complex numbers. Only the real part can overflow, so its maximum is subtracted first.
 fn complex_log_sum_exp(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     let sum = |terms: &Tensor, keepdim| aten::sum_dim_intlist(terms, Some(dim), keepdim, None);
     if this.geometry().count() == 0 {

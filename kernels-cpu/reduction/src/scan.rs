@@ -1,4 +1,4 @@
-//! Running sums, products and extremes.
+//! Kernels of cumulative sums, products, maxima and minima.
 
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, Operation, Result, Scalar, Tensor, op_impl, operands};
 
@@ -9,7 +9,7 @@ use engine::math::complex::log_sum;
 use engine::reduce::min_max::Ordered;
 use engine::reduce::{computed, lines, marked};
 
-/// Running sums or products, kept in the wider type.
+/// Computes cumulative sums or products, accumulated in a wider type.
 fn scanned<O: Operation>(out: &mut Tensor, this: &Tensor, dim: usize, product: bool) -> Result<()> {
     let (dims, dtype) = (marked(this.sizes().len(), dim), out.dtype());
     let operands = operands!(write out; read this)?;
@@ -53,7 +53,7 @@ fn logcumsumexp(plan: &usize, out: &mut Tensor, this: &Tensor) -> Result<()> {
 }
 
 trait Exponential {
-    /// The logarithm of the sum of the exponentials.
+    /// Returns `log(exp(self) + exp(other))`.
     fn log_add_exp(self, other: Self) -> Self;
 }
 
@@ -76,7 +76,7 @@ impl Exponential for Complex64 {
     }
 }
 
-/// Running extremes and their places; of equal elements the last.
+/// Computes cumulative maxima or minima and their indices. Of equal elements, the last counts.
 fn placed<O: Operation>([values, indices]: [&mut Tensor; 2], this: &Tensor, dim: usize, largest: bool) -> Result<()> {
     let dims = marked(this.sizes().len(), dim);
     let operands = operands!(write values, indices; read this)?;

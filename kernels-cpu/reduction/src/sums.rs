@@ -1,4 +1,4 @@
-//! Sums, means, products and counts.
+//! Kernels of sums, means, products and counts.
 
 use std::convert::identity;
 use std::marker::PhantomData;
@@ -10,13 +10,13 @@ use engine::inlined::inlined;
 use engine::reduce::min_max::Ordered;
 use engine::reduce::{Fold, MOST_IN_A_LANE, computed, fold_into};
 
-/// What sums of this type are kept in.
+/// An element type whose sums are accumulated in a wider type.
 pub(crate) trait Accumulate: Compute {
     type Accumulator: Compute;
 
     fn widen(self) -> Self::Accumulator;
 
-    /// The sum, divided where the type has a fraction.
+    /// Returns the sum, divided by `count` unless the type is an integer.
     fn over(sum: Self::Accumulator, count: f64) -> Self;
 }
 
@@ -48,7 +48,7 @@ wide! {
     Complex64 as Complex64: |x| x, |sum, count| sum / count;
 }
 
-/// The sum of what `term` makes of elements, divided by a number.
+/// A fold to the sum of `term` of the elements, divided by `count`.
 struct Sum<T, F> {
     term: F,
     count: f64,
@@ -57,7 +57,7 @@ struct Sum<T, F> {
 
 struct Product<T>(PhantomData<T>);
 
-/// Elements that are not zero. A lane counts in few bits, so that many go together.
+/// A fold to the number of nonzero elements. A lane counts in 16 bits, so that a vector has many lanes.
 struct Count;
 
 inlined! {
@@ -104,13 +104,13 @@ inlined! {
     }
 }
 
-/// Sums over dimensions, divided by a number.
+/// Computes sums over dimensions, divided by `count`.
 pub(crate) fn sum_over(out: &mut Tensor, this: &Tensor, gone: &[bool], count: f64) -> Result<()> {
     computed!(aten::sum, out.dtype(), T: [f32, f64, i64, Complex32, Complex64] =>
         fold_into(out, this, gone, &Sum { term: identity::<T>, count, of: PhantomData }))
 }
 
-/// Sums all elements into a single one, divided by a number.
+/// Sums all elements to a single one, divided by `count`.
 pub fn sum_into(out: &mut Tensor, this: &Tensor, count: f64) -> Result<()> {
     sum_over(out, this, &vec![true; this.sizes().len()], count)
 }
@@ -130,7 +130,7 @@ fn nansum(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
         fold_into(out, this, &plan.gone, &Sum { term: or_zero::<T>, count: 1.0, of: PhantomData }))
 }
 
-/// The number, or zero for NaN.
+/// Returns the number, or zero for NaN.
 #[inline(always)]
 fn or_zero<T: Compute + Ordered>(x: T) -> T {
     if x.is_none() { T::ZERO } else { x }
@@ -142,7 +142,7 @@ fn mean(plan: &Reduced, out: &mut Tensor, this: &Tensor) -> Result<()> {
     sum_over(out, this, &plan.gone, reduced_count(this, &plan.gone))
 }
 
-/// How many elements become one.
+/// Returns the number of elements that are reduced to one.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
 fn reduced_count(this: &Tensor, gone: &[bool]) -> f64 {
     this.sizes().iter().zip(gone).filter(|(_, gone)| **gone).map(|(&size, _)| size as f64).product()

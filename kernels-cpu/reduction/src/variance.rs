@@ -1,4 +1,4 @@
-//! Variances and standard deviations.
+//! Kernels of variances and standard deviations.
 
 use aten::Moments;
 use dispatch_runtime::{Complex32, Complex64, Element, Operation, Result, Spec, Tensor, op_impl, operands};
@@ -8,15 +8,15 @@ use engine::inlined::inlined;
 use engine::math::vectorised;
 use engine::reduce::{computed, kept, lines};
 
-/// A number whose distance from a mean is measured in double precision.
+/// An element type whose deviations from a mean are computed in double precision.
 pub(crate) trait Deviation: Element {
-    /// What variances are rounded to.
+    /// The type of the variances.
     type Real: Precision + Element;
 
-    /// The parts, of which a real number has one.
+    /// Returns the real and the imaginary part. That of a real number is zero.
     fn parts(self) -> [f64; 2];
 
-    /// The number with these parts.
+    /// Returns the number with these real and imaginary parts.
     fn of(parts: [f64; 2]) -> Self;
 }
 
@@ -41,7 +41,7 @@ inlined! {
     }
 }
 
-/// The mean of a line, and the sum of the squared distances from it.
+/// Returns the mean of a row, and the sum of the squared deviations from it.
 pub(crate) fn spread<T: Deviation>(line: &[T]) -> ([f64; 2], f64) {
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
     let count = line.len() as f64;
@@ -50,7 +50,7 @@ pub(crate) fn spread<T: Deviation>(line: &[T]) -> ([f64; 2], f64) {
     (mean, squares)
 }
 
-/// Adds up what `f` makes of the distances from a point, in lanes.
+/// Sums `f` of the differences between the elements and `from`, in several lanes.
 #[inline(always)]
 fn each<T: Deviation>(line: &[T], from: [f64; 2], f: impl Fn([f64; 2]) -> [f64; 2]) -> [f64; 2] {
     vectorised!({

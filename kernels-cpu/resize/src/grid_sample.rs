@@ -1,7 +1,7 @@
-//! Images sampled at the places of a grid.
+//! Kernels of grid sampling.
 //!
-//! Narrow types have a way of their own (`narrow`): PyTorch rounds them after each operation here, and a sum over sixteen elements
-//! of an image would show a difference of several units.
+//! The types `bf16` and `f16` have kernels of their own (`half_precision`). PyTorch rounds them after each operation here, and a sum over
+//! sixteen elements of an image would otherwise differ by several units.
 
 mod axis;
 mod coordinate;
@@ -14,7 +14,7 @@ use dispatch_runtime::{bf16, f16};
 
 use engine::contiguous::computed;
 
-/// Elements that are worth a thread.
+/// The minimum number of elements for each thread.
 const GRAIN: usize = 1 << 12;
 
 macro_rules! samplers {

@@ -1,4 +1,4 @@
-//! Images in other sizes, and sampled at a grid.
+//! CPU kernels of image resizing and grid sampling.
 
 mod grid_sample;
 mod upsample;

@@ -1,7 +1,7 @@
-//! Images in other sizes.
+//! Kernels of image resizing.
 //!
-//! Every element of the result is a sum of a few elements of the image, and which they are is decided for each dimension alone. Nearest,
-//! linear and cubic ways differ in these taps only, and a gradient walks through the same taps the other way.
+//! Every element of the result is a weighted sum of a few elements of the image, its taps. Each dimension has its own taps. Nearest, linear
+//! and cubic interpolation differ only in the taps. A gradient uses the same taps in the other direction.
 #![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
 mod taps;
@@ -16,7 +16,7 @@ use engine::thread_pool::{self, Lines};
 pub(crate) use taps::curve;
 use taps::{Taps, UpsampleMode};
 
-/// Elements that are worth a thread.
+/// The minimum number of elements for each thread.
 const GRAIN: usize = 1 << 13;
 
 macro_rules! upsamples {
@@ -74,7 +74,7 @@ upsamples! {
     2 SmoothCubic [align_corners] [scales_h scales_w] [f32 f64] _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward;
 }
 
-/// The taps of three dimensions, of which the first may be of size 1; both sizes begin with batch and channels.
+/// Computes the taps of three dimensions, of which the first may have size 1. Both lists of sizes begin with batch and channels.
 fn taps<T: Compute>(
     input: &[i64],
     output: &[i64],
@@ -116,7 +116,7 @@ fn resize<T: Compute>(
                         blend.iter_mut().zip(row).for_each(|(sum, &x)| *sum = sum.plus(weight.times(x)));
                     }
                 }
-                // SAFETY: every line is in one piece.
+                // SAFETY: each row is in one piece.
                 let out = unsafe { lines.get(line) };
                 for (place, out) in out.iter_mut().enumerate() {
                     let parts = across.of(place).iter().map(|&(at, weight)| weight.times(blend[at]));
@@ -137,7 +137,7 @@ fn back<T: Compute>(
     let (grad, sizes) = (packed::<T>(grad_output)?, Dims::from_slice(out.sizes()));
     fill(out, |out: &mut [T]| {
         out.fill(T::ZERO);
-        // Without elements it may have any number of rows.
+        // A gradient without elements may have sizes that are too large for taps.
         if grad.is_empty() {
             return Ok(());
         }
@@ -148,7 +148,7 @@ fn back<T: Compute>(
         thread_pool::parallel_for(0..images.len(), GRAIN.div_ceil(area), |range| {
             let mut blend = vec![T::ZERO; width];
             for index in range {
-                // SAFETY: every image is in one piece.
+                // SAFETY: each image is in one piece.
                 let image = unsafe { images.get(index) };
                 for line in 0..rows {
                     blend.fill(T::ZERO);

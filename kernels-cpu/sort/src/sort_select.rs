@@ -1,7 +1,8 @@
-//! Elements in order.
+//! Sorting and selection of the elements of a row.
 //!
-//! An element and its place become one number, an *entry*, and entries are ordered as their elements are: what is not a number after all
-//! numbers, and equals by their places. So no algorithm needs to be stable, and none compares fractions.
+//! The rank of an element and its index are packed into one integer, an *entry*. Entries have the order of their elements: NaN is after all
+//! numbers, and equal elements are in the order of their indices. So no algorithm needs to be stable, and none compares floating-point
+//! numbers.
 #![expect(unsafe_code, reason = "places that were counted before")]
 
 use std::marker::PhantomData;
@@ -12,15 +13,15 @@ use engine::math::vectorised;
 use engine::reduce::min_max::Ordered;
 use engine::thread_pool::{DisjointSlices, Lines, parallel_each, threads_here};
 
-/// An element that is ordered by a number.
+/// An element type whose order is that of integers, the ranks.
 pub(crate) trait Ranked: Ordered {
-    /// How many bits ranks have.
+    /// The number of bits of a rank.
     const BITS: u32;
 
-    /// Equal for equal elements, and for all that are not numbers.
+    /// Returns the rank. It is equal for equal elements, and for all NaN.
     fn rank(self) -> u64;
 
-    /// The element of a rank, where there is but one.
+    /// Returns the element of a rank, or `None` if several elements have this rank.
     fn of(rank: u64) -> Option<Self>;
 }
 
@@ -34,7 +35,7 @@ macro_rules! ranked_fractions {
             #[inline(always)]
             fn rank(self) -> u64 {
                 const SIGN: $bits = 1 << (<$bits>::BITS - 1);
-                // Both zeros are the same.
+                // Adding zero gives both zeros the same bits.
                 let bits = (self + 0.0).to_bits();
                 let rank = if bits & SIGN == 0 { bits | SIGN } else { !bits };
                 (if self.is_none() { <$bits>::MAX } else { rank }) as u64
@@ -60,7 +61,7 @@ inlined! {
     }
 }
 
-/// Which elements come first.
+/// The direction of an order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
     Ascending,
@@ -68,14 +69,14 @@ pub(crate) enum Direction {
 }
 
 impl Direction {
-    /// The rank of an element, or, which is the same, the element's rank of a rank.
+    /// Converts a rank to its rank in this direction, or back: the conversion is its own inverse.
     #[inline(always)]
     fn turned<T: Ranked>(self, rank: u64) -> u64 {
         if self == Self::Descending { rank ^ (u64::MAX >> (64 - T::BITS)) } else { rank }
     }
 }
 
-/// A rank, and below it a place.
+/// An integer with a rank in its upper bits and an index in its lower `shift` bits.
 pub(crate) trait Entry: Copy + Ord + Default + Send + Sync {
     fn of(above: u64, place: usize, shift: u32) -> Self;
 
@@ -83,7 +84,7 @@ pub(crate) trait Entry: Copy + Ord + Default + Send + Sync {
 
     fn below(self, shift: u32) -> usize;
 
-    /// Room for entries where their places will be.
+    /// Returns a buffer of indices as a buffer of entries, if both have the same type.
     fn room(places: &mut [i64]) -> Option<&mut [Self]>;
 }
 
@@ -115,18 +116,18 @@ macro_rules! entries {
 }
 entries! { i64: |places| Some(places); u128: |_places| None; }
 
-/// How the elements of a line become entries.
+/// The conversion of the elements of a row to entries.
 pub(crate) struct Order<T, E> {
     first: Direction,
-    /// What all ranks are less.
+    /// The number that is subtracted from all ranks.
     base: u64,
-    /// How many bits a place has.
+    /// The number of bits of an index.
     shift: u32,
     of: PhantomData<(T, E)>,
 }
 
 impl<T: Ranked> Order<T, i64> {
-    /// If ranks differ, and places are, by so little that both fit.
+    /// Returns an order with 64-bit entries, if the range of the ranks and the indices fit into them.
     pub(crate) fn narrow(line: &[T], first: Direction) -> Option<Self> {
         let shift = usize::BITS - line.len().leading_zeros();
         let (mut least, mut greatest) = (0, u64::MAX >> (64 - T::BITS));
@@ -146,7 +147,7 @@ impl<T: Ranked> Order<T, u128> {
     }
 }
 
-/// Runs a body with the narrowest order that a line has.
+/// Runs a body with the order of a row that has the narrowest entries.
 macro_rules! with_order {
     ($line:expr, $first:expr, $order:ident => $body:expr) => {
         if let Some($order) = $crate::sort_select::Order::<_, i64>::narrow($line, $first) {
@@ -159,11 +160,11 @@ macro_rules! with_order {
 }
 pub(crate) use with_order;
 
-/// With fewer candidates there is nothing to be gained.
+/// The minimum number of candidates that a selection collects. Fewer would not be faster.
 const FEW: usize = 1024;
-/// How many elements are looked at together.
+/// The number of elements that a selection tests at once.
 const BLOCK: usize = 256;
-/// Fewer entries are sorted by comparing them.
+/// The minimum number of entries for a radix sort. Fewer are sorted by comparison.
 const LONG: usize = 1 << 11;
 
 impl<T: Ranked, E: Entry> Order<T, E> {
@@ -172,32 +173,32 @@ impl<T: Ranked, E: Entry> Order<T, E> {
         self.first.turned::<T>(element.rank()).wrapping_sub(self.base)
     }
 
-    /// Where an entry's element is.
+    /// Returns the index of an entry's element.
     #[inline(always)]
     pub(crate) fn place(&self, entry: E) -> usize {
         entry.below(self.shift)
     }
 
-    /// An entry's element.
+    /// Returns the element of an entry.
     #[inline(always)]
     pub(crate) fn element(&self, line: &[T], entry: E) -> T {
         let rank = entry.above(self.shift).wrapping_add(self.base);
-        // Most need not be looked up, wherever they are.
+        // Most elements follow from their ranks, without a random access to the row.
         T::of(self.first.turned::<T>(rank)).unwrap_or_else(|| line[self.place(entry)])
     }
 
-    /// Whether the elements of two entries are equal, or both are not numbers.
+    /// Checks if the elements of two entries are equal, or both are NaN.
     pub(crate) fn same(&self, a: E, b: E) -> bool {
         a.above(self.shift) == b.above(self.shift)
     }
 
-    /// All elements of a line, as they lie.
+    /// Returns the entries of all elements of a row, in the order of the indices.
     pub(crate) fn entries(&self, line: &[T]) -> Vec<E> {
         let entries = line.iter().enumerate();
         entries.map(|(place, &element)| E::of(self.above(element), place, self.shift)).collect()
     }
 
-    /// The first `count` elements of a line, of which there are as many, in order.
+    /// Returns the first `count` entries of a row, sorted. The row has at least `count` elements.
     pub(crate) fn select(&self, line: &[T], count: usize) -> Vec<E> {
         if count == 0 {
             return Vec::new();
@@ -207,7 +208,7 @@ impl<T: Ranked, E: Entry> Order<T, E> {
         if room < line.len() {
             let mut bound = self.keep(&mut kept, count);
             for (number, block) in line[room..].chunks(BLOCK).enumerate() {
-                // Of those that are equal to the last one kept, it came first.
+                // An element that equals the last kept one is later in order.
                 let none =
                     vectorised!(!block.iter().fold(false, |found, &element| found | (self.above(element) < bound)));
                 if none {
@@ -232,14 +233,14 @@ impl<T: Ranked, E: Entry> Order<T, E> {
         kept
     }
 
-    /// Leaves the first `count`, in any order, and gives the largest rank among them.
+    /// Keeps the first `count` entries, in any order. Returns the largest rank among them.
     fn keep(&self, kept: &mut Vec<E>, count: usize) -> u64 {
         let bound = kept.select_nth_unstable(count - 1).1.above(self.shift);
         kept.truncate(count);
         bound
     }
 
-    /// Puts the elements of a line in order, with their places.
+    /// Sorts the elements of a row, and writes them and their indices.
     pub(crate) fn sorted(&self, line: &[T], elements: &mut [T], places: &mut [i64]) {
         let give = |entry: E| (self.element(line, entry), i64::try_from(self.place(entry)).unwrap_or(i64::MAX));
         let Some(entries) = E::room(places) else {
@@ -258,12 +259,12 @@ impl<T: Ranked, E: Entry> Order<T, E> {
         }
     }
 
-    /// Puts [`entries`](Self::entries) in order.
+    /// Sorts [`entries`](Self::entries) that are in the order of their indices.
     pub(crate) fn sort(&self, entries: &mut [E]) {
         let Some(&any) = entries.first().filter(|_| entries.len() >= LONG) else {
             return entries.sort_unstable();
         };
-        // Equals are in their order, so a digit after the other puts ranks in theirs.
+        // Entries with equal ranks are in order already, so stable passes over the bytes of the ranks are enough.
         let rank = |entry: E| entry.above(self.shift);
         let different = entries.iter().fold(0, |different, &entry| different | (rank(entry) ^ rank(any)));
         let mut spare = vec![E::default(); entries.len()];
@@ -278,7 +279,7 @@ impl<T: Ranked, E: Entry> Order<T, E> {
         }
     }
 
-    /// Puts entries in the order of one byte of their ranks, and otherwise leaves them in theirs.
+    /// Sorts entries by one byte of their ranks, stably.
     fn radix_pass(&self, from: &[E], to: &mut [E], digit: u32) {
         let byte = |entry: E| (entry.above(self.shift) >> (8 * digit) & 0xff) as usize;
         let step = from.len().div_ceil(threads_here().min(from.len() / GRAIN).max(1));
@@ -300,7 +301,7 @@ impl<T: Ranked, E: Entry> Order<T, E> {
             let mut next = starts[i];
             for &entry in pieces[i] {
                 let place = &mut next[byte(entry)];
-                // SAFETY: counted, so every entry of every piece has a place of its own among as many as there are.
+                // SAFETY: the entries were counted, so each entry of each piece has an index of its own, below the number of entries.
                 unsafe { to.slice(*place..*place + 1)[0] = entry };
                 *place += 1;
             }

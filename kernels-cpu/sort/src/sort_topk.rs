@@ -1,4 +1,4 @@
-//! Sorting, and what needs a part of an order.
+//! Kernels of sorting and of selection by rank.
 
 use dispatch_runtime::{DType, Operation, Result, Spec, Tensor, op_impl, operands};
 
@@ -6,14 +6,14 @@ use crate::sort_select::{Direction, Entry, Order, Ranked, with_order};
 use engine::allocation::usized;
 use engine::reduce::{computed, kept, lines, marked};
 
-/// Which elements of a line are wanted.
+/// The elements of a row to select.
 #[derive(Clone, Copy)]
 enum Choice {
-    /// As many as there is room for, in order.
+    /// The first elements in order, as many as the result holds.
     InOrder(Direction),
-    /// The element that so many come before.
+    /// The element at this index of the sorted row.
     Nth(usize),
-    /// The median: the first that is not a number, if there is one and they count.
+    /// The median. Unless it is `of_numbers`, it is the first NaN of the row, if there is one.
     Median { of_numbers: bool },
     /// The most frequent element.
     Mode,
@@ -24,7 +24,7 @@ impl Choice {
         if let Self::InOrder(first) = self { first } else { Direction::Ascending }
     }
 
-    /// Gives elements of a line, and their places.
+    /// Writes the selected elements of a row, and their indices.
     fn choose<T: Ranked, E: Entry>(self, order: &Order<T, E>, line: &[T], values: &mut [T], places: &mut [i64]) {
         let nth = |nth: usize| order.place(*order.entries(line).select_nth_unstable(nth).1);
         let place = match self {
@@ -58,13 +58,13 @@ impl Choice {
     }
 }
 
-/// Gives the element at a place, and the place.
+/// Writes the element at an index, and the index.
 fn give<T: Ranked>(line: &[T], at: usize, values: &mut [T], places: &mut [i64]) {
     values[0] = line[at];
     places[0] = i64::try_from(at).unwrap_or(i64::MAX);
 }
 
-/// Chooses elements of every line, with their places.
+/// Selects elements of every row, with their indices.
 fn choose<O: Operation>(
     [values, indices]: [&mut Tensor; 2],
     this: &Tensor,
@@ -80,7 +80,7 @@ fn choose<O: Operation>(
     })
 }
 
-/// One element of each line.
+/// Selects one element of each row.
 fn one<O: Operation>(out: [&mut Tensor; 2], this: &Tensor, dim: usize, choice: Choice) -> Result<()> {
     let dims = marked(this.sizes().len(), dim);
     let [values, indices] = out.map(|out| kept(out, this, &dims));
@@ -112,7 +112,7 @@ fn kthvalue(plan: &usize, out: [&mut Tensor; 2], this: &Tensor, k: i64) -> Resul
     one::<aten::kthvalue>(out, this, *plan, Choice::Nth(usized(k - 1)))
 }
 
-/// The median of all elements; of none, what is not a number.
+/// Computes the median of all elements, or NaN if there are none.
 fn median_of_all<O: Operation>(out: &mut Tensor, this: &Tensor, of_numbers: bool) -> Result<()> {
     if this.geometry().count() == 0 {
         return aten::copy_(out, &Tensor::number(f64::NAN.into()), false);

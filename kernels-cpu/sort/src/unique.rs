@@ -1,4 +1,4 @@
-//! Distinct elements: rows are put in order, and runs of the same row are one.
+//! Kernels of distinct elements: rows are sorted, and runs of equal rows are merged.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use engine::reduce::min_max::Ordered;
 
 type Three = (Tensor, Tensor, Tensor);
 
-/// Which rows are the first of their kind, which kind each row is of if that is asked for, and how many rows each kind has.
+/// The index of the first of each run of equal rows, the run of each row if requested, and the number of rows in each run.
 #[derive(Default)]
 struct DistinctRows {
     firsts: Vec<i64>,
@@ -22,7 +22,7 @@ struct DistinctRows {
 }
 
 impl DistinctRows {
-    /// Of `count` rows of `width` elements.
+    /// Finds the runs in `count` rows of `width` elements.
     fn of<T: Ranked>(elements: &[T], count: usize, width: usize, along: Along) -> Self {
         let mut kinds = Self { inverse: vec![0; if along.inverse { count } else { 0 }], ..Self::default() };
         if along.sorted && width == 1 {
@@ -50,7 +50,7 @@ impl DistinctRows {
         kinds
     }
 
-    /// One more row, of the same kind as the last or another.
+    /// Adds a row to the last run if `again` is true, else to a new run.
     fn add(&mut self, place: usize, again: bool) {
         if !again {
             self.firsts.push(i64::try_from(place).unwrap_or(i64::MAX));
@@ -65,19 +65,19 @@ impl DistinctRows {
     }
 }
 
-/// The order of rows, in which what is not a number comes after all numbers.
+/// Compares rows in lexicographic order, with NaN after all numbers.
 fn compare<T: Ordered>(a: &[T], b: &[T]) -> Ordering {
     let elements = a.iter().zip(b);
     let mut orders = elements.map(|(a, b)| a.partial_cmp(b).unwrap_or_else(|| a.is_none().cmp(&b.is_none())));
     orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-/// Where rows are taken from, and whether they are put in order.
+/// The dimension of the rows, and whether to sort them.
 #[derive(Clone, Copy)]
 struct Along {
     dim: Option<usize>,
     sorted: bool,
-    /// Whether it is asked for of which kind each row is.
+    /// Whether to return the run of each row.
     inverse: bool,
 }
 
@@ -92,7 +92,7 @@ fn distinct<O: Operation>(this: &Tensor, along: Along, counts: bool) -> Result<T
     })?;
     let found = [i64::try_from(kinds.firsts.len()).unwrap_or(i64::MAX)];
     let firsts = Tensor::from_vec(kinds.firsts, &found)?;
-    // The slices lie one after the other, whichever dimension they are of.
+    // The slices are contiguous in memory one after another, for any dimension.
     let values = aten::movedim_int(&aten::index_select(&rows, 0, &firsts)?, 0, dim)?;
     let size = [size];
     let inverse_sizes = if along.dim.is_some() { &size } else { this.sizes() };
@@ -115,7 +115,7 @@ fn unique_dim(plan: &Slices, this: &Tensor) -> Result<Three> {
 
 #[op_impl(aten::unique_consecutive, CPU)]
 fn unique_consecutive(plan: &Slices, _: ...) -> Result<Three> {
-    // Slices come with all that is known of them in any case.
+    // For slices, the inverse and the counts are always returned.
     let along = Along { dim: plan.dim, sorted: false, inverse: return_inverse || dim.is_some() };
     distinct::<aten::unique_consecutive>(this, along, return_counts || dim.is_some())
 }

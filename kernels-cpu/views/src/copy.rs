@@ -1,4 +1,4 @@
-//! Copies between tensors of the CPU, and what fills one.
+//! Kernels of copies between CPU tensors, and of fills.
 
 use dispatch_runtime::{DType, Device, Layout, MemoryFormat, Operands, Pointwise, Result, Scalar, Tensor, op_impl};
 

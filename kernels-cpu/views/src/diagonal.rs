@@ -1,4 +1,4 @@
-//! Triangles of matrices.
+//! Kernels of `tril` and `triu`.
 #![expect(unsafe_code, reason = "places that a loop nest checked")]
 
 use std::ops::Range;
@@ -21,7 +21,7 @@ fn triu(_plan: &(), out: &mut Tensor, this: &Tensor, diagonal: i64) -> Result<()
     triangle(out, this, |row, cols| 0..row.saturating_add(diagonal).clamp(0, cols))
 }
 
-/// Writes matrices with zeros in these columns of their rows.
+/// Copies matrices, with zeros in a range of columns of each row.
 fn triangle(out: &mut Tensor, this: &Tensor, zeros: impl Fn(i64, i64) -> Range<i64> + Sync) -> Result<()> {
     copy(out, this)?;
     let (rank, size) = (out.sizes().len(), out.dtype().size());
@@ -30,7 +30,7 @@ fn triangle(out: &mut Tensor, this: &Tensor, zeros: impl Fn(i64, i64) -> Range<i
     if out.geometry().count() == 0 {
         return Ok(());
     }
-    // Each matrix begins at a place of its own; the rest is the same for all.
+    // Each matrix has its own offset. The strides within a matrix are the same for all.
     let Some(starts) = Geometry::strided(&sizes[..rank - 2], &strides[..rank - 2], 0) else { return Ok(()) };
     let nest = LoopNest::new(starts.sizes(), [(&starts, size)]);
     let operands = operands!(write out)?;
@@ -44,7 +44,7 @@ fn triangle(out: &mut Tensor, this: &Tensor, zeros: impl Fn(i64, i64) -> Range<i
                 for row in rows {
                     let row = i64::try_from(row).unwrap_or(0);
                     let (zeros, first) = (zeros(row, cols), row * strides[rank - 2]);
-                    // Side by side, they are written at once.
+                    // If the columns are contiguous, all zeros of a row are written at once.
                     let (spots, length) = if strides[rank - 1] == 1 {
                         (zeros.start..zeros.start + 1, zeros.end - zeros.start)
                     } else {

@@ -1,4 +1,4 @@
-//! Tensors joined along a dimension.
+//! The kernel of concatenation.
 
 use aten::Cat;
 use dispatch_runtime::Geometry;

@@ -1,4 +1,4 @@
-//! Copies of what views show, joined and padded.
+//! CPU kernels of copies, concatenation, padding, triangles, flips and rolls.
 #![allow(clippy::needless_for_each, reason = "a short step at the end of a chain")]
 
 mod copy;

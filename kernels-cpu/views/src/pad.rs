@@ -1,4 +1,4 @@
-//! Borders that continue what is inside.
+//! Kernels of padding by reflection and by repetition, and of their gradients.
 
 use aten::{Border, Bordered};
 use dispatch_runtime::prelude::*;
@@ -6,7 +6,7 @@ use dispatch_runtime::prelude::*;
 use engine::data_movement::{Axis, Step, copy, copy_along};
 use kernels_cpu_indexing::combine::{ready, summed};
 
-/// The walk through a tensor with borders: each of its places, and the place inside that it shows.
+/// Returns the axes of a copy to a padded tensor: for each index of a padded dimension, the offset of the element that it repeats.
 fn walk(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inner: &[i64]) -> Vec<Axis> {
     let first = inside.len() - padding.len() / 2;
     let axis = |dim: usize| {
@@ -29,7 +29,7 @@ fn walk(inside: &[i64], padding: &[i64], border: Border, outer: &[i64], inner: &
 #[op_impl(aten::replication_pad2d, CPU)]
 #[op_impl(aten::replication_pad3d, CPU)]
 fn padded(plan: &Bordered, out: &mut Tensor, this: &Tensor, padding: &[i64]) -> Result<()> {
-    // A walk has a place for each position of a dimension, of which there may be any number.
+    // An axis has a table entry for each index of a dimension. An empty tensor may have too many.
     if out.geometry().count() == 0 {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Elements repeated, flipped and rolled.
+//! Kernels of repeating, flipping and rolling.
 
 use aten::Roll;
 use dispatch_runtime::prelude::*;
@@ -49,10 +49,10 @@ fn rolled(out: &mut Tensor, this: &Tensor, by: &[i64]) -> Result<()> {
     })
 }
 
-/// Moves elements to other positions of their dimensions, whose sizes and strides are given.
+/// Copies elements to other indices of their dimensions. `from` returns the step of a dimension with its size and stride.
 fn moved(out: &mut Tensor, this: &Tensor, from: impl Fn(usize, i64, i64) -> Result<Step>) -> Result<()> {
     if out.geometry().count() == 0 {
-        // There are tables of the other sizes, of which there may be any number.
+        // An empty tensor may have sizes that are too large for tables.
         return Ok(());
     }
     let axes = (0..this.sizes().len()).map(|dim| {
@@ -63,7 +63,7 @@ fn moved(out: &mut Tensor, this: &Tensor, from: impl Fn(usize, i64, i64) -> Resu
     copy_along(out, this, &axes)
 }
 
-/// The places of all positions of a dimension.
+/// Returns a table of the offsets of all indices of a dimension.
 fn table(size: i64, place: impl Fn(i64) -> i64) -> Result<Step> {
     let mut places = reserve(usized(size))?;
     places.extend((0..size).map(place));

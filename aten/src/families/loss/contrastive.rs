@@ -1,4 +1,4 @@
-//! Losses of what is to be close or far apart, and of counts.
+//! Contrastive losses: cosine embedding, hinge embedding, margin ranking and triplet margin.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Expected};
@@ -12,7 +12,7 @@ use crate::{
 const ONE: Scalar = Scalar::Int(1);
 const ZERO: Scalar = Scalar::Int(0);
 
-/// 1 less the cosine between two vectors whose target is 1, and what the cosine is above `margin` where it is -1.
+/// Computes `1 - cos(input1, input2)` if the target is 1, and `max(0, cos(input1, input2) - margin)` if it is -1.
 #[op_def(
     "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor",
     check = check_pairs(input1, input2, target)
@@ -39,7 +39,7 @@ pub fn cosine_embedding_loss(_: ...) -> Result<Tensor> {
     reduced(add(&close, &apart, ONE)?, reduction)
 }
 
-/// Refuses vectors that do not broadcast with each other, or whose number does not broadcast with that of the targets.
+/// Checks that the inputs broadcast with each other, and that the number of targets broadcasts with the number of vectors.
 fn check_pairs(input1: &Tensor, input2: &Tensor, target: &Tensor) -> Result<(), BadArgument> {
     crate::check_broadcast([("input1", input1), ("input2", input2)])?;
     let many = [input1, input2].map(|input| input.sizes().first().copied().unwrap_or(1)).into_iter().find(|&n| n != 1);
@@ -52,7 +52,7 @@ fn check_pairs(input1: &Tensor, input2: &Tensor, target: &Tensor) -> Result<(), 
     }
 }
 
-/// `self` where the target is 1, and what it is below `margin` where it is -1.
+/// Computes `self` if the target is 1, and `max(0, margin - self)` if it is -1.
 #[op_def(
     "hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor",
     check = crate::check_broadcast([("self", this), ("target", target)])
@@ -64,7 +64,7 @@ pub fn hinge_embedding_loss(this: &Tensor, target: &Tensor, margin: f64, reducti
     reduced(add(&apart, &close, ONE)?, reduction)
 }
 
-/// `max(0, -target * (input1 - input2) + margin)`
+/// Computes `max(0, -target * (input1 - input2) + margin)`.
 #[op_def(
     "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor",
     check = crate::check_broadcast([("input1", input1), ("input2", input2), ("target", target)])
@@ -74,7 +74,9 @@ pub fn margin_ranking_loss(_: ...) -> Result<Tensor> {
     reduced(clamp_min(&add_scalar(&behind, margin.into(), ONE)?, ZERO)?, reduction)
 }
 
-/// `max(0, |anchor - positive| - |anchor - negative| + margin)`; with `swap` the negative is as near as it is to either.
+/// Computes `max(0, |anchor - positive| - |anchor - negative| + margin)`.
+///
+/// With `swap`, it subtracts the smaller of `|anchor - negative|` and `|positive - negative|`.
 #[op_def(
     "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor",
     check = crate::check_broadcast([("anchor", anchor), ("positive", positive), ("negative", negative)])

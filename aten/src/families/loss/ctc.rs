@@ -1,4 +1,4 @@
-//! How unlikely a sequence of labels is found, whenever each of its labels comes: connectionist temporal classification.
+//! Connectionist temporal classification (CTC): the loss of label sequences that are not aligned with the input.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, ErrorKind, Spec};
@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, DTypes, ErrorKind, Spec};
 use super::Reduction;
 use crate::{clamp_min, div, eq_scalar, masked_fill_scalar, mean, squeeze_dim, sum, to_device, total, unsqueeze};
 
-/// The negative logarithm of how likely each sequence of labels is, and those of all its beginnings at all times.
+/// Computes the negative log-likelihood of each label sequence, and `log_alpha`: the log-likelihoods of its prefixes at each step.
 #[op_def(
     "_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
     plan,
@@ -21,7 +21,7 @@ fn _ctc_loss_plan(_: ...) -> Result<Plan<Labelling, 2>, BadArgument> {
     Ok(Plan::new(labelling, outputs))
 }
 
-/// [`_ctc_loss`] of lengths in tensors.
+/// Computes [`_ctc_loss`] with lengths from tensors.
 #[op_def(
     "_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
     out = "Tensor_out"
@@ -34,7 +34,7 @@ pub fn _ctc_loss_tensor(_: ...) -> Result<(Tensor, Tensor)> {
     _ctc_loss(log_probs, targets, &inputs, &labels, blank, zero_infinity)
 }
 
-/// The gradient of [`_ctc_loss`] for what the logarithms were normalised of, which is what PyTorch gives for the logarithms.
+/// Computes the gradient of [`_ctc_loss`] for the input of `log_softmax`; PyTorch returns it as the gradient of `log_probs`.
 #[op_def(
     "_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor",
     plan,
@@ -59,7 +59,7 @@ fn _ctc_loss_backward_plan(_: ...) -> Result<Plan<Labelling>, BadArgument> {
     Ok(Plan::new(labelling, [Spec::contiguous(log_probs.dtype(), log_probs.sizes())]))
 }
 
-/// [`_ctc_loss_backward`] of lengths in tensors.
+/// Computes [`_ctc_loss_backward`] with lengths from tensors.
 #[op_def(
     "_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor"
 )]
@@ -71,7 +71,7 @@ pub fn _ctc_loss_backward_tensor(_: ...) -> Result<Tensor> {
     _ctc_loss_backward(grad, log_probs, targets, &inputs, &labels, neg_log_likelihood, log_alpha, blank, zero_infinity)
 }
 
-/// The negative logarithm of how likely sequences of labels are; a mean is over labels, and then over sequences.
+/// Computes the CTC loss: the negative log-likelihood of label sequences. A mean divides each loss by its number of labels first.
 #[op_def(
     "ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor",
     check = check_labels(log_probs, targets, input_lengths, target_lengths, blank)
@@ -102,7 +102,7 @@ pub fn ctc_loss_intlist(_: ...) -> Result<Tensor> {
     }
 }
 
-/// Refuses what [`_ctc_loss`] refuses, unless a single sequence came without a batch.
+/// Checks a batch as [`_ctc_loss`] does. A single sequence without a batch dimension is not checked.
 fn check_labels(
     log_probs: &Tensor,
     targets: &Tensor,
@@ -116,7 +116,7 @@ fn check_labels(
     Labelling::new(log_probs, targets, input_lengths, target_lengths, blank).map(drop)
 }
 
-/// [`ctc_loss_intlist`] of lengths in tensors.
+/// Computes [`ctc_loss_intlist`] with lengths from tensors.
 #[op_def(
     "ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"
 )]
@@ -128,7 +128,7 @@ pub fn ctc_loss(_: ...) -> Result<Tensor> {
     ctc_loss_intlist(log_probs, targets, &inputs, &labels, blank, reduction, zero_infinity)
 }
 
-/// The lengths that a tensor holds.
+/// Copies lengths from a tensor of integers.
 fn lengths(argument: &'static str, tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
     if !tensor.dtype().is_integral() {
         return Err(BadArgument::dtype(argument, tensor.dtype(), DTypes::Integral).into());
@@ -139,14 +139,14 @@ fn lengths(argument: &'static str, tensor: &Tensor, operator: &'static Operator)
     to_device(tensor, Device::CPU, DType::I64, false, false, None)?.to_vec::<i64>()
 }
 
-/// The sequences of labels of a batch, and the parts of the input in which they are sought.
+/// The label sequences of a batch, and the number of input steps of each.
 #[derive(Clone, Debug)]
 pub struct Labelling {
-    /// How many steps of each sequence count.
+    /// The number of valid input steps of each sequence.
     pub steps: Vec<usize>,
-    /// The first label of each sequence among the targets, and the number of its labels.
+    /// For each sequence, the offset of its first label among the targets, and the number of its labels.
     pub labels: Vec<(usize, usize)>,
-    /// The number of labels of the sequence with the most.
+    /// The number of labels of the longest sequence.
     pub most: usize,
 }
 
@@ -197,7 +197,7 @@ impl Labelling {
         Ok(Self { steps, labels: labels.collect(), most: counts.iter().copied().max().unwrap_or(0) })
     }
 
-    /// The specs of the losses, and of the logarithms of how likely beginnings are.
+    /// Returns the specs of the losses and of `log_alpha`.
     fn specs(&self, log_probs: &Tensor) -> [Spec; 2] {
         let (batch, states) = (log_probs.sizes()[1], i64::try_from(2 * self.most + 1).unwrap_or(i64::MAX));
         let spec = |sizes: &[i64]| Spec::contiguous(log_probs.dtype(), sizes);

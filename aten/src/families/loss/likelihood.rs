@@ -1,4 +1,4 @@
-//! Losses of classes: the negative logarithm of how likely the true one was found.
+//! Losses for classification: negative log-likelihood and cross entropy.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
@@ -11,7 +11,7 @@ use crate::{
 
 macro_rules! likelihoods {
     ($($kind:literal $forward:ident $forward_plan:ident $schema:literal $backward:ident $backward_plan:ident $backward_schema:literal $composite:ident $composite_schema:literal;)*) => {$(
-        /// `-weight[target] * self[target]` along the classes, and the sum of the weights.
+        /// Computes the negative log-likelihood `-weight[target] * self[target]`, reduced, and the total weight of the targets.
         #[op_def($schema, plan, out = "output")]
         pub fn $forward(_: ...) -> Result<(Tensor, Tensor)>;
 
@@ -22,7 +22,7 @@ macro_rules! likelihoods {
             Ok(Plan::new(likelihood, [spec(&sizes), spec(&[])]))
         }
 
-        /// The gradient: `-weight[target]` where the target is, zero elsewhere.
+        /// Computes the gradient of the negative log-likelihood: `-weight[target]` at the target class, zero elsewhere.
         #[op_def($backward_schema, plan, out = "grad_input"(grad_input))]
         pub fn $backward(_: ...) -> Result<Tensor>;
 
@@ -42,7 +42,7 @@ macro_rules! likelihoods {
             Ok(Plan::new(likelihood, [Spec::contiguous(this.dtype(), this.sizes())]))
         }
 
-        /// `-weight[target] * self[target]` along the classes.
+        /// Computes the negative log-likelihood `-weight[target] * self[target]`, reduced.
         #[op_def($composite_schema, out = "out", check = $forward::plan(this, target, weight, reduction, ignore_index))]
         pub fn $composite(_: ...) -> Result<Tensor> {
             Ok($forward(this, target, weight, reduction, ignore_index)?.0)
@@ -65,18 +65,18 @@ likelihoods! {
     "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor";
 }
 
-/// A loss of classes.
+/// The plan of a negative log-likelihood.
 #[derive(Clone, Debug)]
 pub struct Likelihood {
     /// The dimension of the classes.
     pub dim: usize,
     /// The number of classes.
     pub classes: i64,
-    /// The reduction of the losses; the loss of a single line is its own sum.
+    /// The reduction of the losses. For a single row, `None` becomes `Sum`.
     pub reduction: Reduction,
 }
 
-/// The loss of rows, or of images (`kind` 2), and the sizes of its result.
+/// Checks the arguments of a negative log-likelihood of rows, or of images if `kind` is 2. Returns its plan and the sizes of its result.
 fn likelihood(
     this: &Tensor,
     target: &Tensor,
@@ -117,7 +117,7 @@ fn likelihood(
     Ok((Likelihood { dim, classes, reduction }, sizes))
 }
 
-/// [`nll_loss`] over any dimensions beside the classes.
+/// Computes the negative log-likelihood with any number of dimensions beside the class dimension.
 #[op_def(
     "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor",
     check = check_target(this, target, weight, false)
@@ -141,8 +141,8 @@ pub fn nll_loss_nd(_: ...) -> Result<Tensor> {
     if Reduction::of(reduction)? == Reduction::None { reshape(&loss, &beside) } else { Ok(loss) }
 }
 
-/// Refuses a target that is no class for each line of `self`, and weights that are not one for each class. `probable` says that the target
-/// may have the sizes of `self`.
+/// Checks that the target has one class for each row of `self`, and that `weight` has one element for each class. If `probable` is true,
+/// the target may have the sizes of `self` instead: it then holds probabilities.
 fn check_target(this: &Tensor, target: &Tensor, weight: Option<&Tensor>, probable: bool) -> Result<(), BadArgument> {
     let (sizes, dim) = (this.sizes(), usize::from(this.sizes().len() > 1));
     let Some(&classes) = sizes.get(dim) else { return Err(BadArgument::rank("self", 0, 1..)) };
@@ -165,7 +165,7 @@ fn check_target(this: &Tensor, target: &Tensor, weight: Option<&Tensor>, probabl
     }
 }
 
-/// The negative logarithm of softmax at the true class, or averaged with the target's probabilities.
+/// Computes the cross entropy of `softmax(self)` and the target: a class for each row, or probabilities of the classes.
 #[op_def(
     "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100, float label_smoothing=0.) -> Tensor",
     check = check_target(this, target, weight, true)
@@ -191,7 +191,7 @@ pub fn cross_entropy_loss(_: ...) -> Result<Tensor> {
     let smooth = neg(&sum_dim_intlist(&weighed, Some(&[dim]), false, None)?)?;
     let smooth = masked_fill_scalar(&smooth, &crate::eq_scalar(target, Scalar::Int(ignore_index))?, Scalar::Int(0))?;
     let smooth = if Reduction::of(reduction)? == Reduction::Mean {
-        // The sum of the weights is what losses of -1 add up to.
+        // If all log-probabilities are -1, the sum of the losses is the sum of the weights.
         let ones = scalar_tensor(Scalar::Int(-1), Some(logs.dtype()), None, Some(logs.device()), None)?;
         let ones = expand(&ones, logs.sizes(), false)?;
         div(&sum(&smooth, None)?, &nll_loss_nd(&ones, target, weight, 2, ignore_index)?)?
@@ -207,7 +207,7 @@ fn count(elements: i64) -> f64 {
     elements as f64
 }
 
-/// A number for each class, along the classes of a tensor of this rank.
+/// Reshapes the weights of the classes to broadcast along the class dimension of a tensor of this rank.
 fn along(weight: &Tensor, rank: usize, dim: i64) -> Result<Tensor> {
     let mut sizes = Dims::from_elem(1, rank);
     if let Some(size) = sizes.get_mut(usize::from(dim == 1)) {
@@ -216,7 +216,7 @@ fn along(weight: &Tensor, rank: usize, dim: i64) -> Result<Tensor> {
     reshape(weight, &sizes)
 }
 
-/// The loss where the target is probabilities.
+/// Computes the cross entropy if the target holds probabilities.
 fn probable(
     logs: &Tensor,
     target: &Tensor,

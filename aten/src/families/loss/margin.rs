@@ -1,11 +1,11 @@
-//! Losses of classes: how far the true ones stand out from the others.
+//! Margin losses for classification.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 
 use super::Reduction;
 
-/// The mean over classes of `max(0, margin - self[target] + self[class])^p * weight[target]`.
+/// Computes the mean over classes of `max(0, margin - self[target] + self[class])^p * weight[target]`.
 #[op_def(
     "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=1) -> Tensor",
     plan,
@@ -19,7 +19,7 @@ fn multi_margin_loss_plan(_: ...) -> Result<Plan<Margins>, BadArgument> {
     Ok(Plan::new(margins, [Spec::contiguous(this.dtype(), &sizes)]))
 }
 
-/// The gradient of [`multi_margin_loss`].
+/// Computes the gradient of [`multi_margin_loss`].
 #[op_def(
     "multi_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, Scalar p, Scalar margin, Tensor? weight=None, int reduction=1) -> Tensor",
     plan,
@@ -34,7 +34,9 @@ fn multi_margin_loss_backward_plan(_: ...) -> Result<Plan<Margins>, BadArgument>
     Ok(Plan::new(margins, [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
-/// The mean over classes of `max(0, 1 - self[true] + self[false])`, summed over the true classes: those before the first -1.
+/// Computes `max(0, 1 - self[true] + self[false])`, averaged over classes and summed over true classes.
+///
+/// The true classes of a row are the targets before the first -1.
 #[op_def(
     "multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     out = "out",
@@ -44,7 +46,7 @@ pub fn multilabel_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) ->
     Ok(multilabel_margin_loss_forward(this, target, reduction)?.0)
 }
 
-/// [`multilabel_margin_loss`], and which classes are true.
+/// Computes [`multilabel_margin_loss`], and a mask of the true classes.
 #[op_def(
     "multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)",
     plan,
@@ -58,7 +60,7 @@ fn multilabel_margin_loss_forward_plan(_: ...) -> Result<Plan<Margins, 2>, BadAr
     Ok(Plan::new(margins, [&sizes, target.sizes()].map(|sizes| Spec::contiguous(this.dtype(), sizes))))
 }
 
-/// The gradient of [`multilabel_margin_loss`].
+/// Computes the gradient of [`multilabel_margin_loss`].
 #[op_def(
     "multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, Tensor is_target) -> Tensor",
     plan,
@@ -74,10 +76,10 @@ fn multilabel_margin_loss_backward_plan(_: ...) -> Result<Plan<Margins>, BadArgu
     Ok(Plan::new(margins, [Spec::contiguous(this.dtype(), this.sizes())]))
 }
 
-/// A loss of margins.
+/// The plan of a margin loss.
 #[derive(Clone, Debug)]
 pub struct Margins {
-    /// The number of losses.
+    /// The number of rows. Each row has one loss.
     pub lines: usize,
     /// The number of classes.
     pub classes: usize,
@@ -107,7 +109,7 @@ impl Margins {
         Ok((Self { lines: count(lines), classes: count(classes), reduction }, sizes))
     }
 
-    /// The loss with one true class in each line, and the sizes of its result.
+    /// Checks the arguments of a margin loss with one true class per row. Returns its plan and the sizes of its result.
     fn of_one(
         this: &Tensor,
         target: &Tensor,
@@ -141,7 +143,7 @@ impl Margins {
         Ok((margins, sizes))
     }
 
-    /// The loss with several true classes in each line, and the sizes of its result.
+    /// Checks the arguments of a margin loss with several true classes per row. Returns its plan and the sizes of its result.
     fn of_several(this: &Tensor, target: &Tensor, reduction: i64) -> Result<(Self, Dims), BadArgument> {
         let margins = Self::new(this, reduction, this.sizes().len() < 2)?;
         check_classes(target)?;
@@ -165,7 +167,7 @@ fn check_classes(target: &Tensor) -> Result<(), BadArgument> {
     Err(BadArgument::dtype("target", target.dtype(), DType::I64))
 }
 
-/// Refuses a tensor that does not have one element for each class.
+/// Checks that a tensor has the sizes of `other`: one element for each class.
 fn check_true(argument: &'static str, tensor: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
     if tensor.sizes() == other.sizes() {
         return Ok(());

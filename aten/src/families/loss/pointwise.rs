@@ -1,4 +1,4 @@
-//! Losses of elements by themselves.
+//! Pointwise losses: each element's loss depends on that element only.
 
 use std::f64::consts::PI;
 
@@ -14,11 +14,11 @@ use crate::{
 const ONE: Scalar = Scalar::Int(1);
 const ZERO: Scalar = Scalar::Int(0);
 
-/// `(self - target)^2`
+/// Computes `(self - target)^2`.
 #[op_def("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", plan, out = "out")]
 pub fn mse_loss(_: ...) -> Result<Tensor>;
 
-/// `|self - target|`
+/// Computes `|self - target|`.
 #[op_def(
     "l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     check = crate::check_broadcast([("self", this), ("target", target)])
@@ -27,15 +27,15 @@ pub fn l1_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor>
     reduced(abs(&sub(this, target, Scalar::Int(1))?)?, reduction)
 }
 
-/// `(self - target)^2 / (2 * beta)` where the two are closer than `beta`, and `|self - target| - beta / 2` elsewhere
+/// Computes `(self - target)^2 / (2 * beta)` where the two are closer than `beta`, and `|self - target| - beta / 2` elsewhere.
 #[op_def("smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor", plan, out = "out")]
 pub fn smooth_l1_loss(_: ...) -> Result<Tensor>;
 
-/// `(self - target)^2 / 2` where the two are as close as `delta`, and `delta * (|self - target| - delta / 2)` elsewhere
+/// Computes `(self - target)^2 / 2` where the two are as close as `delta`, and `delta * (|self - target| - delta / 2)` elsewhere.
 #[op_def("huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor", plan, out = "out")]
 pub fn huber_loss(_: ...) -> Result<Tensor>;
 
-/// `log(1 + exp(-target * self))`
+/// Computes `log(1 + exp(-target * self))`.
 #[op_def(
     "soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     out = "out", body = CompositeExplicitAutograd,
@@ -49,7 +49,7 @@ pub fn soft_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Resul
     reduced(losses, reduction)
 }
 
-/// `-weight * (target * log(self) + (1 - target) * log(1 - self))`, no logarithm below -100
+/// Computes `-weight * (target * log(self) + (1 - target) * log(1 - self))`, with logarithms of at least -100.
 #[op_def(
     "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
     plan,
@@ -57,7 +57,7 @@ pub fn soft_margin_loss(this: &Tensor, target: &Tensor, reduction: i64) -> Resul
 )]
 pub fn binary_cross_entropy(_: ...) -> Result<Tensor>;
 
-/// The same of `sigmoid(self)`, without its loss of digits; `pos_weight` multiplies the first term.
+/// Computes `binary_cross_entropy` of `sigmoid(self)` without loss of precision. `pos_weight` multiplies the term with `target`.
 #[op_def(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor",
     plan,
@@ -65,7 +65,7 @@ pub fn binary_cross_entropy(_: ...) -> Result<Tensor>;
 )]
 pub fn binary_cross_entropy_with_logits(_: ...) -> Result<Tensor>;
 
-/// `target * (log(target) - self)`, or of the target's logarithm
+/// Computes `target * (log(target) - self)`, or `exp(target) * (target - self)` with `log_target`.
 #[op_def(
     "kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
     check = crate::check_broadcast([("self", this), ("target", target)])
@@ -82,23 +82,23 @@ pub fn kl_div(this: &Tensor, target: &Tensor, reduction: i64, log_target: bool) 
     )
 }
 
-/// The gradient of [`mse_loss`](fn@crate::mse_loss)
+/// Computes the gradient of [`mse_loss`](fn@crate::mse_loss).
 #[op_def("mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor", shape = pointwise, out = "grad_input"(grad_input))]
 pub fn mse_loss_backward(_: ...) -> Result<Tensor>;
 
-/// The gradient of [`smooth_l1_loss`](fn@crate::smooth_l1_loss)
+/// Computes the gradient of [`smooth_l1_loss`](fn@crate::smooth_l1_loss).
 #[op_def("smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor", shape = pointwise, out = "grad_input"(grad_input))]
 pub fn smooth_l1_loss_backward(_: ...) -> Result<Tensor>;
 
-/// The gradient of [`huber_loss`](fn@crate::huber_loss)
+/// Computes the gradient of [`huber_loss`](fn@crate::huber_loss).
 #[op_def("huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor", shape = pointwise, out = "out"(grad_input))]
 pub fn huber_loss_backward(_: ...) -> Result<Tensor>;
 
-/// The gradient of [`soft_margin_loss`](fn@crate::soft_margin_loss)
+/// Computes the gradient of [`soft_margin_loss`](fn@crate::soft_margin_loss).
 #[op_def("soft_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor", shape = pointwise, out = "grad_input"(grad_input))]
 pub fn soft_margin_loss_backward(_: ...) -> Result<Tensor>;
 
-/// The gradient of [`binary_cross_entropy`](fn@crate::binary_cross_entropy)
+/// Computes the gradient of [`binary_cross_entropy`](fn@crate::binary_cross_entropy).
 #[op_def(
     "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
     plan,
@@ -141,7 +141,7 @@ fn binary_cross_entropy_with_logits_plan(_: ...) -> Result<Plan<Reduction>, BadA
     loss_plan(this, target, reduction)
 }
 
-/// The value is the factor of each element's gradient.
+/// Plans the gradient. The plan's value is the factor of each element's gradient.
 #[op_plan(binary_cross_entropy_backward)]
 fn binary_cross_entropy_backward_plan(_: ...) -> Result<Plan<f64>, BadArgument> {
     check_entropy(this, target, [("grad_output", Some(grad_output)), ("weight", weight)])?;
@@ -168,7 +168,9 @@ fn check_entropy<const N: usize>(
     Ok(())
 }
 
-/// The negative logarithm of how likely a count is where `input`, or its exponential, is expected; `full` adds Stirling's term.
+/// Computes the negative log-likelihood of counts with the Poisson rate `input`, or `exp(input)` with `log_input`.
+///
+/// `full` adds Stirling's term.
 #[op_def(
     "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
     check = crate::check_broadcast([("input", input), ("target", target)])

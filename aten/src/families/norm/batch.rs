@@ -1,4 +1,4 @@
-//! Normalisation of channels, over all pictures.
+//! Batch normalisation: of each channel, over the batch and the elements of the images.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec};
@@ -6,14 +6,16 @@ use dispatch_runtime::{BadArgument, Spec};
 use super::{check_channels, check_floating, check_sizes, gradient_specs};
 use crate::images_like;
 
-/// Normalises each channel, by its own statistics or by those of before. Gives the mean and the reciprocal of the standard deviation too.
+/// Normalises each channel by the batch's statistics in training, else by the running statistics.
+///
+/// Also returns the mean and the reciprocal of the standard deviation, which are empty without training.
 #[op_def(
     "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     plan, out = "out"(out, save_mean, save_invstd)
 )]
 pub fn native_batch_norm(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
-/// The same, in a schema that says that the running statistics are written.
+/// Computes `native_batch_norm`. The schema declares that the running statistics are written.
 #[op_def(
     "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     body = CompositeExplicitAutograd,
@@ -23,7 +25,7 @@ pub fn _native_batch_norm_legit(_: ...) -> Result<(Tensor, Tensor, Tensor)> {
     native_batch_norm(input, weight, bias, Some(running_mean), Some(running_var), training, momentum, eps)
 }
 
-/// The same without running statistics.
+/// Computes `native_batch_norm` in training, without running statistics.
 #[op_def(
     "_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     out = "no_stats_out"(out, save_mean, save_invstd), body = CompositeExplicitAutograd,
@@ -33,7 +35,9 @@ pub fn _native_batch_norm_legit_no_stats(_: ...) -> Result<(Tensor, Tensor, Tens
     native_batch_norm(input, weight, bias, None, None, true, momentum, eps)
 }
 
-/// Normalises each channel by its own statistics, which go into the running ones. The last result is room for a backend's notes.
+/// Normalises each channel by the batch's statistics, and updates the running statistics.
+///
+/// The last result is an empty buffer, reserved for backends.
 #[op_def(
     "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
     body = CompositeExplicitAutograd,
@@ -45,7 +49,7 @@ pub fn _batch_norm_with_update(_: ...) -> Result<(Tensor, Tensor, Tensor, Tensor
     Ok((out, mean, rstd, Spec::contiguous(DType::U8, &[0]).on(input.device())?))
 }
 
-/// Normalises each channel by statistics of before.
+/// Normalises each channel by the running statistics.
 #[op_def(
     "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     out = "out",
@@ -55,7 +59,7 @@ pub fn _native_batch_norm_legit_no_training(_: ...) -> Result<(Tensor, Tensor, T
     native_batch_norm(input, weight, bias, Some(running_mean), Some(running_var), false, momentum, eps)
 }
 
-/// Normalises each channel.
+/// Normalises each channel by the batch's statistics in training, else by the running statistics.
 #[op_def(
     "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
     check = check_batch_norm(input, [weight, bias, running_mean, running_var], training)
@@ -64,7 +68,7 @@ pub fn batch_norm(_: ...) -> Result<Tensor> {
     Ok(native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)?.0)
 }
 
-/// The gradients of `native_batch_norm`; one that is not wanted has no elements.
+/// Computes the gradients of `native_batch_norm`. A gradient that `output_mask` does not request has no elements.
 #[op_def(
     "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
     plan,
@@ -93,7 +97,7 @@ fn batch_norm_backward_plan(_: ...) -> Result<Plan<(), 3>, BadArgument> {
     Ok(Plan::new((), gradient_specs(grad_out, input, &[channels], weight, output_mask)?))
 }
 
-/// Refuses what [`native_batch_norm`] refuses, and says which sizes the input has.
+/// Checks the arguments of [`native_batch_norm`]. The errors name the sizes of the input.
 fn check_batch_norm(input: &Tensor, all: [Option<&Tensor>; 4], training: bool) -> Result<(), BadArgument> {
     let [weight, bias, running_mean, running_var] = all;
     check_channels(
@@ -103,8 +107,8 @@ fn check_batch_norm(input: &Tensor, all: [Option<&Tensor>; 4], training: bool) -
     planned(input, all, training).map(drop)
 }
 
-/// The plan of a normalisation of channels. The tensors are weight, bias, and running mean and variance. Without training there are no
-/// new statistics.
+/// Plans a batch normalisation. `all` holds weight, bias, running mean and running variance. Without training, the returned statistics are
+/// empty.
 fn planned(input: &Tensor, all: [Option<&Tensor>; 4], training: bool) -> Result<Plan<(), 3>, BadArgument> {
     check_floating(input)?;
     let Some(&channels) = input.sizes().get(1) else {

@@ -1,4 +1,4 @@
-//! Normalisation over groups of channels.
+//! Group normalisation: of groups of channels in each image.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Expected, Spec, element_count};
@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, Expected, Spec, element_count};
 use super::{check_channels, check_floating, check_sizes, check_statistics, gradient_specs};
 use crate::images_like;
 
-/// Normalises over groups of channels and all that is in them. Gives the mean and the reciprocal of the standard deviation too.
+/// Normalises each group of channels of each image. Also returns the mean and the reciprocal of the standard deviation.
 #[op_def(
     "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
     plan,
@@ -14,9 +14,9 @@ use crate::images_like;
 )]
 pub fn native_group_norm(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
-/// The channels as groups.
+/// The plan of a group normalisation.
 pub struct GroupNorm {
-    /// How many channels a group has.
+    /// The number of channels of a group.
     pub channels: i64,
 }
 
@@ -27,7 +27,7 @@ fn group_norm_plan(_: ...) -> Result<Plan<GroupNorm, 3>, BadArgument> {
     Ok(Plan::new(groups, [images_like(input, input.sizes()), stats.clone(), stats]))
 }
 
-/// Normalises over groups of channels and all that is in them.
+/// Normalises each group of channels of each image.
 #[op_def(
     "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
     check = check_channels(input, [("weight", weight), ("bias", bias)])
@@ -44,7 +44,7 @@ pub fn group_norm(_: ...) -> Result<Tensor> {
     Ok(native_group_norm(input, weight, bias, *n, *c, element_count(inner), num_groups, eps)?.0)
 }
 
-/// The gradients of `native_group_norm`; one that is not wanted has no elements.
+/// Computes the gradients of `native_group_norm`. A gradient that `output_mask` does not request has no elements.
 #[op_def(
     "native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
     plan,
@@ -59,7 +59,8 @@ fn group_norm_backward_plan(_: ...) -> Result<Plan<GroupNorm, 3>, BadArgument> {
     Ok(Plan::new(groups, gradient_specs(grad_out, input, &[C], weight, output_mask)?))
 }
 
-/// The groups of a normalisation. The numbers are how many there are of images, channels, elements of a channel, and groups.
+/// Checks the arguments of a group normalisation and returns its plan. The array holds the numbers of images, channels, elements of a
+/// channel, and groups.
 fn groups_of(
     input: &Tensor,
     weight: Option<&Tensor>,

@@ -1,11 +1,11 @@
-//! Normalisation of every channel of every picture.
+//! Instance normalisation: of each channel of each image.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, MemoryFormat};
 
 use crate::{batch_norm, contiguous, copy_, mean_dim, repeat, view};
 
-/// Normalises each channel of each picture, by its own statistics or by those of before.
+/// Normalises each channel of each image by its own statistics, or by the running statistics.
 #[op_def(
     "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
     check = super::check_channels(input, [("weight", weight), ("bias", bias), ("running_mean", running_mean), ("running_var", running_var)])
@@ -19,7 +19,7 @@ pub fn instance_norm(_: ...) -> Result<Tensor> {
             return Err(BadArgument::value(name, "nothing", "given, unless the input's statistics are used").into());
         }
     }
-    // All pictures become channels of one.
+    // The batch is viewed as one image that has the channels of all images.
     let repeated = |tensor: Option<&Tensor>| tensor.map(|tensor| repeat(tensor, &[*pictures])).transpose();
     let (weight, bias) = (repeated(weight)?, repeated(bias)?);
     let (means, vars) = (repeated(running_mean)?, repeated(running_var)?);

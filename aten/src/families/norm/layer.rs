@@ -1,11 +1,11 @@
-//! Normalisation over the last dimensions.
+//! Layer normalisation: over the last dimensions.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec, element_count};
 
 use super::{check_floating, check_last, check_sizes, check_statistics, gradient_specs};
 
-/// Normalises over the last dimensions. Gives the mean and the reciprocal of the standard deviation too.
+/// Normalises over the last dimensions. Also returns the mean and the reciprocal of the standard deviation.
 #[op_def(
     "native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
     plan,
@@ -13,11 +13,11 @@ use super::{check_floating, check_last, check_sizes, check_statistics, gradient_
 )]
 pub fn native_layer_norm(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
-/// The input as lines.
+/// The plan of a layer normalisation: the input as rows.
 pub struct LayerNorm {
-    /// How many dimensions of the input are not normalised over.
+    /// The number of leading dimensions, which are not normalised over.
     pub outer: usize,
-    /// How many elements a line has.
+    /// The number of elements of a row.
     pub columns: i64,
 }
 
@@ -39,7 +39,7 @@ pub fn layer_norm(_: ...) -> Result<Tensor> {
     Ok(native_layer_norm(input, normalized_shape, weight, bias, eps)?.0)
 }
 
-/// The gradients of `native_layer_norm`; one that is not wanted has no elements.
+/// Computes the gradients of `native_layer_norm`. A gradient that `output_mask` does not request has no elements.
 #[op_def(
     "native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
     plan,
@@ -54,7 +54,8 @@ fn layer_norm_backward_plan(_: ...) -> Result<Plan<LayerNorm, 3>, BadArgument> {
     Ok(Plan::new(lines, gradient_specs(grad_out, input, normalized_shape, weight, output_mask)?))
 }
 
-/// The lines of a normalisation over the last dimensions, which must be those of the input and of its parameters.
+/// Checks the arguments of a normalisation over the last dimensions and returns its rows. `normalized_shape` must equal the last sizes of
+/// the input, and the sizes of the parameters.
 pub(super) fn lines_of(
     input: &Tensor,
     normalized_shape: &[i64],

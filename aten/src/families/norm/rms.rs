@@ -1,4 +1,4 @@
-//! Normalisation by the root of the mean square.
+//! RMS normalisation: division by the root of the mean square.
 
 use dispatch_runtime::MemoryFormat;
 use dispatch_runtime::prelude::*;
@@ -15,7 +15,7 @@ pub fn rms_norm(input: &Tensor, normalized_shape: &[i64], weight: Option<&Tensor
     Ok(_fused_rms_norm(input, normalized_shape, weight, eps)?.0)
 }
 
-/// [`rms_norm`], and what was multiplied with.
+/// Computes [`rms_norm`]. Also returns the reciprocal of the root of the mean square.
 #[op_def("_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)")]
 pub fn _fused_rms_norm(_: ...) -> Result<(Tensor, Tensor)> {
     lines_of(input, normalized_shape, weight, None)?;
@@ -30,7 +30,7 @@ pub fn _fused_rms_norm(_: ...) -> Result<(Tensor, Tensor)> {
     Ok((to_dtype(&result, input.dtype(), false, false, None)?, rstd))
 }
 
-/// The gradients of [`_fused_rms_norm`]; one that is not wanted has no elements.
+/// Computes the gradients of [`_fused_rms_norm`]. A gradient that `output_mask` does not request has no elements.
 #[op_def(
     "_fused_rms_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor rstd, Tensor? weight, bool[2] output_mask) -> (Tensor, Tensor)"
 )]
@@ -60,13 +60,13 @@ pub fn _fused_rms_norm_backward(_: ...) -> Result<(Tensor, Tensor)> {
     Ok((of_input, of_weight))
 }
 
-/// In at least 32 bits.
+/// Converts the tensor to float32, unless it is float64.
 fn widened(tensor: &Tensor) -> Result<Tensor> {
     let dtype = if tensor.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
     to_dtype(tensor, dtype, false, false, None)
 }
 
-/// The last dimensions, counted from the end.
+/// Returns the normalised dimensions, counted from the end.
 fn inner(normalized_shape: &[i64]) -> Vec<i64> {
     (1..=normalized_shape.len()).map(|dim| -i64::try_from(dim).unwrap_or(0)).collect()
 }

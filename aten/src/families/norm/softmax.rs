@@ -1,33 +1,33 @@
-//! Softmax, its logarithm, and what backward needs of both.
+//! Softmax, log-softmax, and their gradients.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Spec, wrap_dim};
 
-/// `exp(self) / sum(exp(self))` along a dimension.
+/// Computes `exp(self) / sum(exp(self))` along a dimension.
 #[op_def("_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", plan, out = "out")]
 pub fn _softmax(_: ...) -> Result<Tensor>;
 
-/// The logarithm of softmax along a dimension.
+/// Computes the logarithm of softmax along a dimension.
 #[op_def("_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", plan, out = "out")]
 pub fn _log_softmax(_: ...) -> Result<Tensor>;
 
-/// `exp(self) / sum(exp(self))` along a dimension, of the input as another dtype if one is given.
+/// Computes `exp(self) / sum(exp(self))` along a dimension. `self` is converted to `dtype` first, if it is given.
 #[op_def("softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out = "int_out")]
 pub fn softmax_int(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
     _softmax(&converted(this, dtype)?, dim, false)
 }
 
-/// The logarithm of softmax along a dimension, of the input as another dtype if one is given.
+/// Computes the logarithm of softmax along a dimension. `self` is converted to `dtype` first, if it is given.
 #[op_def("log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out = "int_out")]
 pub fn log_softmax_int(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
     _log_softmax(&converted(this, dtype)?, dim, false)
 }
 
-/// Another name of [`softmax_int`](fn@crate::softmax_int)
+/// Another name of [`softmax_int`](fn@crate::softmax_int).
 #[op_def("special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", calls = softmax_int)]
 pub fn special_softmax(_: ...) -> Result<Tensor>;
 
-/// Another name of [`log_softmax_int`](fn@crate::log_softmax_int)
+/// Another name of [`log_softmax_int`](fn@crate::log_softmax_int).
 #[op_def("special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", calls = log_softmax_int)]
 pub fn special_log_softmax(_: ...) -> Result<Tensor>;
 
@@ -38,15 +38,15 @@ fn converted(this: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
     }
 }
 
-/// Softmax along a dimension, zero where every element is minus infinity.
+/// Computes softmax along a dimension. The result is zero where all elements along the dimension are minus infinity.
 #[op_def("_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", plan)]
 pub fn _safe_softmax(_: ...) -> Result<Tensor>;
 
-/// The gradient of softmax, from its result.
+/// Computes the gradient of softmax from its result.
 #[op_def("_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor", plan, out = "out"(grad_input))]
 pub fn _softmax_backward_data(_: ...) -> Result<Tensor>;
 
-/// The gradient of the logarithm of softmax, from its result.
+/// Computes the gradient of the logarithm of softmax from its result.
 #[op_def(
     "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
     plan,
@@ -79,7 +79,7 @@ fn log_softmax_backward_plan(_: ...) -> Result<Plan<usize>, BadArgument> {
     softened_back(grad_output, output, dim, input_dtype)
 }
 
-/// A softmax along a dimension, which is the value.
+/// Returns the plan of a softmax. Its value is the dimension.
 fn softmax_spec(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<usize>, BadArgument> {
     let dim = wrap_dim("dim", dim, this.sizes().len())?;
     let dtype = dtype.unwrap_or_else(|| this.dtype());
@@ -89,7 +89,7 @@ fn softmax_spec(this: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Plan<us
     Ok(Plan::new(dim, [Spec::contiguous(dtype, this.sizes())]))
 }
 
-/// The gradient of a softmax along a dimension, which is the value.
+/// Returns the plan of the gradient of a softmax. Its value is the dimension.
 fn softened_back(
     grad_output: &Tensor,
     output: &Tensor,

@@ -1,4 +1,4 @@
-//! Maxima under windows that are at random places.
+//! Fractional max pooling: maxima under windows at random positions.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
@@ -8,11 +8,11 @@ use crate::spread;
 
 macro_rules! fractional_pools {
     ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal;)*) => {$(
-        /// The largest element under each of as many windows as `output_size` says, and where it is.
+        /// Returns the largest element under each of `output_size` windows at random positions, and its index.
         #[op_def($schema, plan, out = "output"(output, indices))]
         pub fn $name(_: ...) -> Result<(Tensor, Tensor)>;
 
-        /// The gradient for the elements that were the largest.
+        /// Computes the gradient of fractional max pooling.
         #[op_def($backward_schema, plan, out = "grad_input"(grad_input))]
         pub fn $backward(_: ...) -> Result<Tensor>;
 
@@ -46,14 +46,14 @@ fractional_pools! {
     "fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor indices) -> Tensor";
 }
 
-/// Windows at random places.
+/// The plan of a fractional max pooling.
 #[derive(Clone, Debug)]
 pub struct RandomWindows {
     /// The sizes of a window.
     pub kernel: Dims,
 }
 
-/// The windows over images of `rank` dimensions, and the sizes of the result.
+/// Checks the arguments of a fractional pooling of images of `rank` dimensions. Returns its plan and the sizes of the result.
 fn pooled(
     rank: usize,
     this: &Tensor,
@@ -81,7 +81,7 @@ fn pooled(
     Ok((RandomWindows { kernel }, result))
 }
 
-/// Refuses random numbers that are not one for each dimension of each image.
+/// Checks that there is one random number for each dimension of each image.
 fn check_samples(rank: usize, this: &Tensor, random_samples: &Tensor) -> Result<(), BadArgument> {
     if random_samples.dtype() != this.dtype() {
         return Err(BadArgument::dtype("random_samples", random_samples.dtype(), this.dtype()).like("self"));

@@ -1,11 +1,11 @@
-//! Maxima and averages along a line, which is an image of one row.
+//! Pooling in one dimension. Each operator calls that for images, with images of one row.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims};
 
 use crate::{squeeze_dim, unsqueeze};
 
-/// [`avg_pool2d`](fn@crate::avg_pool2d) along a line.
+/// Computes [`avg_pool2d`](fn@crate::avg_pool2d) in one dimension.
 #[op_def(
     "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
     out = "out"
@@ -17,7 +17,7 @@ pub fn avg_pool1d(_: ...) -> Result<Tensor> {
     squeeze_dim(&crate::avg_pool2d(&row, &kernel, &stride, &padding, ceil_mode, count_include_pad, None)?, -2)
 }
 
-/// [`max_pool2d_with_indices`](fn@crate::max_pool2d_with_indices) along a line.
+/// Computes [`max_pool2d_with_indices`](fn@crate::max_pool2d_with_indices) in one dimension.
 #[op_def(
     "max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)"
 )]
@@ -30,7 +30,7 @@ pub fn max_pool1d_with_indices(_: ...) -> Result<(Tensor, Tensor)> {
     Ok((squeeze_dim(&values, -2)?, squeeze_dim(&indices, -2)?))
 }
 
-/// [`max_pool2d`](fn@crate::max_pool2d) along a line.
+/// Computes [`max_pool2d`](fn@crate::max_pool2d) in one dimension.
 #[op_def(
     "max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> Tensor"
 )]
@@ -38,13 +38,13 @@ pub fn max_pool1d(_: ...) -> Result<Tensor> {
     Ok(max_pool1d_with_indices(this, kernel_size, stride, padding, dilation, ceil_mode)?.0)
 }
 
-/// [`adaptive_avg_pool2d`](fn@crate::adaptive_avg_pool2d) along a line.
+/// Computes [`adaptive_avg_pool2d`](fn@crate::adaptive_avg_pool2d) in one dimension.
 #[op_def("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", out = "out")]
 pub fn adaptive_avg_pool1d(this: &Tensor, output_size: &[i64]) -> Result<Tensor> {
     squeeze_dim(&crate::adaptive_avg_pool2d(&row(this)?, &as_row("output_size", output_size, 1)?)?, -2)
 }
 
-/// [`adaptive_max_pool2d`](fn@crate::adaptive_max_pool2d) along a line.
+/// Computes [`adaptive_max_pool2d`](fn@crate::adaptive_max_pool2d) in one dimension.
 #[op_def("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)")]
 pub fn adaptive_max_pool1d(this: &Tensor, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
     let (values, indices) = crate::adaptive_max_pool2d(&row(this)?, &as_row("output_size", output_size, 1)?)?;
@@ -58,7 +58,7 @@ fn row(this: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// What counts along the line, and what counts across it.
+/// Extends a list with one entry to an image of one row: `[across, entry]`.
 fn as_row(argument: &'static str, list: &[i64], across: i64) -> Result<Dims, BadArgument> {
     match list {
         [one] => Ok(Dims::from_slice(&[across, *one])),

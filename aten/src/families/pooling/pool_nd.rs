@@ -1,4 +1,4 @@
-//! Maxima and averages under a window.
+//! Max, average and adaptive pooling of images and volumes.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DType, Dims, Expected, Spec};
@@ -7,15 +7,15 @@ use crate::{Window, check_devices, check_gradient_of, images_like, spread};
 
 macro_rules! max_pools {
     ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal $composite:ident $composite_schema:literal;)*) => {$(
-        /// The largest element under the window at each of its places, and where it is.
+        /// Returns the largest element under the window at each of its positions, and its index.
         #[op_def($schema, plan, out = "out"(out, indices))]
         pub fn $name(_: ...) -> Result<(Tensor, Tensor)>;
 
-        /// The gradient for the elements that were the largest.
+        /// Computes the gradient of max pooling.
         #[op_def($backward_schema, plan, out = "grad_input"(grad_input))]
         pub fn $backward(_: ...) -> Result<Tensor>;
 
-        /// The largest element under the window at each of its places.
+        /// Returns the largest element under the window at each of its positions.
         #[op_def($composite_schema)]
         pub fn $composite(_: ...) -> Result<Tensor> {
             Ok($name(this, kernel_size, stride, padding, dilation, ceil_mode)?.0)
@@ -56,11 +56,11 @@ max_pools! {
 
 macro_rules! avg_pools {
     ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal;)*) => {$(
-        /// The average of the elements under the window at each of its places.
+        /// Returns the average of the elements under the window at each of its positions.
         #[op_def($schema, plan, out = "out")]
         pub fn $name(_: ...) -> Result<Tensor>;
 
-        /// The gradient for the elements that were averaged.
+        /// Computes the gradient of average pooling.
         #[op_def($backward_schema, plan, out = "grad_input"(grad_input))]
         pub fn $backward(_: ...) -> Result<Tensor>;
 
@@ -97,25 +97,25 @@ avg_pools! {
 macro_rules! adaptive_pools {
     ($($rank:literal $avg:ident $avg_schema:literal $backward:ident $backward_schema:literal $composite:ident $composite_schema:literal
        $max:ident $max_schema:literal $max_backward:ident $max_backward_schema:literal;)*) => {$(
-        /// The averages of as many parts of the image as `output_size` says.
+        /// Divides each image into `output_size` regions and returns the average of each region.
         #[op_def($avg_schema, plan, out = "out")]
         pub fn $avg(_: ...) -> Result<Tensor>;
 
-        /// The gradient for the elements that were averaged.
+        /// Computes the gradient of adaptive average pooling.
         #[op_def($backward_schema, plan, out = "out")]
         pub fn $backward(_: ...) -> Result<Tensor>;
 
-        /// The averages of as many parts of the image as `output_size` says.
+        /// Divides each image into `output_size` regions and returns the average of each region.
         #[op_def($composite_schema, out = "out")]
         pub fn $composite(this: &Tensor, output_size: &[i64]) -> Result<Tensor> {
             $avg(this, output_size)
         }
 
-        /// The largest elements of as many parts of the image as `output_size` says, and where they are.
+        /// Divides each image into `output_size` regions and returns the largest element of each region, and its index.
         #[op_def($max_schema, plan, out = "out"(out, indices))]
         pub fn $max(_: ...) -> Result<(Tensor, Tensor)>;
 
-        /// The gradient for the elements that were the largest.
+        /// Computes the gradient of adaptive max pooling.
         #[op_def($max_backward_schema, plan, out = "grad_input"(grad_input))]
         pub fn $max_backward(_: ...) -> Result<Tensor>;
 
@@ -166,7 +166,8 @@ adaptive_pools! {
     "adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor";
 }
 
-/// A window over images of `rank` dimensions, and the sizes of the result. Without a stride the window moves by its size.
+/// Checks the arguments of a pooling of images of `rank` dimensions. Returns the window and the sizes of the result. An empty `stride`
+/// means the sizes of the window.
 fn pooled(
     rank: usize,
     this: &Tensor,
@@ -182,7 +183,7 @@ fn pooled(
     let skipped = this.sizes().len() - rank;
     let mut sizes = Dims::from_slice(this.sizes());
     for (dim, size) in sizes[skipped..].iter_mut().enumerate() {
-        // Sums and products of two such numbers fit.
+        // Sums and products of two 64-bit integers fit.
         let [own, kernel, dilation] = [*size, window.kernel[dim], window.dilation[dim]].map(i128::from);
         let [padding, stride] = [window.padding[dim], window.stride[dim]].map(i128::from);
         let covered = (kernel - 1) * dilation + 1;
@@ -194,7 +195,7 @@ fn pooled(
         let room = own + 2 * padding - covered;
         let more = if ceil_mode { stride - 1 } else { 0 };
         let mut places = (room + more).div_euclid(stride) + 1;
-        // The last window begins inside of the image or of the padding before it.
+        // The last window must begin inside the image or the padding before it.
         if ceil_mode && (places - 1) * stride >= own + padding {
             places -= 1;
         }
@@ -206,17 +207,17 @@ fn pooled(
     Ok((window, sizes))
 }
 
-/// Results of windows over a batch of images, or a gradient for it.
+/// Returns the spec of a result of windows over images, or of a gradient. A batch keeps the memory format of `this`.
 fn windowed_like(rank: usize, this: &Tensor, sizes: &[i64]) -> Spec {
     if this.sizes().len() == rank + 2 { images_like(this, sizes) } else { Spec::contiguous(this.dtype(), sizes) }
 }
 
-/// The same for averages and for parts that adapt: volumes are contiguous.
+/// Returns the spec of a result of average or adaptive pooling, or of a gradient. Volumes are contiguous.
 fn pooled_like(rank: usize, this: &Tensor, sizes: &[i64]) -> Spec {
     if rank == 2 { windowed_like(rank, this, sizes) } else { Spec::contiguous(this.dtype(), sizes) }
 }
 
-/// Maxima, and their positions.
+/// Returns the specs of maxima and of their indices.
 pub(crate) fn with_indices(found: Spec) -> [Spec; 2] {
     let indices = Spec { dtype: DType::I64, ..found.clone() };
     [found, indices]
@@ -233,7 +234,7 @@ fn check_image(rank: usize, this: &Tensor) -> Result<(), BadArgument> {
     Ok(())
 }
 
-/// The sizes of the result of an adaptive pooling operator.
+/// Returns the sizes of the result of an adaptive pooling.
 fn adaptive_sizes(rank: usize, this: &Tensor, output_size: &[i64]) -> Result<Dims, BadArgument> {
     check_image(rank, this)?;
     let wanted = spread("output_size", output_size, rank, 0)?;
@@ -252,12 +253,12 @@ fn check_adaptive_gradient(rank: usize, grad_output: &Tensor, this: &Tensor) -> 
     check_gradient(grad_output, this, &sizes)
 }
 
-/// Refuses a gradient that is not of a result of these sizes.
+/// Checks that a gradient has the sizes of the result, on the device and in the dtype of `self`.
 pub(crate) fn check_gradient(grad_output: &Tensor, this: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
     check_gradient_of(grad_output, ("self", this), sizes)
 }
 
-/// Refuses positions that are not of a result of these sizes.
+/// Checks that the indices are int64 on the device of `self`, with the sizes of the result.
 pub(crate) fn check_indices(this: &Tensor, indices: &Tensor, sizes: &[i64]) -> Result<(), BadArgument> {
     check_devices([("self", this), ("indices", indices)])?;
     if indices.dtype() != DType::I64 {

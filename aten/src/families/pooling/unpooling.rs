@@ -1,4 +1,4 @@
-//! What maxima were taken of, as far as they tell.
+//! Max unpooling: the partial inverse of max pooling.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
@@ -8,7 +8,7 @@ use crate::{scatter__src, spread, view, zero_};
 
 macro_rules! unpools {
     ($($rank:literal [$($more:ident)*] $name:ident $schema:literal;)*) => {$(
-        /// The elements at the positions that they were found at, and zeros elsewhere.
+        /// Writes each element at its index in an image of zeros.
         #[op_def($schema, plan, out = "out")]
         pub fn $name(_: ...) -> Result<Tensor>;
 
@@ -39,7 +39,8 @@ unpools! {
     "max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor";
 }
 
-/// The sizes of the result. How the window moved is not asked for: the positions say where elements were.
+/// Checks the arguments and returns the sizes of the result. The window's stride and padding have no effect: the indices hold the
+/// positions.
 fn unpooled(
     rank: usize,
     this: &Tensor,
@@ -67,11 +68,11 @@ fn unpooled(
     Ok(result)
 }
 
-/// Writes images of `rank` dimensions.
+/// Writes the elements of images of `rank` dimensions at their indices.
 fn unpool(rank: usize, out: &mut Tensor, this: &Tensor, indices: &Tensor) -> Result<()> {
     let flat = |sizes: &[i64]| {
         let (outer, images) = sizes.split_at(sizes.len() - rank);
-        // Without images, their sizes may be of any number.
+        // If there are no images, the product of their sizes may overflow.
         let area = images.iter().fold(1, |area: i64, &size| area.saturating_mul(size));
         [outer, &[area]].concat()
     };

@@ -1,11 +1,11 @@
-//! Ones and zeros at random.
+//! Random tensors of zeros and ones.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes};
 
 use super::filled;
 
-/// Ones with the chances that `self` has, and zeros.
+/// Draws ones with the probabilities `self`, and zeros otherwise.
 #[op_def(
     "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -14,7 +14,7 @@ pub fn bernoulli(this: &Tensor, generator: Option<&Generator>) -> Result<Tensor>
     bernoulli_tensor(this, this, generator)
 }
 
-/// Ones with the chances that `p` has, and zeros.
+/// Draws ones with the probabilities `p`, and zeros otherwise, in the sizes of `self`.
 #[op_def(
     "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor",
     plan,
@@ -34,7 +34,7 @@ fn bernoulli_tensor_plan(this: &Tensor, p: &Tensor) -> Result<Plan<()>, BadArgum
     Ok(filled(this, ()))
 }
 
-/// Ones with the chance `p`, and zeros.
+/// Draws ones with the probability `p`, and zeros otherwise, in the sizes of `self`.
 #[op_def("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", plan)]
 pub fn bernoulli_p(_: ...) -> Result<Tensor>;
 
@@ -44,7 +44,7 @@ fn bernoulli_p_plan(this: &Tensor, p: f64) -> Result<Plan<()>, BadArgument> {
     Ok(filled(this, ()))
 }
 
-/// Ones with the chance `p`, and zeros, in place.
+/// Fills `self` with ones of probability `p`, and zeros otherwise.
 #[op_def("bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)", plan)]
 pub fn bernoulli__float(_: ...) -> Result<()>;
 

@@ -1,11 +1,11 @@
-//! Numbers of continuous distributions.
+//! Random numbers of continuous distributions, and of the geometric distribution.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Expected};
 
 use super::{check_fraction, filled, within};
 
-/// Numbers between `from` and `to`, each as likely.
+/// Draws numbers of the uniform distribution between `from` and `to`, in the sizes of `self`.
 #[op_def(
     "uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> Tensor",
     plan,
@@ -24,7 +24,7 @@ fn uniform_plan(this: &Tensor, from: f64, to: f64) -> Result<Plan<()>, BadArgume
     Ok(filled(this, ()))
 }
 
-/// The greatest number of the dtype of uniform numbers.
+/// Returns the largest finite value of the dtype in which uniform numbers are computed.
 fn largest(dtype: DType) -> f64 {
     match dtype {
         DType::F64 | DType::C128 => f64::MAX,
@@ -33,7 +33,7 @@ fn largest(dtype: DType) -> f64 {
     }
 }
 
-/// Numbers of the normal distribution.
+/// Draws numbers of the normal distribution, in the sizes of `self`.
 #[op_def(
     "normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor",
     body = CompositeExplicitAutograd
@@ -44,7 +44,7 @@ pub fn normal_functional(this: &Tensor, mean: f64, std: f64, generator: Option<&
     Ok(made)
 }
 
-/// Numbers of the normal distribution, in place.
+/// Fills `self` with numbers of the normal distribution.
 #[op_def("normal_(Tensor(a!) self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor(a!)", plan)]
 pub fn normal_(_: ...) -> Result<()>;
 
@@ -54,7 +54,7 @@ fn normal_plan(this: &Tensor, std: f64) -> Result<Plan<(), 0>, BadArgument> {
     within("std", std, std >= 0.0, (0..).into()).map(Plan::checked)
 }
 
-/// Numbers of the exponential distribution of rate `lambd`; none is zero.
+/// Draws numbers of the exponential distribution with rate `lambd`, in the sizes of `self`. No number is zero.
 #[op_def(
     "exponential(Tensor self, float lambd=1., *, Generator? generator=None) -> Tensor",
     plan,
@@ -70,7 +70,7 @@ fn exponential_plan(this: &Tensor, lambd: f64) -> Result<Plan<()>, BadArgument> 
     Ok(filled(this, ()))
 }
 
-/// Numbers of the Cauchy distribution.
+/// Draws numbers of the Cauchy distribution, in the sizes of `self`.
 #[op_def(
     "cauchy(Tensor self, float median=0., float sigma=1., *, Generator? generator=None) -> Tensor",
     plan,
@@ -86,7 +86,7 @@ fn cauchy_plan(this: &Tensor, sigma: f64) -> Result<Plan<()>, BadArgument> {
     Ok(filled(this, ()))
 }
 
-/// `e` to the power of numbers of the normal distribution.
+/// Draws numbers of the log-normal distribution: `exp` of normal numbers, in the sizes of `self`.
 #[op_def(
     "log_normal(Tensor self, float mean=1., float std=2., *, Generator? generator=None) -> Tensor",
     plan,
@@ -102,7 +102,7 @@ fn log_normal_plan(this: &Tensor, std: f64) -> Result<Plan<()>, BadArgument> {
     Ok(filled(this, ()))
 }
 
-/// How many tries with the chance `p` it takes to succeed.
+/// Draws numbers of the geometric distribution: the number of trials up to the first success, with success probability `p`.
 #[op_def("geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor", plan, inplace, out = "out")]
 pub fn geometric(_: ...) -> Result<Tensor>;
 

@@ -1,13 +1,13 @@
-//! Elements left out at random.
+//! Dropout of elements or channels.
 //!
-//! What is kept is scaled up, so that the mean stays.
+//! The kept elements are scaled up, so that the mean stays the same.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 
 use crate::bernoulli__float;
 
-/// The tensor with elements left out, each with the chance `p`, and the mask of those that are kept; all are where it is not to train.
+/// Sets elements to zero with probability `p`, unless `train` is false. Returns the scaled result and the mask of the kept elements.
 #[op_def(
     "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
     plan, out = "out", body = CompositeExplicitAutograd
@@ -30,7 +30,7 @@ fn native_dropout_plan(input: &Tensor, p: f64, train: Option<bool>) -> Result<Pl
     Ok(Plan::new((), [Spec::like(input, input.dtype()), Spec::like(input, mask)]))
 }
 
-/// Refuses what cannot be scaled. The dtype is that of the mask.
+/// Checks the probability and the dtype of the input. Returns the dtype of the mask.
 fn check_dropped(input: &Tensor, p: f64) -> Result<DType, BadArgument> {
     check_chance(p)?;
     if !(input.dtype().is_floating() || input.dtype().is_complex()) {
@@ -43,13 +43,13 @@ fn check_chance(p: f64) -> Result<(), BadArgument> {
     if (0.0..=1.0).contains(&p) { Ok(()) } else { Err(BadArgument::number("p", p, 0..=1)) }
 }
 
-/// What makes up for the elements that are left out.
+/// Returns the factor of the kept elements: `1 / (1 - p)`, or 0 if `p` is 1.
 #[must_use]
 pub fn kept_scale(p: f64) -> f64 {
     if p < 1.0 { 1.0 / (1.0 - p) } else { 0.0 }
 }
 
-/// `grad_output * mask * scale`
+/// Computes `grad_output * mask * scale`.
 #[op_def(
     "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
     shape = pointwise, dtypes(floating, complex),
@@ -58,7 +58,7 @@ pub fn kept_scale(p: f64) -> f64 {
 )]
 pub fn native_dropout_backward(_: ...) -> Result<Tensor>;
 
-/// The tensor with elements left out, each with the chance `p`, while training.
+/// Sets elements to zero with probability `p` while training, and scales the others.
 #[op_def("dropout(Tensor input, float p, bool train) -> Tensor")]
 pub fn dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     check_chance(p)?;
@@ -69,56 +69,56 @@ pub fn dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     Ok(native_dropout(input, p, Some(true))?.0)
 }
 
-/// Leaves elements out, each with the chance `p`, while training.
+/// Sets elements to zero with probability `p` while training, and scales the others, in place.
 #[op_def("dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")]
 pub fn dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
     drop_in_place(this, p, train, DropUnit::Elements)
 }
 
-/// The tensor with whole channels left out, each with the chance `p`, while training.
+/// Sets whole channels to zero with probability `p` while training, and scales the others.
 #[op_def("feature_dropout(Tensor input, float p, bool train) -> Tensor")]
 pub fn feature_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     dropped(input, p, train, DropUnit::Channels)
 }
 
-/// Leaves whole channels out, each with the chance `p`, while training.
+/// Sets whole channels to zero with probability `p` while training, and scales the others, in place.
 #[op_def("feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")]
 pub fn feature_dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
     drop_in_place(this, p, train, DropUnit::Channels)
 }
 
-/// The tensor with elements set to where [`selu`](crate::selu) ends, each with the chance `p`, while training; mean and variance stay.
+/// Sets elements to the lower limit of [`selu`](crate::selu) with probability `p` while training, then restores mean and variance.
 #[op_def("alpha_dropout(Tensor input, float p, bool train) -> Tensor")]
 pub fn alpha_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     alpha_dropped(input, p, train, DropUnit::Elements)
 }
 
-/// [`alpha_dropout`], in place
+/// Applies [`alpha_dropout`] in place.
 #[op_def("alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")]
 pub fn alpha_dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
     alpha_drop_in_place(this, p, train, DropUnit::Elements)
 }
 
-/// [`alpha_dropout`] of whole channels.
+/// Applies [`alpha_dropout`] to whole channels.
 #[op_def("feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor")]
 pub fn feature_alpha_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     alpha_dropped(input, p, train, DropUnit::Channels)
 }
 
-/// [`feature_alpha_dropout`], in place
+/// Applies [`feature_alpha_dropout`] in place.
 #[op_def("feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")]
 pub fn feature_alpha_dropout_(this: &mut Tensor, p: f64, train: bool) -> Result<()> {
     alpha_drop_in_place(this, p, train, DropUnit::Channels)
 }
 
-/// What is left out together.
+/// The unit of a dropout: an element, or all elements of a channel.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DropUnit {
     Elements,
     Channels,
 }
 
-/// Ones for what is kept and zeros for what is left out; none where everything stays.
+/// Draws a mask of ones (kept) and zeros (dropped). Returns `None` if nothing is dropped.
 fn kept(input: &Tensor, p: f64, train: bool, unit: DropUnit) -> Result<Option<Tensor>> {
     check_chance(p)?;
     if p == 0.0 || !train || input.geometry().count() == 0 {
@@ -143,7 +143,7 @@ fn kept(input: &Tensor, p: f64, train: bool, unit: DropUnit) -> Result<Option<Te
     Ok(Some(noise))
 }
 
-/// What the elements are multiplied with; none where they stay.
+/// Draws the factor of each element. Returns `None` if nothing is dropped.
 fn dropout_factors(input: &Tensor, p: f64, train: bool, unit: DropUnit) -> Result<Option<Tensor>> {
     let mut noise = kept(input, p, train, unit)?;
     if let Some(noise) = &mut noise {
@@ -166,12 +166,12 @@ fn drop_in_place(this: &mut Tensor, p: f64, train: bool, unit: DropUnit) -> Resu
     }
 }
 
-/// What the elements are multiplied with, and what is added then; none where they stay.
+/// Draws the factor and the summand of each element. Returns `None` if nothing is dropped.
 fn alpha_dropout_factors(input: &Tensor, p: f64, train: bool, unit: DropUnit) -> Result<Option<[Tensor; 2]>> {
-    /// Where the self-normalising activation ends, with the other sign.
+    /// The negative of the lower limit of `selu`.
     const DEPTH: f64 = 1.758_099_340_847_376_6;
     let Some(kept) = kept(input, p, train, unit)? else { return Ok(None) };
-    // Where nothing is kept, nothing is left of mean and variance.
+    // If nothing is kept, mean and variance cannot be restored.
     let scale = if p < 1.0 { ((DEPTH * DEPTH * p + 1.0) * (1.0 - p)).sqrt().recip() } else { 0.0 };
     let fall = DEPTH * scale;
     let shift = crate::add_scalar(&crate::mul_scalar(&kept, fall.into())?, (fall * (p - 1.0)).into(), 1.into())?;

@@ -1,11 +1,11 @@
-//! Whole numbers at random.
+//! Random integers in the sizes of a given tensor.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Expected};
 
 use super::filled;
 
-/// Whole numbers from zero to the largest that the dtype holds, or up to which a floating dtype holds all.
+/// Draws integers from zero to the largest of the dtype. For a floating dtype, the largest up to which it represents all integers.
 #[op_def("random(Tensor self, *, Generator? generator=None) -> Tensor", plan, inplace, out = "out")]
 pub fn random(_: ...) -> Result<Tensor>;
 
@@ -15,7 +15,7 @@ fn random_plan(this: &Tensor) -> Result<Plan<Integers>, BadArgument> {
     Ok(filled(this, Integers { first: 0, last }))
 }
 
-/// Whole numbers from `from` up to below `to`, or up to the largest that the dtype holds.
+/// Draws integers from `from` up to below `to`. Without `to`, up to the largest of the dtype.
 #[op_def(
     "random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor",
     plan,
@@ -29,7 +29,7 @@ fn random_from_plan(this: &Tensor, from: i64, to: Option<i64>) -> Result<Plan<In
     Ok(filled(this, integers_between(this, from, to)?))
 }
 
-/// Whole numbers from zero up to below `to`.
+/// Draws integers from zero up to below `to`.
 #[op_def("random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor", plan, inplace, out = "to_out")]
 pub fn random_to(_: ...) -> Result<Tensor>;
 
@@ -38,15 +38,15 @@ fn random_to_plan(this: &Tensor, to: i64) -> Result<Plan<Integers>, BadArgument>
     Ok(filled(this, integers_between(this, 0, Some(to))?))
 }
 
-/// Which numbers are drawn.
+/// The range of the integers to draw.
 pub struct Integers {
-    /// The least.
+    /// The smallest integer.
     pub first: i64,
-    /// The greatest.
+    /// The largest integer.
     pub last: i64,
 }
 
-/// The least and the greatest whole number that a bound may be, and the greatest up to which the dtype holds all.
+/// Returns the smallest and the largest integer allowed as a bound, and the largest up to which the dtype represents all integers.
 fn integer_limits(this: &Tensor) -> Result<(i64, i64, i64), BadArgument> {
     Ok(match this.dtype() {
         DType::Bool => (0, 1, 1),

@@ -1,13 +1,13 @@
-//! Positions drawn by their weights.
+//! Random indices, drawn by weights.
 //!
-//! With replacement, a position is where an evenly distributed number, times the sum of the weights, falls among their running sums in double
-//! precision: those of pieces of [`Multinomial::PIECE`] weights, each on top of the sum of the pieces before. Without, positions come in the order of
-//! exponentially distributed numbers, one for each weight and divided by it.
+//! With replacement, a uniform random number is multiplied with the sum of the weights, and looked up in their running sums in double
+//! precision. The running sums are those of pieces of [`Multinomial::PIECE`] weights, plus the sum of the pieces before. Without
+//! replacement, each weight divides an exponentially distributed number, and the indices are in the order of these quotients.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 
-/// Positions of the last dimension, each as likely as its weight says; one is drawn once, or any number of times with replacement.
+/// Draws indices of the last dimension with probabilities proportional to the weights `self`, with or without replacement.
 #[op_def(
     "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
     plan,
@@ -15,11 +15,11 @@ use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
 )]
 pub fn multinomial(_: ...) -> Result<Tensor>;
 
-/// Positions by weights.
+/// The plan of a draw of indices by weights.
 pub struct Multinomial;
 
 impl Multinomial {
-    /// How many weights are added one after the other.
+    /// The number of weights in a piece, whose running sums are computed sequentially.
     pub const PIECE: usize = 256;
 }
 

@@ -1,11 +1,11 @@
-//! Tensors of whole numbers at random, out of nothing and like others.
+//! Tensors of random integers and random permutations, of given sizes or like another tensor.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Spec};
 
 use crate::{check_layout_and_pinning, empty_like, empty_memory_format, random__from};
 
-/// Whole numbers from zero up to below `high`.
+/// Creates a tensor of random integers from zero up to below `high`.
 #[op_def(
     "randint(SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     body = CompositeExplicitAutograd
@@ -16,7 +16,7 @@ pub fn randint(_: ...) -> Result<Tensor> {
     Ok(made)
 }
 
-/// The same with numbers of this generator.
+/// Creates a tensor of random integers from zero up to below `high`, drawn from `generator`.
 #[op_def(
     "randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     body = CompositeExplicitAutograd
@@ -27,7 +27,7 @@ pub fn randint_generator(_: ...) -> Result<Tensor> {
     Ok(made)
 }
 
-/// Whole numbers from `low` up to below `high`.
+/// Creates a tensor of random integers from `low` up to below `high`.
 #[op_def(
     "randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     body = CompositeExplicitAutograd
@@ -38,7 +38,7 @@ pub fn randint_low(_: ...) -> Result<Tensor> {
     Ok(made)
 }
 
-/// The same with numbers of this generator.
+/// Creates a tensor of random integers from `low` up to below `high`, drawn from `generator`.
 #[op_def(
     "randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     body = CompositeExplicitAutograd
@@ -49,28 +49,28 @@ pub fn randint_low_generator(_: ...) -> Result<Tensor> {
     Ok(made)
 }
 
-/// Whole numbers from zero up to below `high`, into a tensor.
+/// Fills `out`, resized to `size`, with random integers from zero up to below `high`.
 #[op_def("randint.out(SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)")]
 pub fn randint_out(high: i64, size: &[i64], out: &mut Tensor) -> Result<()> {
     Spec::contiguous(out.dtype(), size).fit("out", out)?;
     random__from(out, 0, Some(high), None)
 }
 
-/// The same with numbers of this generator.
+/// Fills `out`, resized to `size`, with random integers from zero up to below `high`, drawn from `generator`.
 #[op_def("randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)")]
 pub fn randint_generator_out(high: i64, size: &[i64], generator: Option<&Generator>, out: &mut Tensor) -> Result<()> {
     Spec::contiguous(out.dtype(), size).fit("out", out)?;
     random__from(out, 0, Some(high), generator)
 }
 
-/// Whole numbers from `low` up to below `high`, into a tensor.
+/// Fills `out`, resized to `size`, with random integers from `low` up to below `high`.
 #[op_def("randint.low_out(SymInt low, SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)")]
 pub fn randint_low_out(low: i64, high: i64, size: &[i64], out: &mut Tensor) -> Result<()> {
     Spec::contiguous(out.dtype(), size).fit("out", out)?;
     random__from(out, low, Some(high), None)
 }
 
-/// The same with numbers of this generator.
+/// Fills `out`, resized to `size`, with random integers from `low` up to below `high`, drawn from `generator`.
 #[op_def(
     "randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"
 )]
@@ -79,7 +79,7 @@ pub fn randint_low_generator_out(_: ...) -> Result<()> {
     random__from(out, low, Some(high), generator)
 }
 
-/// Whole numbers from zero up to below `high`, laid out as another tensor.
+/// Creates a tensor of random integers from zero up to below `high`, with the sizes and layout of `self`.
 #[op_def(
     "randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -90,7 +90,7 @@ pub fn randint_like(_: ...) -> Result<Tensor> {
     Ok(made)
 }
 
-/// The same with numbers of this generator.
+/// Creates a tensor of random integers from zero up to below `high`, drawn from `generator`, with the sizes and layout of `self`.
 #[op_def(
     "randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     out = "generator_out", body = CompositeExplicitAutograd
@@ -101,7 +101,7 @@ pub fn randint_like_generator(_: ...) -> Result<Tensor> {
     Ok(made)
 }
 
-/// Whole numbers from `low` up to below `high`, laid out as another tensor.
+/// Creates a tensor of random integers from `low` up to below `high`, with the sizes and layout of `self`.
 #[op_def(
     "randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     out = "low_dtype_out", body = CompositeExplicitAutograd
@@ -112,7 +112,7 @@ pub fn randint_like_low_dtype(_: ...) -> Result<Tensor> {
     Ok(made)
 }
 
-/// The same with numbers of this generator.
+/// Creates a tensor of random integers from `low` up to below `high`, drawn from `generator`, with the sizes and layout of `self`.
 #[op_def(
     "randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     out = "low_generator_dtype_out", body = CompositeExplicitAutograd
@@ -123,7 +123,7 @@ pub fn randint_like_low_generator_dtype(_: ...) -> Result<Tensor> {
     Ok(made)
 }
 
-/// The numbers from zero up to below `n`, in a random order.
+/// Creates a random permutation of the integers from zero up to below `n`.
 #[op_def(
     "randperm(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     body = CompositeExplicitAutograd
@@ -132,7 +132,7 @@ pub fn randperm(_: ...) -> Result<Tensor> {
     randperm_generator(n, None, dtype, layout, device, pin_memory)
 }
 
-/// The same with numbers of this generator.
+/// Creates a random permutation of the integers from zero up to below `n`, drawn from `generator`.
 #[op_def(
     "randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     plan,
@@ -147,7 +147,7 @@ fn randperm_generator_plan(_: ...) -> Result<Plan<()>, BadArgument> {
         return Err(BadArgument::number("n", n, 0..));
     }
     let dtype = dtype.unwrap_or(DType::I64);
-    // Every number must have a place in the dtype.
+    // The dtype must represent every integer below `n`.
     let most = match dtype {
         DType::U8 => 1 << 8,
         DType::I8 => 1 << 7,
@@ -166,7 +166,7 @@ fn randperm_generator_plan(_: ...) -> Result<Plan<()>, BadArgument> {
     Ok(Plan::new((), [Spec::contiguous(dtype, &[n])]))
 }
 
-/// The numbers from zero up to below `n` in a random order, into a tensor.
+/// Fills `out`, resized to `n`, with a random permutation of the integers from zero up to below `n`.
 #[op_def("randperm.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)")]
 pub fn randperm_out(n: i64, out: &mut Tensor) -> Result<()> {
     randperm_generator_out(n, None, out)

@@ -1,11 +1,11 @@
-//! An activation with random slopes.
+//! `rrelu`: an activation with random slopes below zero.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes};
 
 use crate::{check_devices, copy_, leaky_relu, leaky_relu_, leaky_relu_backward, mul, mul_};
 
-/// `self`, times a random number between two below zero while training, and their mean otherwise.
+/// Multiplies elements that are not positive by random slopes from `lower` to `upper` in training, else by the mean of both.
 #[op_def(
     "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor"
 )]
@@ -14,7 +14,7 @@ pub fn rrelu(_: ...) -> Result<Tensor> {
     if training { mul(this, &slopes(this, bounds, generator)?) } else { leaky_relu(this, middle(bounds)) }
 }
 
-/// [`rrelu`], in place
+/// Applies [`rrelu`] in place.
 #[op_def(
     "rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor(a!)"
 )]
@@ -27,7 +27,7 @@ pub fn rrelu_(_: ...) -> Result<()> {
     mul_(this, &slopes)
 }
 
-/// [`rrelu`], and what each element was multiplied with while training.
+/// Computes [`rrelu`]. Also returns the factor of each element while training.
 #[op_def(
     "rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> (Tensor, Tensor noise_out)",
     check = bounds(this, noise, [lower, upper], training)
@@ -37,7 +37,7 @@ pub fn rrelu_with_noise_functional(_: ...) -> Result<(Tensor, Tensor)> {
     Ok((rrelu_with_noise(this, &mut noise, lower, upper, training, generator)?, noise))
 }
 
-/// [`rrelu`], into a tensor of the caller's for what elements were multiplied with while training
+/// Computes [`rrelu`], and writes the factor of each element to `noise` while training.
 #[op_def(
     "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor"
 )]
@@ -51,7 +51,7 @@ pub fn rrelu_with_noise(_: ...) -> Result<Tensor> {
     mul(this, &slopes)
 }
 
-/// [`rrelu_with_noise`], in place
+/// Applies [`rrelu_with_noise`] in place.
 #[op_def(
     "rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor(a!)"
 )]
@@ -65,7 +65,7 @@ pub fn rrelu_with_noise_(_: ...) -> Result<()> {
     mul_(this, &slopes)
 }
 
-/// The gradient of [`rrelu_with_noise`].
+/// Computes the gradient of [`rrelu_with_noise`].
 #[op_def(
     "rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor",
     out = "out",
@@ -79,7 +79,7 @@ pub fn rrelu_with_noise_backward(_: ...) -> Result<Tensor> {
     leaky_relu_backward(grad_output, this, middle(bounds), self_is_result)
 }
 
-/// Between which numbers slopes are.
+/// Checks the arguments and returns the bounds of the slopes.
 fn bounds(this: &Tensor, noise: &Tensor, [lower, upper]: [Scalar; 2], training: bool) -> Result<[f64; 2], BadArgument> {
     check_devices([("self", this), ("noise", noise)])?;
     if !this.dtype().is_floating() {
@@ -100,9 +100,9 @@ fn middle([lower, upper]: [f64; 2]) -> Scalar {
     f64::midpoint(lower, upper).into()
 }
 
-/// Random numbers between bounds for the elements that are not positive, and 1 for those that are.
+/// Draws the factors: random numbers between the bounds for elements that are not positive, 1 for the others.
 fn slopes(this: &Tensor, [lower, upper]: [f64; 2], generator: Option<&Generator>) -> Result<Tensor> {
-    // Not in place, as a mapped function may draw others for each slice of what all share.
+    // Not in place: a mapped function may draw different numbers for each slice of a tensor that the slices share.
     let slopes = crate::uniform(this, lower, upper, generator)?;
     crate::where_scalarother(&crate::le_scalar(this, 0.into())?, &slopes, 1.into())
 }

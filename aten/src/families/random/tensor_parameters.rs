@@ -1,6 +1,6 @@
-//! Random numbers, each of a distribution that an element of the arguments shapes.
+//! Random numbers of distributions whose parameters are tensors.
 //!
-//! A number takes all words of one block. Where it needs more than those, they begin a stream of its own.
+//! Each number uses one block of the generator's stream. The four words of the block seed a stream of random words for this number.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Promotion, Spec, broadcast};
@@ -8,23 +8,23 @@ use dispatch_runtime::{BadArgument, DTypes, Promotion, Spec, broadcast};
 use super::{check_fraction, filled};
 use crate::{check_devices, empty_memory_format, normal_};
 
-/// How often what happens at a rate of `self` happens
+/// Draws numbers of Poisson distributions with the rates `self`.
 #[op_def("poisson(Tensor self, Generator? generator=None) -> Tensor", plan, out = "out")]
 pub fn poisson(_: ...) -> Result<Tensor>;
 
-/// How many of `count` tries succeed, each with the chance `prob`
+/// Draws numbers of binomial distributions: the successes in `count` trials of probability `prob`.
 #[op_def("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", plan, out = "out")]
 pub fn binomial(_: ...) -> Result<Tensor>;
 
-/// Numbers of gamma distributions of these shapes
+/// Draws numbers of gamma distributions with the shapes `self` and scale 1.
 #[op_def("_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", plan, out = "out")]
 pub fn _standard_gamma(_: ...) -> Result<Tensor>;
 
-/// How a number of a gamma distribution follows its shape
+/// Computes the derivative of gamma samples with respect to the shape.
 #[op_def("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", shape = pointwise, dtypes(floating), out = "out")]
 pub fn _standard_gamma_grad(_: ...) -> Result<Tensor>;
 
-/// Shares of one, in the last dimension, of Dirichlet distributions
+/// Draws samples of Dirichlet distributions with the concentrations `self`. Along the last dimension, a sample adds up to 1.
 #[op_def(
     "_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -34,7 +34,7 @@ pub fn _sample_dirichlet(this: &Tensor, generator: Option<&Generator>) -> Result
     crate::div(&parts, &crate::sum_dim_intlist(&parts, Some(&[-1]), true, None)?)
 }
 
-/// How a share of a Dirichlet distribution follows its weight, where the weights have this total
+/// Computes the derivative of Dirichlet samples `x` with respect to `alpha`; `total` is the sum of the concentrations.
 #[op_def("_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", shape = pointwise, dtypes(floating), out = "out")]
 pub fn _dirichlet_grad(_: ...) -> Result<Tensor>;
 
@@ -64,7 +64,7 @@ fn binomial_plan(count: &Tensor, prob: &Tensor) -> Result<Plan<()>, BadArgument>
     Ok(Plan::new((), [spec]))
 }
 
-/// Numbers of the normal distribution in the sizes of `self`, into a tensor.
+/// Fills `out`, resized to the sizes of `self`, with normal numbers.
 #[op_def(
     "normal.out(Tensor self, float mean=0., float std=1., *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
 )]
@@ -73,7 +73,7 @@ pub fn normal_out(this: &Tensor, mean: f64, std: f64, generator: Option<&Generat
     normal_(out, mean, std, generator)
 }
 
-/// A number of the normal distribution around each mean.
+/// Draws normal numbers with the means `mean` and one standard deviation.
 #[op_def(
     "normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor",
     out = "Tensor_float_out", body = CompositeExplicitAutograd
@@ -85,7 +85,7 @@ pub fn normal_tensor_float(mean: &Tensor, std: f64, generator: Option<&Generator
     Ok(made)
 }
 
-/// A number of the normal distribution with each deviation.
+/// Draws normal numbers with one mean and the standard deviations `std`.
 #[op_def(
     "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
     out = "float_Tensor_out", body = CompositeExplicitAutograd
@@ -97,7 +97,7 @@ pub fn normal_float_tensor(mean: f64, std: &Tensor, generator: Option<&Generator
     Ok(made)
 }
 
-/// A number of the normal distribution with each mean and deviation.
+/// Draws normal numbers with the means `mean` and the standard deviations `std`.
 #[op_def(
     "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
     out = "Tensor_Tensor_out", body = CompositeExplicitAutograd
@@ -110,7 +110,7 @@ pub fn normal_tensor_tensor(mean: &Tensor, std: &Tensor, generator: Option<&Gene
     Ok(made)
 }
 
-/// Fills a tensor around zero.
+/// Fills a tensor with normal numbers of mean zero and the standard deviations `std`.
 fn spread(made: &mut Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<()> {
     if std.dtype().is_complex() {
         return Err(BadArgument::dtype("std", std.dtype(), DTypes::Real).into());
@@ -119,7 +119,7 @@ fn spread(made: &mut Tensor, std: &Tensor, generator: Option<&Generator>) -> Res
     crate::mul_(made, std)
 }
 
-/// What went wrong in filling a tensor that is as this argument has it.
+/// Renames the argument `self` of an error to `argument`.
 fn called(error: Error, argument: &'static str) -> Error {
     let bad = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BadArgument>());
     match bad {

@@ -8,7 +8,7 @@ use crate::{add, cat, chunk, linear, mul, narrow, relu, sigmoid, split_with_size
 
 const ONE: Scalar = Scalar::Int(1);
 
-/// What happens in a step.
+/// The kind of a recurrent cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cell {
     Lstm,
@@ -23,12 +23,12 @@ pub(super) struct Weights<'a> {
     pub(super) hidden: &'a Tensor,
     pub(super) input_bias: Option<&'a Tensor>,
     pub(super) hidden_bias: Option<&'a Tensor>,
-    /// What makes the state that is given on of the one that was computed, if that is another.
+    /// The matrix that projects the hidden state of an LSTM.
     pub(super) projection: Option<&'a Tensor>,
 }
 
 impl Cell {
-    /// Refuses another number of states than it has.
+    /// Checks the number of state tensors: two for an LSTM, one for the others.
     pub(super) fn check(self, state: &[Tensor]) -> Result<(), BadArgument> {
         let kinds = if self == Self::Lstm { 2 } else { 1 };
         if state.len() == kinds {
@@ -37,7 +37,7 @@ impl Cell {
         Err(BadArgument::length("hx", state.len(), kinds))
     }
 
-    /// How many gates a step has.
+    /// Returns the number of gates of a step.
     pub(super) const fn gates(self) -> i64 {
         match self {
             Self::Lstm => 4,
@@ -46,7 +46,7 @@ impl Cell {
         }
     }
 
-    /// The next state, of what the input adds to the gates and of the state before.
+    /// Computes the next state from the input's summands of the gates and from the previous state.
     fn step(self, gates: &Tensor, state: &[Tensor], weights: &Weights<'_>) -> Result<Vec<Tensor>> {
         let hidden = linear(&state[0], weights.hidden, weights.hidden_bias)?;
         match self {
@@ -73,7 +73,7 @@ impl Cell {
         }
     }
 
-    /// Walks over a pack, from either end. Gives what came of each row, and the last state of each sequence.
+    /// Runs the cell over a packed sequence, forwards or backwards. Returns the output of each row, and the last state of each sequence.
     pub(super) fn walk(
         self,
         data: &Tensor,
@@ -107,14 +107,14 @@ impl Cell {
         if backwards {
             outputs.reverse();
         }
-        // The shortest sequences are last, and ended first.
+        // The shortest sequences end first, and are last in the batch.
         ended.push(state);
         ended.reverse();
         Ok((cat(&outputs, 0)?, joined(&ended)?))
     }
 }
 
-/// Parts of states as one.
+/// Concatenates states of groups of sequences.
 fn joined(parts: &[Vec<Tensor>]) -> Result<Vec<Tensor>> {
     let [only] = parts else {
         let kinds = 0..parts.first().map_or(0, Vec::len);
@@ -123,7 +123,7 @@ fn joined(parts: &[Vec<Tensor>]) -> Result<Vec<Tensor>> {
     Ok(only.clone())
 }
 
-/// One step: the state after it.
+/// Computes one step and returns the new state.
 fn step(
     cell: Cell,
     input: &Tensor,
@@ -136,7 +136,7 @@ fn step(
     cell.step(&linear(input, input_weight, input_bias)?, state, &weights)
 }
 
-/// The gates that lie side by side.
+/// Splits the columns into `N` gates.
 fn parts<const N: usize>(gates: &Tensor) -> Result<[Tensor; N]> {
     let size = gates.sizes().last().copied().unwrap_or(0);
     if usize::try_from(size).is_ok_and(|size| size > 0 && size % N == 0) {
@@ -145,13 +145,13 @@ fn parts<const N: usize>(gates: &Tensor) -> Result<[Tensor; N]> {
     Err(BadArgument::sizes("w_hh", gates.sizes(), format!("rows for {N} gates")).into())
 }
 
-/// As many tensors as there are known to be.
+/// Converts the tensors to an array of `N`.
 pub(super) fn exactly<const N: usize>(all: Vec<Tensor>) -> Result<[Tensor; N]> {
     let refused = |all: Vec<Tensor>| BadArgument::length("hx", all.len(), N);
     Ok(all.try_into().map_err(refused)?)
 }
 
-/// One step of a long short-term memory: its output, and its memory.
+/// Computes one step of an LSTM. Returns the hidden state and the cell state.
 #[op_def(
     "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)",
     check = check_step(Cell::Lstm, input, hx, [w_ih, w_hh], [b_ih, b_hh])
@@ -163,7 +163,7 @@ pub fn lstm_cell(_: ...) -> Result<(Tensor, Tensor)> {
 
 macro_rules! cells {
     ($($cell:ident $name:ident $schema:literal;)*) => {$(
-        /// One step of a recurrent layer.
+        /// Computes one step of a recurrent layer.
         #[op_def(
             $schema,
             check = check_step(Cell::$cell, input, std::slice::from_ref(hx), [w_ih, w_hh], [b_ih, b_hh])

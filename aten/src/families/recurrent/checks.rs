@@ -1,4 +1,4 @@
-//! Whether the parameters of recurrent layers fit the input and the states.
+//! Checks that parameters of recurrent layers fit the input and the states.
 
 use dispatch_runtime::{BadArgument, Tensor};
 
@@ -7,7 +7,7 @@ use super::layers::Stack;
 use crate::{check_dims_by_letter, check_dtypes};
 
 impl Stack<'_> {
-    /// Refuses parameters that do not fit the input and the states.
+    /// Checks that the parameters fit the input and the states.
     pub(super) fn check(&self, (name, input): (&'static str, &Tensor), hx: &[Tensor]) -> Result<(), BadArgument> {
         self.cell.check(hx)?;
         let size = |tensor: &Tensor| tensor.sizes().last().copied().unwrap_or(0);
@@ -50,7 +50,7 @@ impl Stack<'_> {
     }
 }
 
-/// Refuses the arguments of a step that do not fit each other.
+/// Checks that the arguments of a step fit each other.
 pub(super) fn check_step(
     cell: Cell,
     input: &Tensor,

@@ -1,4 +1,4 @@
-//! Recurrent layers: cells over whole sequences, in both directions, in several layers.
+//! Recurrent layers: cells applied to whole sequences, in one or both directions, in several layers.
 
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
@@ -7,7 +7,7 @@ use super::cells::{Cell, Weights, exactly};
 use super::packed_sequence::batch_sizes_of;
 use crate::{cat, check_calls, dropout, flatten_using_ints, reshape, select_int, stack, transpose_int};
 
-/// How layers are stacked.
+/// The parameters and options of stacked recurrent layers.
 pub(super) struct Stack<'a> {
     pub(super) cell: Cell,
     pub(super) params: &'a [Tensor],
@@ -19,7 +19,7 @@ pub(super) struct Stack<'a> {
 }
 
 impl Stack<'_> {
-    /// The parameters of each direction of each layer.
+    /// Returns the parameters of each direction of each layer.
     pub(super) fn weights(&self, projected: bool) -> Result<Vec<Weights<'_>>, BadArgument> {
         let each = if self.has_biases { 4 } else { 2 } + usize::from(projected);
         let directions = if self.bidirectional { 2 } else { 1 };
@@ -42,7 +42,8 @@ impl Stack<'_> {
         Ok(weights.collect())
     }
 
-    /// Walks over a pack, layer by layer. `start` has a tensor for each kind of state, with one state for each direction of each layer.
+    /// Runs all layers over a packed sequence. `start` has a tensor for each kind of state, with one state for each direction of each
+    /// layer.
     fn run(&self, data: &Tensor, sizes: &[i64], start: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
         self.cell.check(start)?;
         let projected = self.cell == Cell::Lstm && start[0].sizes().last() != start[1].sizes().last();
@@ -75,7 +76,7 @@ impl Stack<'_> {
         Ok((data, ends.iter().map(|ends| stack(ends, 0)).collect::<Result<_>>()?))
     }
 
-    /// The same over padded sequences.
+    /// Runs all layers over padded sequences.
     fn run_padded(&self, input: &Tensor, start: &[Tensor], batch_first: bool) -> Result<(Tensor, Vec<Tensor>)> {
         if input.sizes().len() != 3 {
             return Err(BadArgument::rank("input", input.sizes().len(), 3).into());
@@ -96,7 +97,7 @@ impl Stack<'_> {
 macro_rules! layers {
     ($($cell:ident [$($result:tt)+] $start:expr => $end:expr;
         $padded:ident $padded_schema:literal $packed:ident $packed_schema:literal;)*) => {$(
-        /// Recurrent layers over padded sequences: what came of each step, and the last states.
+        /// Applies recurrent layers to padded sequences. Returns the output of each step, and the last states.
         #[op_def(
             $padded_schema,
             check = Stack { cell: Cell::$cell, params, has_biases, num_layers, dropout, train, bidirectional }
@@ -108,7 +109,7 @@ macro_rules! layers {
             $end(output, ends)
         }
 
-        /// Recurrent layers over packed sequences: what came of each step, and the last states.
+        /// Applies recurrent layers to packed sequences. Returns the output of each step, and the last states.
         #[op_def(
             $packed_schema,
             check = Stack { cell: Cell::$cell, params, has_biases, num_layers, dropout, train, bidirectional }

@@ -1,6 +1,6 @@
-//! Sequences of several lengths, side by side: padded to one length, or packed without padding.
+//! Batches of sequences of different lengths: padded to one length, or packed without padding.
 //!
-//! A pack has the elements of all sequences step by step, the longest sequence first, and how many sequences each step has.
+//! A pack holds the elements of all sequences step by step, the longest sequence first, and the number of sequences of each step.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, ErrorKind};
@@ -10,7 +10,7 @@ use crate::{
     stack, to_device, total, transpose_int,
 };
 
-/// Sequences padded to the length of the longest, behind or in front.
+/// Pads sequences to the length of the longest, at the end or at the start, and stacks them.
 #[op_def(
     r#"pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., str padding_side="right") -> Tensor"#
 )]
@@ -49,7 +49,7 @@ pub fn pad_sequence(sequences: &[Tensor], batch_first: bool, padding_value: f64,
     stack(&padded.collect::<Result<Vec<_>>>()?, i64::from(!batch_first))
 }
 
-/// Sequences without their padding, and how many of them each step has.
+/// Packs padded sequences without their padding. Returns the data and the number of sequences of each step.
 #[op_def("_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)")]
 pub fn _pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool) -> Result<(Tensor, Tensor)> {
     check_counts(("input", input), ("lengths", lengths))?;
@@ -69,7 +69,7 @@ pub fn _pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool
     Ok((data, Tensor::from_slice(&sizes)))
 }
 
-/// The gradient of [`_pack_padded_sequence`].
+/// Computes the gradient of [`_pack_padded_sequence`].
 #[op_def(
     "_pack_padded_sequence_backward(Tensor grad, SymInt[] input_size, Tensor batch_sizes, bool batch_first) -> Tensor"
 )]
@@ -86,7 +86,7 @@ pub fn _pack_padded_sequence_backward(_: ...) -> Result<Tensor> {
     unpacked(grad, &sizes, (steps, batch), 0.into(), batch_first)
 }
 
-/// Sequences padded to the length of the longest, or to `total_length`, and how long each is.
+/// Pads packed sequences to the length of the longest, or to `total_length`. Also returns the length of each.
 #[op_def(
     "_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, Scalar padding_value, int total_length) -> (Tensor, Tensor)"
 )]
@@ -109,13 +109,13 @@ fn count(elements: usize) -> i64 {
     i64::try_from(elements).unwrap_or(i64::MAX)
 }
 
-/// Counts may be on the CPU, which reads them, wherever the rest is.
+/// Checks the devices. Counts may be on the CPU, where they are read, unless the data is on Meta.
 fn check_counts(data: (&'static str, &Tensor), counts: (&'static str, &Tensor)) -> Result<(), BadArgument> {
     let read_here = counts.1.device() == Device::CPU && data.1.device() != Device::META;
     if read_here { Ok(()) } else { check_devices([data, counts]) }
 }
 
-/// The numbers that a tensor holds, which say what the results look like.
+/// Copies integers from a tensor. The sizes of results depend on them.
 fn numbers(tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
     if tensor.device() == Device::META {
         return Err(ErrorKind::DataDependent { operator: operator.name() }.into());
@@ -123,11 +123,12 @@ fn numbers(tensor: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
     to_device(tensor, Device::CPU, DType::I64, false, false, None)?.to_vec::<i64>()
 }
 
-/// How many sequences each step of a pack has: ever fewer, and all steps as many rows as the data.
+/// Reads the number of sequences of each step of a pack.
 ///
 /// # Errors
 ///
-/// Where it is otherwise.
+/// Returns an error if a count is not positive or exceeds the one before, or if the counts do not add up to the rows of `data`. On Meta,
+/// returns [`ErrorKind::DataDependent`].
 pub(crate) fn batch_sizes_of(batch_sizes: &Tensor, data: &Tensor, operator: &'static Operator) -> Result<Vec<i64>> {
     check_counts(("data", data), ("batch_sizes", batch_sizes))?;
     let sizes = numbers(batch_sizes, operator)?;
@@ -140,14 +141,14 @@ pub(crate) fn batch_sizes_of(batch_sizes: &Tensor, data: &Tensor, operator: &'st
     Err(BadArgument::value("batch_sizes", format!("{sizes:?}"), expected).into())
 }
 
-/// Where the rows of a pack are in a batch of padded sequences.
+/// Returns the indices of a pack's rows among the rows of padded sequences.
 fn places(sizes: &[i64], batch: i64, device: Device) -> Result<Tensor> {
     let mut places = reserve_numbers(i64::try_from(total(sizes)).unwrap_or(i64::MAX))?;
     places.extend(sizes.iter().zip(0..).flat_map(|(&size, step)| (0..size).map(move |at| step * batch + at)));
     to_device(&Tensor::from_slice(&places), device, DType::I64, false, false, None)
 }
 
-/// With steps before sequences.
+/// Transposes the input if needed, so that steps come before sequences.
 fn steps_first(input: &Tensor, batch_first: bool) -> Result<Tensor> {
     if input.sizes().len() < 2 {
         return Err(BadArgument::rank("input", input.sizes().len(), 2..).into());
@@ -166,7 +167,7 @@ fn unpacked(
     let mut flat = Dims::from_slice(&[steps.saturating_mul(batch)]);
     flat.extend(beside.iter().copied());
     let mut padded = full(&flat, padding, Some(data.dtype()), None, Some(data.device()), None)?;
-    // Rows without elements may be of any number, and need no places.
+    // Rows without elements are not copied. There may be too many of them for a list of indices.
     if padded.geometry().count() > 0 {
         padded = index_copy(&padded, 0, &places(sizes, batch, data.device())?, data)?;
     }

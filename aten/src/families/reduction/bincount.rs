@@ -1,9 +1,9 @@
-//! How often numbers occur.
+//! Counts of integers (`bincount`) and of elements in equal bins (`histc`).
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Spec};
 
-/// How often each number below the largest occurs, or the sums of its weights.
+/// Counts each integer from zero to the largest element, or sums the weights of each.
 #[op_def(
     "bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
     plan,
@@ -31,7 +31,7 @@ fn bincount_plan(this: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Res
     }
 }
 
-/// How many elements there are in each of so many equal parts from `min` to `max`, or of the elements' own range.
+/// Counts the elements in each of `bins` equal bins from `min` to `max`. If both are equal, the bins span the elements' range.
 #[op_def("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", plan, out = "out")]
 pub fn histc(_: ...) -> Result<Tensor>;
 

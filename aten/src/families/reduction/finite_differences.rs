@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, Dims, Expected, reduced_dims, wrap_dim};
 use crate::prelude::*;
 use crate::{cat, check_calls};
 
-/// The differences of neighbours along a dimension, taken `n` times.
+/// Computes the differences of neighbouring elements along a dimension, `n` times in succession.
 #[op_def("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", out = "out")]
 pub fn diff(this: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: Option<&Tensor>) -> Result<Tensor> {
     let rank = this.sizes().len();
@@ -45,54 +45,54 @@ pub fn diff(this: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: O
     Ok(line)
 }
 
-/// The neighbours along a dimension, before and behind each gap.
+/// Returns the elements without the last and without the first along a dimension: the two neighbours of each gap.
 pub(super) fn neighbours(y: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
     Ok((y.slice(dim, None, Some(-1), 1)?, y.slice(dim, Some(1), None, 1)?))
 }
 
-/// How far apart the points along a dimension are.
+/// The distances of the points along a dimension.
 enum Spacing<'a> {
     Even(Scalar),
     At(&'a Tensor),
 }
 
-/// The slopes along dimensions, of points that are one apart.
+/// Estimates the derivatives along `dim`, of points at distance 1.
 #[op_def("gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]")]
 pub fn gradient_array(this: &Tensor, dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
     gradient_scalararray(this, Scalar::Int(1), dim, edge_order)
 }
 
-/// The slopes along dimensions, of points that are `spacing` apart.
+/// Estimates the derivatives along `dim`, of points at distance `spacing`.
 #[op_def("gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]")]
 pub fn gradient_scalararray(this: &Tensor, spacing: Scalar, dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
     slopes(this, dim.iter().map(|_| Spacing::Even(spacing)).collect(), dim, edge_order)
 }
 
-/// The slopes along a dimension or each, of points that are `spacing` apart.
+/// Estimates the derivatives along `dim`, or along each dimension, of points at distance `spacing`.
 #[op_def("gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]")]
 pub fn gradient_scalarint(_: ...) -> Result<Vec<Tensor>> {
     gradient_scalararray(this, spacing.unwrap_or(Scalar::Int(1)), &one_or_all(this, dim), edge_order)
 }
 
-/// The slopes along dimensions, with a spacing for each.
+/// Estimates the derivatives along `dim`, with a distance of the points for each dimension.
 #[op_def("gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]")]
 pub fn gradient_scalarrayarray(this: &Tensor, spacing: &[Scalar], dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
     slopes(this, spacing.iter().copied().map(Spacing::Even).collect(), dim, edge_order)
 }
 
-/// The slopes along a dimension or each, with a spacing for each.
+/// Estimates the derivatives along `dim`, or along each dimension, with a distance of the points for each dimension.
 #[op_def("gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]")]
 pub fn gradient_scalarrayint(_: ...) -> Result<Vec<Tensor>> {
     gradient_scalarrayarray(this, spacing, &one_or_all(this, dim), edge_order)
 }
 
-/// The slopes along dimensions, with the places of the points for each.
+/// Estimates the derivatives along `dim`, with the coordinates of the points for each dimension.
 #[op_def("gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]")]
 pub fn gradient_tensorarray(this: &Tensor, spacing: &[Tensor], dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
     slopes(this, spacing.iter().map(Spacing::At).collect(), dim, edge_order)
 }
 
-/// The slopes along a dimension or each, with the places of the points for each.
+/// Estimates the derivatives along `dim`, or along each dimension, with the coordinates of the points for each dimension.
 #[op_def(
     "gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]",
     calls = gradient_tensorarray(this, spacing, &one_or_all(this, dim), edge_order),
@@ -118,7 +118,7 @@ fn slopes(this: &Tensor, spacing: Vec<Spacing<'_>>, dims: &[i64], edge_order: i6
     dims.iter().zip(spacing).map(|(&dim, spacing)| slope(this, &spacing, dim, edge_order)).collect()
 }
 
-/// The slope along one dimension: at each point from its neighbours, at the ends from two or three points.
+/// Estimates the derivative along one dimension: at inner points from both neighbours, at the ends from two or three points.
 fn slope(this: &Tensor, spacing: &Spacing<'_>, dim: i64, edge_order: i64) -> Result<Tensor> {
     let rank = this.sizes().len();
     let at = wrap_dim("dim", dim, rank)?;
@@ -154,7 +154,7 @@ fn slope(this: &Tensor, spacing: &Spacing<'_>, dim: i64, edge_order: i64) -> Res
             sizes[at] = -1;
             let gaps = diff(places, 1, 0, None, None)?.reshape(&sizes)?;
             let gap = |start, count| gaps.narrow(dim, start, count);
-            // What the points before, at and behind a place weigh, by the gaps on both sides.
+            // The weights of the points before, at and after each point, from the gaps on both sides.
             let (before, behind) = (gap(0, inside)?, gap(1, inside)?);
             let both = (&before + &behind)?;
             let outer = ((behind.neg()? / (&before * &both)?)? * run(0, inside)?)?;

@@ -1,25 +1,25 @@
-//! The largest and the smallest elements, their positions, and `any` and `all`.
+//! Maxima and minima, their indices, and `any` and `all`.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, DimFlags, Reduced, Spec};
 
-/// The largest elements over these dimensions; NaN is larger than any number.
+/// Returns the largest elements over dimensions. A maximum over elements with a NaN is NaN.
 #[op_def("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn amax(_: ...) -> Result<Tensor>;
 
-/// The smallest elements over these dimensions; NaN is smaller than any number.
+/// Returns the smallest elements over dimensions. A minimum over elements with a NaN is NaN.
 #[op_def("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn amin(_: ...) -> Result<Tensor>;
 
-/// The smallest and the largest elements.
+/// Returns the smallest and the largest elements along a dimension, or of all elements.
 #[op_def("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", plan, out = "out")]
 pub fn aminmax(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The largest element.
+/// Returns the largest element.
 #[op_def("max(Tensor self) -> Tensor", plan, out = "unary_out")]
 pub fn max(_: ...) -> Result<Tensor>;
 
-/// The smallest element.
+/// Returns the smallest element.
 #[op_def("min(Tensor self) -> Tensor", plan, out = "unary_out")]
 pub fn min(_: ...) -> Result<Tensor>;
 
@@ -49,7 +49,7 @@ fn min_plan(this: &Tensor) -> Result<Plan<Reduced>, BadArgument> {
     extreme_plan(this, &[], false)
 }
 
-/// The extreme elements over these dimensions. There is none among no elements.
+/// Plans maxima or minima over dimensions. Returns an error if they are of no elements.
 fn extreme_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
     let plan = Reduced::plan(this, dim, keepdim, this.dtype())?;
     if reduces_nothing(this, &plan.value.gone) && (dim.is_empty() || plan.outputs[0].geometry.count() != 0) {
@@ -61,16 +61,16 @@ fn extreme_plan(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Plan<Reduce
     Ok(plan)
 }
 
-/// Whether each result is made of no elements.
+/// Checks if each result is a reduction of no elements.
 pub(super) fn reduces_nothing(this: &Tensor, gone: &[bool]) -> bool {
     this.sizes().iter().zip(gone).any(|(&size, &gone)| gone && size == 0)
 }
 
-/// The largest elements over a dimension, and where they are.
+/// Returns the largest elements along a dimension, and their indices.
 #[op_def("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", plan, out = "dim_max"(max, max_values))]
 pub fn max_dim(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The smallest elements over a dimension, and where they are.
+/// Returns the smallest elements along a dimension, and their indices.
 #[op_def("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", plan, out = "dim_min"(min, min_indices))]
 pub fn min_dim(_: ...) -> Result<(Tensor, Tensor)>;
 
@@ -84,18 +84,18 @@ fn min_dim_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 
     extreme_along_plan(this, dim, keepdim)
 }
 
-/// One element of each line, and its place.
+/// Plans the maximum or minimum of each slice along a dimension, and its index.
 pub(crate) fn extreme_along_plan(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<Reduced, 2>, BadArgument> {
     let Plan { value, outputs: [spec] } = extreme_plan(this, &[dim], keepdim)?;
     let places = Spec { dtype: DType::I64, ..spec.clone() };
     Ok(Plan::new(value, [spec, places]))
 }
 
-/// Where the largest element is, along a dimension or among all.
+/// Returns the index of the largest element along a dimension, or among all elements.
 #[op_def("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn argmax(_: ...) -> Result<Tensor>;
 
-/// Where the smallest element is, along a dimension or among all.
+/// Returns the index of the smallest element along a dimension, or among all elements.
 #[op_def("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn argmin(_: ...) -> Result<Tensor>;
 
@@ -114,27 +114,27 @@ fn arg_extreme_plan(this: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Pl
     Ok(Plan::new(value, [Spec { dtype: DType::I64, ..spec }]))
 }
 
-/// Whether any element is true, that is, not zero.
+/// Returns whether any element is true, that is, not zero.
 #[op_def("any(Tensor self) -> Tensor", plan, out = "all_out")]
 pub fn any(_: ...) -> Result<Tensor>;
 
-/// Whether any element along a dimension is true.
+/// Returns whether any element along a dimension is true.
 #[op_def("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn any_dim(_: ...) -> Result<Tensor>;
 
-/// Whether any element over these dimensions is true.
+/// Returns whether any element over dimensions is true.
 #[op_def("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", plan, out = "dims_out")]
 pub fn any_dims(_: ...) -> Result<Tensor>;
 
-/// Whether all elements are true, that is, not zero.
+/// Returns whether all elements are true, that is, not zero.
 #[op_def("all(Tensor self) -> Tensor", plan, out = "all_out")]
 pub fn all(_: ...) -> Result<Tensor>;
 
-/// Whether all elements along a dimension are true.
+/// Returns whether all elements along a dimension are true.
 #[op_def("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", plan, out = "out")]
 pub fn all_dim(_: ...) -> Result<Tensor>;
 
-/// Whether all elements over these dimensions are true.
+/// Returns whether all elements over dimensions are true.
 #[op_def("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", plan, out = "dims_out")]
 pub fn all_dims(_: ...) -> Result<Tensor>;
 
@@ -162,7 +162,7 @@ truth_plans! {
     all all_plan all_dim all_dim_plan all_dims all_dims_plan;
 }
 
-/// The truth about elements over these dimensions: bytes have bytes for it. An empty list is no dimension.
+/// Plans `any` or `all` over dimensions. The result is uint8 for uint8, else bool. An empty list reduces no dimension.
 fn truth_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Plan<Reduced>, BadArgument> {
     let dtype = if this.dtype() == DType::U8 { DType::U8 } else { DType::Bool };
     if dim.is_some_and(<[i64]>::is_empty) {
@@ -172,7 +172,7 @@ fn truth_plan(this: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Plan<
     Reduced::plan(this, dim.unwrap_or(&[]), keepdim, dtype)
 }
 
-/// The plan of elements and their places. Its value is the dimension.
+/// Returns the plan of elements and their indices. Its value is the dimension.
 pub(crate) fn values_and_indices(dim: usize, values: Spec) -> Plan<usize, 2> {
     let indices = Spec { dtype: DType::I64, geometry: values.geometry.clone() };
     Plan::new(dim, [values, indices])

@@ -1,4 +1,4 @@
-//! Norms, and tensors that are scaled by their norms.
+//! Norms, and scaling of tensors to given norms.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, DimFlags, Expected, MemoryFormat, Reduced, wrap_dim};
@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, DTypes, DimFlags, Expected, MemoryFormat, Re
 use super::min_max::reduces_nothing;
 use crate::prelude::*;
 
-/// `sum(|self|^ord)^(1/ord)` over these dimensions, or the limit of it.
+/// Computes `sum(|self|^ord)^(1/ord)` over dimensions, or its limit.
 #[op_def(
     "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     plan,
@@ -14,14 +14,14 @@ use crate::prelude::*;
 )]
 pub fn linalg_vector_norm(_: ...) -> Result<Tensor>;
 
-/// A norm over some dimensions.
+/// The plan of a norm over dimensions.
 pub struct Norm {
     /// Whether each dimension is reduced.
     pub gone: DimFlags,
     /// The dtype to compute in.
     pub computed: DType,
-    /// The order. That of one element is infinite, as it is its magnitude whatever the order is, and no power of it is too large; so is
-    /// an order that the dtype does not hold.
+    /// The order. If each norm is of one element, the order is infinite: the norm is then the magnitude for any order, and no power can
+    /// overflow. An order that the dtype does not hold is infinite too.
     pub order: f64,
 }
 
@@ -60,7 +60,7 @@ fn norm_plan(
     Ok(Plan::new(Norm { gone, computed, order }, outputs))
 }
 
-/// The norms over these dimensions.
+/// Computes the norms over dimensions.
 #[op_def("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", out = "out")]
 pub fn norm_scalaropt_dim(this: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     let order = p.unwrap_or(Scalar::Int(2));
@@ -68,13 +68,13 @@ pub fn norm_scalaropt_dim(this: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim
     linalg_vector_norm(this, order, Some(dim), keepdim, None)
 }
 
-/// The norm of all elements.
+/// Computes the norm of all elements.
 #[op_def("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", out = "Scalar_out")]
 pub fn norm_scalar(this: &Tensor, p: Scalar) -> Result<Tensor> {
     linalg_vector_norm(this, p, None, false, None)
 }
 
-/// The norms over these dimensions, computed in this dtype.
+/// Computes the norms over dimensions in `dtype`.
 #[op_def(
     "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
     out = "dtype_out"
@@ -83,13 +83,13 @@ pub fn norm_scalaropt_dim_dtype(_: ...) -> Result<Tensor> {
     linalg_vector_norm(this, p.unwrap_or(Scalar::Int(2)), Some(dim), keepdim, Some(dtype))
 }
 
-/// The norm of all elements, computed in this dtype.
+/// Computes the norm of all elements in `dtype`.
 #[op_def("norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor", out = "ScalarOpt_dtype_out")]
 pub fn norm_scalaropt_dtype(this: &Tensor, p: Option<Scalar>, dtype: DType) -> Result<Tensor> {
     linalg_vector_norm(this, p.unwrap_or(Scalar::Int(2)), None, false, Some(dtype))
 }
 
-/// The roots of the sums of squares over at most two dimensions; over all without any.
+/// Computes the roots of the sums of squares over at most two dimensions, or over all if `dim` is empty.
 #[op_def("frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", out = "out")]
 pub fn frobenius_norm_dim(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     if dim.len() > 2 {
@@ -98,26 +98,26 @@ pub fn frobenius_norm_dim(this: &Tensor, dim: &[i64], keepdim: bool) -> Result<T
     linalg_vector_norm(this, Scalar::Int(2), Some(dim), keepdim, None)
 }
 
-/// The norms over all dimensions but one, or over all where that is -1.
+/// Computes the norms over all dimensions except `dim`, or over all dimensions if `dim` is -1.
 #[op_def("norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor")]
 pub fn norm_except_dim(v: &Tensor, pow: i64, dim: i64) -> Result<Tensor> {
     if dim == -1 {
         return linalg_vector_norm(v, Scalar::Int(pow), None, false, None);
     }
     match &others(v, dim)?[..] {
-        // No dimension listed would mean all.
+        // An empty list would reduce all dimensions.
         [] => linalg_vector_norm(&v.unsqueeze(-1)?, Scalar::Int(pow), Some(&[-1]), false, None),
         others => linalg_vector_norm(v, Scalar::Int(pow), Some(others), true, None),
     }
 }
 
-/// All dimensions but one.
+/// Returns all dimensions except `dim`.
 fn others(v: &Tensor, dim: i64) -> Result<Vec<i64>> {
     let at = wrap_dim("dim", dim, v.sizes().len())?;
     Ok((0..).zip(v.sizes()).map(|(other, _)| other).filter(|&other| usize::try_from(other) != Ok(at)).collect())
 }
 
-/// Refuses norms that are not one for each place along the dimension.
+/// Checks that `g` broadcasts with norms of `v`: one for each index along `dim`.
 fn check_norms(v: &Tensor, g: &Tensor, dim: i64) -> Result<(), BadArgument> {
     let mut sizes = vec![1; v.sizes().len()];
     if dim != -1 {
@@ -134,20 +134,20 @@ fn check_norms(v: &Tensor, g: &Tensor, dim: i64) -> Result<(), BadArgument> {
     ))
 }
 
-/// `v` with the norms `g` along a dimension, or with one norm where that is -1.
+/// Scales each slice of `v` along `dim` to the norm in `g`, or all of `v` if `dim` is -1.
 #[op_def("_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", check = check_norms(v, g, dim))]
 pub fn _weight_norm(v: &Tensor, g: &Tensor, dim: i64) -> Result<Tensor> {
     v * (g / norm_except_dim(v, 2, dim)?)?
 }
 
-/// [`_weight_norm`], and the norms that `v` has.
+/// Computes [`_weight_norm`]. Also returns the norms of `v`.
 #[op_def("_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)", out = "out", check = check_norms(v, g, dim))]
 pub fn _weight_norm_interface(v: &Tensor, g: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
     let norms = norm_except_dim(v, 2, dim)?;
     Ok(((v * (g / &norms)?)?, norms))
 }
 
-/// The gradients for `v` and `g`, given that for what [`_weight_norm_interface`] makes of them.
+/// Computes the gradients of [`_weight_norm_interface`] for `v` and `g`, by differentiable operators.
 #[op_def(
     "_weight_norm_differentiable_backward(Tensor grad_w, Tensor saved_v, Tensor saved_g, Tensor saved_norms, int dim) -> (Tensor, Tensor)"
 )]
@@ -161,7 +161,7 @@ pub fn _weight_norm_differentiable_backward(_: ...) -> Result<(Tensor, Tensor)> 
     Ok((((saved_g / saved_norms)? * across)?, (along / saved_norms)?))
 }
 
-/// [`_weight_norm_differentiable_backward`], as it is called elsewhere.
+/// Another name of [`_weight_norm_differentiable_backward`].
 #[op_def(
     "_weight_norm_interface_backward(Tensor grad_w, Tensor saved_v, Tensor saved_g, Tensor saved_norms, int dim) -> (Tensor, Tensor)",
     out = "out"
@@ -170,7 +170,7 @@ pub fn _weight_norm_interface_backward(_: ...) -> Result<(Tensor, Tensor)> {
     _weight_norm_differentiable_backward(grad_w, saved_v, saved_g, saved_norms, dim)
 }
 
-/// The tensor with every part along a dimension whose norm is above `maxnorm` scaled down to it.
+/// Scales down each slice along a dimension whose norm exceeds `maxnorm`, to this norm.
 #[op_def(
     "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
     inplace, out = "out", body = CompositeExplicitAutograd
@@ -195,7 +195,7 @@ pub fn renorm(_: ...) -> Result<Tensor> {
     crate::mul(&crate::contiguous(this, MemoryFormat::Contiguous)?, &scale_to(this, p, &others, most)?)
 }
 
-/// What brings norms over dimensions down to `most`, in the tensor's dtype.
+/// Returns factors that reduce norms over dimensions to at most `most`, in the tensor's dtype.
 pub(crate) fn scale_to(this: &Tensor, p: f64, dims: &[i64], most: f64) -> Result<Tensor> {
     let wide = match this.dtype() {
         DType::F16 | DType::BF16 => Some(DType::F32),

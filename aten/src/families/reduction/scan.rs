@@ -1,4 +1,4 @@
-//! Each element with all that came before it along a dimension.
+//! Cumulative sums, products, maxima and minima along a dimension.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Promotion, Spec, wrap_dim};
@@ -6,23 +6,23 @@ use dispatch_runtime::{BadArgument, Promotion, Spec, wrap_dim};
 use super::min_max::values_and_indices;
 use crate::sum_dtype;
 
-/// The sums of all elements up to each.
+/// Computes the cumulative sums along a dimension.
 #[op_def("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", plan, inplace, out = "out")]
 pub fn cumsum(_: ...) -> Result<Tensor>;
 
-/// The products of all elements up to each.
+/// Computes the cumulative products along a dimension.
 #[op_def("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", plan, inplace, out = "out")]
 pub fn cumprod(_: ...) -> Result<Tensor>;
 
-/// `log(cumsum(exp(self)))`, without overflow on the way.
+/// Computes `log(cumsum(exp(self)))` along a dimension, without intermediate overflow.
 #[op_def("logcumsumexp(Tensor self, int dim) -> Tensor", plan, out = "out")]
 pub fn logcumsumexp(_: ...) -> Result<Tensor>;
 
-/// The largest element up to each, and where it last was.
+/// Computes the cumulative maxima along a dimension, and their indices. Of equal elements, the last counts.
 #[op_def("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", plan, out = "out")]
 pub fn cummax(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The smallest element up to each, and where it last was.
+/// Computes the cumulative minima along a dimension, and their indices. Of equal elements, the last counts.
 #[op_def("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", plan, out = "out")]
 pub fn cummin(_: ...) -> Result<(Tensor, Tensor)>;
 
@@ -41,7 +41,7 @@ fn logcumsumexp_plan(this: &Tensor, dim: i64) -> Result<Plan<usize>, BadArgument
     scanned(this, dim, Promotion::Float.of(&[this]))
 }
 
-/// The plan of a scan. Its value is the dimension.
+/// Returns the plan of a scan. Its value is the dimension.
 fn scanned(this: &Tensor, dim: i64, dtype: DType) -> Result<Plan<usize>, BadArgument> {
     let dim = wrap_dim("dim", dim, this.sizes().len())?;
     Ok(Plan::new(dim, [Spec::contiguous(dtype, this.sizes())]))

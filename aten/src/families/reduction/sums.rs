@@ -1,33 +1,33 @@
-//! Sums, means and products, and counts of elements that are not zero.
+//! Sums, means, products, and counts of nonzero elements.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Promotion, Reduced, wrap_dim};
 
 use crate::prelude::*;
 
-/// The sum of all elements.
+/// Computes the sum of all elements.
 #[op_def("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape = reduce, dtype = sum, out = "out")]
 pub fn sum(_: ...) -> Result<Tensor>;
 
-/// The sums over these dimensions; over all without any.
+/// Computes the sums over dimensions, or over all if `dim` is empty or absent.
 #[op_def(
     "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     shape = reduce(dim), dtype = sum, out = "IntList_out"
 )]
 pub fn sum_dim_intlist(_: ...) -> Result<Tensor>;
 
-/// The sums over these dimensions of what is a number.
+/// Computes the sums over dimensions of the elements that are not NaN.
 #[op_def(
     "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     shape = reduce(dim), dtype = sum, out = "out"
 )]
 pub fn nansum(_: ...) -> Result<Tensor>;
 
-/// The mean of all elements.
+/// Computes the mean of all elements.
 #[op_def("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", plan, out = "dtype_out")]
 pub fn mean(_: ...) -> Result<Tensor>;
 
-/// The means over these dimensions; over all without any.
+/// Computes the means over dimensions, or over all if `dim` is empty or absent.
 #[op_def(
     "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     plan,
@@ -55,48 +55,48 @@ pub(crate) fn mean_dim_plan(
     Reduced::plan(this, dim.unwrap_or(&[]), keepdim, computed)
 }
 
-/// The product of all elements.
+/// Computes the product of all elements.
 #[op_def("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", shape = reduce, dtype = sum, out = "out")]
 pub fn prod(_: ...) -> Result<Tensor>;
 
-/// The products over a dimension.
+/// Computes the products along a dimension.
 #[op_def(
     "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     shape = reduce(dim), dtype = sum, out = "int_out"
 )]
 pub fn prod_dim_int(_: ...) -> Result<Tensor>;
 
-/// How many elements are not zero.
+/// Counts the nonzero elements, along a dimension or in all.
 #[op_def("count_nonzero(Tensor self, int? dim=None) -> Tensor", shape = reduce(dim), dtype = index, out = "out")]
 pub fn count_nonzero(_: ...) -> Result<Tensor>;
 
-/// How many elements over these dimensions are not zero.
+/// Counts the nonzero elements over dimensions.
 #[op_def(
     "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
     shape = reduce(dim), dtype = index, out = "dim_IntList_out"
 )]
 pub fn count_nonzero_dim_intlist(_: ...) -> Result<Tensor>;
 
-/// `log(sum(exp(self)))` over these dimensions, without overflow on the way.
+/// Computes `log(sum(exp(self)))` over dimensions, without intermediate overflow.
 #[op_def("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", shape = reduce(dim), dtype = float, out = "out")]
 pub fn logsumexp(_: ...) -> Result<Tensor>;
 
-/// The dtype that scans and sums of `this` have, unless another is asked for.
+/// Returns the dtype of sums and scans of `this`: `dtype`, if it is given.
 #[must_use]
 pub fn sum_dtype(this: &Tensor, dtype: Option<DType>) -> DType {
     dtype.unwrap_or_else(|| Promotion::Sum.of(&[this]))
 }
 
-/// The dimension `dim` of `this`, by number.
+/// Returns the index of the dimension `dim` of `this`, which may be negative.
 ///
 /// # Errors
 ///
-/// Where there is no such dimension.
+/// Returns an error if there is no such dimension.
 pub fn one_dim(this: &Tensor, dim: i64) -> Result<usize, BadArgument> {
     wrap_dim("dim", dim, this.sizes().len())
 }
 
-/// The sum of the diagonal.
+/// Computes the sum of the diagonal.
 #[op_def("trace(Tensor self) -> Tensor", out = "out")]
 pub fn trace(this: &Tensor) -> Result<Tensor> {
     if this.sizes().len() != 2 {
@@ -105,7 +105,7 @@ pub fn trace(this: &Tensor) -> Result<Tensor> {
     sum(&crate::diagonal(this, 0, 0, 1)?, None)
 }
 
-/// The means over these dimensions of what is a number.
+/// Computes the means over dimensions of the elements that are not NaN.
 #[op_def(
     "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     out = "out"

@@ -1,4 +1,4 @@
-//! Areas under curves that are known at points, by the trapezoidal rule.
+//! Integrals by the trapezoidal rule, of functions given at points.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, wrap_dim};
@@ -22,7 +22,7 @@ fn check_curve(y: &Tensor, x: Option<&Tensor>, dim: i64) -> Result<(), BadArgume
     }
 }
 
-/// Refuses places whose gaps do not broadcast with those of the points.
+/// Checks that the gaps of the coordinates `x` broadcast with those of the points `y`.
 fn check_places(y: &Tensor, x: &Tensor, dim: i64) -> Result<(), BadArgument> {
     let (rank, own) = (y.sizes().len(), x.sizes().len());
     let from_end = rank - wrap_dim("dim", dim, rank)?;
@@ -41,7 +41,7 @@ fn check_places(y: &Tensor, x: &Tensor, dim: i64) -> Result<(), BadArgument> {
     Err(BadArgument::sizes("x", x.sizes(), expected))
 }
 
-/// The distances of points, where `y` has its gaps.
+/// Returns the distances of neighbouring points, in sizes that broadcast with the gaps of `y`.
 fn gaps(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     let (rank, own) = (y.sizes().len(), x.sizes().len());
     let mut sizes = Dims::from_elem(1, rank.saturating_sub(own));
@@ -55,7 +55,7 @@ fn gaps(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     behind - before
 }
 
-/// The area under points that are `dx` apart.
+/// Integrates along a dimension by the trapezoidal rule, with points at distance `dx`.
 #[op_def("trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")]
 pub fn trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
     check_curve(y, None, dim)?;
@@ -66,7 +66,7 @@ pub fn trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
     (y.sum_dim_intlist(Some(&[dim]), false)? - ends)?.mul_scalar(dx)
 }
 
-/// The area under points at the places `x`.
+/// Integrates along a dimension by the trapezoidal rule, with points at the coordinates `x`.
 #[op_def("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", check = check_places(y, x, dim))]
 pub fn trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     check_curve(y, Some(x), dim)?;
@@ -74,17 +74,17 @@ pub fn trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     ((before + behind)? * gaps(y, x, dim)?)?.sum_dim_intlist(Some(&[dim]), false)? / 2.0
 }
 
-/// [`trapezoid_dx`], as it is called elsewhere.
+/// Another name of [`trapezoid_dx`].
 #[op_def("trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor")]
 pub fn trapz_dx(y: &Tensor, dx: f64, dim: i64) -> Result<Tensor> {
     trapezoid_dx(y, Scalar::Float(dx), dim)
 }
 
-/// [`trapezoid_x`], as it is called elsewhere.
+/// Another name of [`trapezoid_x`].
 #[op_def("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", calls = trapezoid_x)]
 pub fn trapz_x(_: ...) -> Result<Tensor>;
 
-/// The areas up to each point but the first, of points that are `dx` apart.
+/// Computes the integrals up to each point except the first, by the trapezoidal rule, with points at distance `dx`.
 #[op_def("cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")]
 pub fn cumulative_trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
     check_curve(y, None, dim)?;
@@ -93,11 +93,11 @@ pub fn cumulative_trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tenso
         Scalar::Complex(dx) => Scalar::Complex(dx / 2.0),
         dx => Scalar::Float(dx.to_f64().unwrap_or(f64::NAN) / 2.0),
     };
-    // Halves before they are added, so that the areas are all that may overflow.
+    // Halves before the cumulative sum, so that only the areas themselves can overflow.
     (before + behind)?.mul_scalar(half)?.cumsum(dim)
 }
 
-/// The areas up to each point but the first, of points at the places `x`.
+/// Computes the integrals up to each point except the first, by the trapezoidal rule, with points at the coordinates `x`.
 #[op_def("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", check = check_places(y, x, dim))]
 pub fn cumulative_trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     check_curve(y, Some(x), dim)?;

@@ -1,11 +1,11 @@
-//! Variances and standard deviations, alone and with the means.
+//! Variances and standard deviations, with or without the means.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DimFlags, Reduced, Spec};
 
 use super::sums::mean_dim_plan;
 
-/// The variances over these dimensions; `correction`, 1 if not given, is taken from how many elements there are.
+/// Computes the variances over dimensions. The divisor is the number of elements minus `correction`, which is 1 if not given.
 #[op_def(
     "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
     plan,
@@ -13,7 +13,7 @@ use super::sums::mean_dim_plan;
 )]
 pub fn var_correction(_: ...) -> Result<Tensor>;
 
-/// The standard deviations over these dimensions.
+/// Computes the standard deviations over dimensions. The divisor is the number of elements minus `correction`, which is 1 if not given.
 #[op_def(
     "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
     plan,
@@ -21,7 +21,7 @@ pub fn var_correction(_: ...) -> Result<Tensor>;
 )]
 pub fn std_correction(_: ...) -> Result<Tensor>;
 
-/// The variances over these dimensions, and the means.
+/// Computes the variances and the means over dimensions.
 #[op_def(
     "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
     plan,
@@ -29,7 +29,7 @@ pub fn std_correction(_: ...) -> Result<Tensor>;
 )]
 pub fn var_mean_correction(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The standard deviations over these dimensions, and the means.
+/// Computes the standard deviations and the means over dimensions.
 #[op_def(
     "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
     plan,
@@ -37,11 +37,11 @@ pub fn var_mean_correction(_: ...) -> Result<(Tensor, Tensor)>;
 )]
 pub fn std_mean_correction(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// Variances over some dimensions.
+/// The plan of variances over dimensions.
 pub struct Moments {
     /// Whether each dimension is reduced.
     pub gone: DimFlags,
-    /// The number that is taken from the number of elements.
+    /// The number to subtract from the number of elements.
     pub correction: f64,
 }
 
@@ -67,7 +67,7 @@ fn std_mean_plan(_: ...) -> Result<Plan<Moments, 2>, BadArgument> {
     moments_plan(this, dim, correction, keepdim)
 }
 
-/// Variances, which are real, and means.
+/// Plans variances, which are real, and means.
 fn moments_plan(
     this: &Tensor,
     dim: Option<&[i64]>,
@@ -82,49 +82,49 @@ fn moments_plan(
     Ok(Plan::new(Moments { gone, correction }, [spread, mean]))
 }
 
-/// The variance of all elements, with Bessel's correction or without.
+/// Computes the variance of all elements, with Bessel's correction or without.
 #[op_def("var(Tensor self, bool unbiased=True) -> Tensor")]
 pub fn var(this: &Tensor, unbiased: bool) -> Result<Tensor> {
     var_correction(this, None, Some(Scalar::Int(unbiased.into())), false)
 }
 
-/// The variance over dimensions, with Bessel's correction or without.
+/// Computes the variance over dimensions, with Bessel's correction or without.
 #[op_def("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", out = "out")]
 pub fn var_dim(this: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
     var_correction(this, dim, Some(Scalar::Int(unbiased.into())), keepdim)
 }
 
-/// The standard deviation of all elements, with Bessel's correction or without.
+/// Computes the standard deviation of all elements, with Bessel's correction or without.
 #[op_def("std(Tensor self, bool unbiased=True) -> Tensor")]
 pub fn std(this: &Tensor, unbiased: bool) -> Result<Tensor> {
     std_correction(this, None, Some(Scalar::Int(unbiased.into())), false)
 }
 
-/// The standard deviation over dimensions, with Bessel's correction or without.
+/// Computes the standard deviation over dimensions, with Bessel's correction or without.
 #[op_def("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", out = "out")]
 pub fn std_dim(this: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
     std_correction(this, dim, Some(Scalar::Int(unbiased.into())), keepdim)
 }
 
-/// The variance and the mean of all elements, with Bessel's correction or without.
+/// Computes the variance and the mean of all elements, with Bessel's correction or without.
 #[op_def("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")]
 pub fn var_mean(this: &Tensor, unbiased: bool) -> Result<(Tensor, Tensor)> {
     var_mean_correction(this, None, Some(Scalar::Int(unbiased.into())), false)
 }
 
-/// The variances and the means over dimensions, with Bessel's correction or without.
+/// Computes the variances and the means over dimensions, with Bessel's correction or without.
 #[op_def("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)")]
 pub fn var_mean_dim(this: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)> {
     var_mean_correction(this, dim, Some(Scalar::Int(unbiased.into())), keepdim)
 }
 
-/// The standard deviation and the mean of all elements, with Bessel's correction or without.
+/// Computes the standard deviation and the mean of all elements, with Bessel's correction or without.
 #[op_def("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")]
 pub fn std_mean(this: &Tensor, unbiased: bool) -> Result<(Tensor, Tensor)> {
     std_mean_correction(this, None, Some(Scalar::Int(unbiased.into())), false)
 }
 
-/// The standard deviations and the means over dimensions, with Bessel's correction or without.
+/// Computes the standard deviations and the means over dimensions, with Bessel's correction or without.
 #[op_def("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)")]
 pub fn std_mean_dim(this: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)> {
     std_mean_correction(this, dim, Some(Scalar::Int(unbiased.into())), keepdim)

@@ -1,4 +1,4 @@
-//! Images looked at where a grid says.
+//! Sampling of images at the positions of a grid, and grids of affine transforms.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Spec};
@@ -7,11 +7,13 @@ use crate::{bmm, cat, check_devices, expand, full, linspace, mul_scalar, pair_ma
 
 macro_rules! samplers {
     ($($rank:literal $name:ident $schema:literal $backward:ident $backward_schema:literal;)*) => {$(
-        /// The image between its elements, where the grid says; from -1 to 1 is from one side to the other.
+        /// Samples images at the positions of the grid, with interpolation. Coordinates from -1 to 1 span an image.
         #[op_def($schema, plan, out = "out")]
         pub fn $name(_: ...) -> Result<Tensor>;
 
-        /// The gradients for the image and the grid; one that is not wanted has no elements.
+        /// Computes the gradients of grid sampling for the input and the grid.
+        ///
+        /// A gradient that `output_mask` does not request has no elements.
         #[op_def($backward_schema, plan, out = "out")]
         pub fn $backward(_: ...) -> Result<(Tensor, Tensor)>;
 
@@ -63,7 +65,7 @@ fn check_samples(
     }
 }
 
-/// [`grid_sampler_2d`] of images, and [`grid_sampler_3d`] of volumes.
+/// Computes [`grid_sampler_2d`] for images, and [`grid_sampler_3d`] for volumes.
 #[op_def(
     "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
     check = check_samples(input, grid, interpolation_mode, padding_mode, align_corners)
@@ -75,40 +77,40 @@ pub fn grid_sampler(_: ...) -> Result<Tensor> {
     }
 }
 
-/// How elements between those of an image come about.
+/// The interpolation between elements of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interpolation {
-    /// On the line between two.
+    /// Linear between two elements in each dimension.
     Linear,
-    /// The nearest.
+    /// The nearest element.
     Nearest,
-    /// On the curve through four.
+    /// A cubic polynomial of four elements in each dimension.
     Cubic,
 }
 
-/// What is beside an image.
+/// The values outside of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PaddingMode {
-    /// Nothing.
+    /// Zeros.
     Zeros,
-    /// Its outermost elements.
+    /// The nearest element at the border.
     Border,
-    /// Its mirror image.
+    /// The mirror image.
     Mirror,
 }
 
-/// How an image is looked at.
+/// The plan of a grid sampling.
 #[derive(Clone, Debug)]
 pub struct Sampling {
-    /// What is between elements.
+    /// The interpolation between elements.
     pub interpolation: Interpolation,
-    /// What is beside them.
+    /// The values outside of the image.
     pub padding_mode: PaddingMode,
-    /// Whether -1 and 1 are the middles of the outermost elements, and not their outer edges.
+    /// Whether -1 and 1 are the centers of the outermost elements, instead of their outer edges.
     pub align_corners: bool,
 }
 
-/// The sampling of images of `rank` dimensions, and the sizes of the result.
+/// Checks the arguments of a sampling of images of `rank` dimensions. Returns its plan and the sizes of the result.
 fn sampled(
     rank: usize,
     input: &Tensor,
@@ -159,7 +161,7 @@ fn sampled(
     Ok((Sampling { interpolation, padding_mode, align_corners }, sizes))
 }
 
-/// The places of images of these sizes, seen through matrices.
+/// Returns the grid of an affine transform: for each element of the output image, the sampling position by the matrix `theta`.
 #[op_def("affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor", out = "out")]
 pub fn affine_grid_generator(theta: &Tensor, size: &[i64], align_corners: bool) -> Result<Tensor> {
     let base = base_grid(theta, size, align_corners)?;
@@ -172,7 +174,7 @@ pub fn affine_grid_generator(theta: &Tensor, size: &[i64], align_corners: bool) 
     reshape(&seen, &[&[outer], places, &[rank]].concat())
 }
 
-/// The gradient of [`affine_grid_generator`].
+/// Computes the gradient of [`affine_grid_generator`].
 #[op_def("affine_grid_generator_backward(Tensor grad, SymInt[] size, bool align_corners) -> Tensor")]
 pub fn affine_grid_generator_backward(grad: &Tensor, size: &[i64], align_corners: bool) -> Result<Tensor> {
     let base = base_grid(grad, size, align_corners)?;
@@ -185,7 +187,7 @@ pub fn affine_grid_generator_backward(grad: &Tensor, size: &[i64], align_corners
     transpose_int(&bmm(&transpose_int(&base, 1, 2)?, &grad)?, 1, 2)
 }
 
-/// The places of images of these sizes, one after the other, and a 1 behind each.
+/// Returns the homogeneous coordinates of the elements of images of these sizes, as rows: a position, then 1.
 #[expect(clippy::cast_precision_loss, reason = "sizes of images are small")]
 fn base_grid(like: &Tensor, size: &[i64], align_corners: bool) -> Result<Tensor> {
     if size.len() != 4 && size.len() != 5 || size.iter().any(|&size| size < 1) {

@@ -1,4 +1,4 @@
-//! Images in other sizes.
+//! Resizing of images: nearest, linear and cubic interpolation, with or without antialiasing.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
@@ -10,11 +10,11 @@ macro_rules! upsamples {
         $name:ident $schema:literal
         $vec:ident $vec_schema:literal $($vec_out:literal)?
         $backward:ident $backward_schema:literal;)*) => {$(
-        /// The image in another size.
+        /// Resizes images to `output_size`.
         #[op_def($schema, plan, out = "out")]
         pub fn $name(_: ...) -> Result<Tensor>;
 
-        /// The image in another size, given as it is or by how much larger it is.
+        /// Resizes images to `output_size`, or by `scale_factors`.
         #[op_def($vec_schema $(, out = $vec_out)?)]
         pub fn $vec(
             input: &Tensor,
@@ -28,7 +28,7 @@ macro_rules! upsamples {
             $name(input, &size, $($align,)? $($scale),+)
         }
 
-        /// The gradient for the image, given that for the one in another size.
+        /// Computes the gradient of resizing for the input.
         #[op_def($backward_schema, plan, out = "grad_input"(grad_input))]
         pub fn $backward(_: ...) -> Result<Tensor>;
 
@@ -166,7 +166,7 @@ fn upsampled_gradient(
     Err(BadArgument::sizes("grad_output", grad_output.sizes(), &sizes[..]).because("the result has"))
 }
 
-/// The output sizes and scales that one of two arguments says.
+/// Returns the output sizes and the scales. They come from `output_size` or from `scale_factors`: exactly one must be given.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "PyTorch computes sizes so")]
 fn scaled<'a>(
     rank: usize,

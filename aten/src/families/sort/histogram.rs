@@ -1,7 +1,7 @@
-//! How many elements, or points of several coordinates, there are in each of many bins.
+//! Histograms of elements, and of points with several coordinates.
 //!
-//! All of these are sums of weights at places, and a place is found among the edges of each coordinate's bins. A bin has its lower edge and
-//! not the upper one, but for the last, which has both.
+//! Each operator searches the edges for the bin index of each point, and sums weights at these indices. A bin includes its lower edge and
+//! not its upper edge, except for the last bin, which includes both.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, element_count};
@@ -9,7 +9,7 @@ use dispatch_runtime::{BadArgument, element_count};
 use crate::reserve;
 use crate::{Methods, check_devices, linspace, searchsorted};
 
-/// How many elements there are in each of so many equal bins of a range, or of the elements' own; and the edges of the bins
+/// Counts the elements in `bins` equal bins of `range`, or of the elements' own range. Also returns the edges.
 #[op_def(
     "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
     out = "bin_ct_out", body = CompositeExplicitAutograd
@@ -21,7 +21,7 @@ pub fn histogram_bin_ct(_: ...) -> Result<(Tensor, Tensor)> {
     Ok((histogram(&points, std::slice::from_ref(&edges), weight.as_ref(), density)?, edges))
 }
 
-/// How many elements there are in each bin between these edges; and the edges
+/// Counts the elements in the bins between the edges `bins`. Also returns the edges.
 #[op_def(
     "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
     out = "bins_tensor_out", body = CompositeExplicitAutograd
@@ -32,7 +32,7 @@ pub fn histogram_bins_tensor(_: ...) -> Result<(Tensor, Tensor)> {
     Ok((hist, crate::clone(bins, None)?))
 }
 
-/// The edges of so many equal bins for each coordinate, of the ranges given, or of the points' own
+/// Returns the edges of equal bins for each coordinate, of `range` or of the points' own ranges.
 #[op_def(
     "_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor[]",
     body = CompositeExplicitAutograd
@@ -42,7 +42,7 @@ pub fn _histogramdd_bin_edges(_: ...) -> Result<Vec<Tensor>> {
     edges(&points(this)?, bins, range)
 }
 
-/// How many points there are in each of so many equal bins for each coordinate
+/// Counts the points in equal bins, with a number of bins for each coordinate.
 #[op_def(
     "_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor",
     out = "out", body = CompositeExplicitAutograd,
@@ -53,7 +53,7 @@ pub fn _histogramdd_from_bin_cts(_: ...) -> Result<Tensor> {
     _histogramdd_from_bin_tensors(this, &edges, weight, density)
 }
 
-/// How many points there are in each bin between these edges for each coordinate
+/// Counts the points in bins, with a tensor of edges for each coordinate.
 #[op_def(
     "_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool density=False) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -63,7 +63,7 @@ pub fn _histogramdd_from_bin_tensors(_: ...) -> Result<Tensor> {
     histogram(&points(this)?, bins, weight.as_ref(), density)
 }
 
-/// How many points there are in each of so many equal bins for each coordinate; and the edges of the bins
+/// Counts the points in equal bins, with a number of bins for each coordinate. Also returns the edges.
 #[op_def(
     "histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
     check = check_histogram(this, Some(bins.len()), weight)
@@ -73,19 +73,19 @@ pub fn histogramdd(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
     Ok((_histogramdd_from_bin_cts(this, bins, range, weight, density)?, edges))
 }
 
-/// How many points there are in each of as many equal bins for every coordinate; and the edges of the bins
+/// Counts the points in equal bins, with the same number of bins for all coordinates. Also returns the edges.
 #[op_def(
     "histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
     check = check_histogram(this, None, weight)
 )]
 pub fn histogramdd_int_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
     let coordinates = this.sizes().last().copied().unwrap_or(0);
-    // Each coordinate has edges of its own.
+    // The list of edges has an entry for each coordinate. There may be too many.
     reserve("self", coordinates)?;
     histogramdd(this, &vec![bins; usize::try_from(coordinates).unwrap_or(0)], range, weight, density)
 }
 
-/// How many points there are in each bin between these edges for each coordinate; and the edges
+/// Counts the points in bins, with a tensor of edges for each coordinate. Also returns the edges.
 #[op_def(
     "histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
     check = check_histogram(this, Some(bins.len()), weight)
@@ -94,7 +94,7 @@ pub fn histogramdd_tensorlist_bins(_: ...) -> Result<(Tensor, Vec<Tensor>)> {
     Ok((_histogramdd_from_bin_tensors(this, bins, weight, density)?, bins.to_vec()))
 }
 
-/// Refuses bins that are not one list for each coordinate, and weights that are not one for each point.
+/// Checks that there are bins for each coordinate, and a weight for each point.
 fn check_histogram(this: &Tensor, bins: Option<usize>, weight: Option<&Tensor>) -> Result<(), BadArgument> {
     let sizes = this.sizes();
     let &[ref rows @ .., coordinates] = sizes else { return Err(BadArgument::rank("self", 0, 2..)) };
@@ -109,7 +109,7 @@ fn check_histogram(this: &Tensor, bins: Option<usize>, weight: Option<&Tensor>) 
     Ok(())
 }
 
-/// Points as rows.
+/// Reshapes the points to a matrix, with one point per row.
 fn points(this: &Tensor) -> Result<Tensor> {
     match this.sizes() {
         &[ref rows @ .., coordinates] if coordinates > 0 && !rows.is_empty() => {
@@ -167,7 +167,7 @@ fn check_points(points: &Tensor, coordinates: usize, bins: &'static str) -> Resu
     Ok(())
 }
 
-/// The sums of the weights of points, or else how many there are, in each bin.
+/// Sums the weights of the points in each bin. Without weights, each point counts as one.
 fn histogram(points: &Tensor, edges: &[Tensor], weight: Option<&Tensor>, density: bool) -> Result<Tensor> {
     check_points(points, edges.len(), "bins")?;
     for edges in edges {
@@ -191,7 +191,7 @@ fn histogram(points: &Tensor, edges: &[Tensor], weight: Option<&Tensor>, density
         Some(weight) => weight.clone(),
     };
     let sizes: Vec<i64> = edges.iter().map(|edges| edges.sizes()[0] - 1).collect();
-    // What is in no bin goes to one more, which is left out.
+    // Points outside of all bins are counted in one more bin, which is then dropped.
     let total = element_count(&sizes);
     let mut hist = points.new_zeros(&[total.saturating_add(1)])?;
     let mut place = points.new_zeros(&points.sizes()[..1])?.to_dtype(DType::I64, false, false, None)?;
@@ -216,6 +216,6 @@ fn histogram(points: &Tensor, edges: &[Tensor], weight: Option<&Tensor>, density
         let widths = (edges.narrow(0, 1, sizes[i])? - edges.narrow(0, 0, sizes[i])?)?;
         hist = (hist / widths.reshape(&width)?)?;
     }
-    // A histogram has memory of its own size.
+    // Copies the result, as `hist` is a view of a storage with one more bin.
     crate::clone(&hist, None)
 }

@@ -1,4 +1,4 @@
-//! The values below which a share of the elements lies.
+//! Quantiles.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, wrap_dim};
@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, wrap_dim};
 use crate::Convert;
 use crate::prelude::*;
 
-/// The values below which the shares `q` of a dimension lie.
+/// Computes the quantiles `q` along a dimension, or of all elements.
 #[op_def(
     r#"quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor"#,
     out = "out"
@@ -15,7 +15,7 @@ pub fn quantile(this: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, inte
     Quantile { this, dim, keepdim, interpolation, ignores_nan: false }.at(q)
 }
 
-/// The value below which the share `q` of a dimension lies.
+/// Computes the quantile `q` along a dimension, or of all elements.
 #[op_def(
     r#"quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor"#,
     out = "scalar_out"
@@ -24,7 +24,7 @@ pub fn quantile_scalar(this: &Tensor, q: f64, dim: Option<i64>, keepdim: bool, i
     Quantile { this, dim, keepdim, interpolation, ignores_nan: false }.at_one(q)
 }
 
-/// [`quantile`] of what is a number.
+/// Computes [`quantile`] of the elements that are not NaN.
 #[op_def(
     r#"nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor"#,
     out = "out"
@@ -33,7 +33,7 @@ pub fn nanquantile(this: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, i
     Quantile { this, dim, keepdim, interpolation, ignores_nan: true }.at(q)
 }
 
-/// [`quantile_scalar`] of what is a number.
+/// Computes [`quantile_scalar`] of the elements that are not NaN.
 #[op_def(
     r#"nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor"#,
     out = "scalar_out"
@@ -79,7 +79,7 @@ impl Quantile<'_> {
         self.ranked(q)
     }
 
-    /// The elements in order, and between which of them the shares fall.
+    /// Sorts the elements and interpolates between them at the ranks of the quantiles.
     fn ranked(&self, q: &Tensor) -> Result<Tensor> {
         let Self { this, dim, keepdim, interpolation, ignores_nan } = *self;
         if !matches!(this.dtype(), DType::F32 | DType::F64) {
@@ -97,7 +97,7 @@ impl Quantile<'_> {
         let (sorted, _) = line.sort(-1, false)?;
         let shares = q.reshape(&[-1])?;
         let last = sorted.sizes().last().map_or(0, |length| length - 1);
-        // A place for each share along the last dimension. Not a number is the largest of all.
+        // The rank of each quantile along the last dimension. NaN is sorted last.
         let places = if ignores_nan {
             let known = sorted.isnan()?.logical_not()?.sum_dim_intlist(Some(&[-1]), true)?;
             let places = ((known - 1)? * shares)?;

@@ -1,11 +1,11 @@
-//! Elements in order, and single ones of an order.
+//! Sorting, and selection by rank: `topk`, `kthvalue`, medians, modes.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Spec, wrap_dim};
 
 use crate::{extreme_along_plan, values_and_indices};
 
-/// The elements along a dimension in order, and where they were. Equal elements stay in their order.
+/// Sorts the elements along a dimension. Also returns their former indices. Equal elements keep their order.
 #[op_def(
     "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     plan,
@@ -13,7 +13,7 @@ use crate::{extreme_along_plan, values_and_indices};
 )]
 pub fn sort(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The elements along a dimension in order, and where they were.
+/// Sorts the elements along a dimension. Also returns their former indices. With `stable`, equal elements keep their order.
 #[op_def(
     "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     plan,
@@ -21,13 +21,13 @@ pub fn sort(_: ...) -> Result<(Tensor, Tensor)>;
 )]
 pub fn sort_stable(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// Where the elements along a dimension were before they were put in order.
+/// Returns the indices that sort the elements along a dimension.
 #[op_def("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")]
 pub fn argsort(this: &Tensor, dim: i64, descending: bool) -> Result<Tensor> {
     Ok(sort(this, dim, descending)?.1)
 }
 
-/// The same, where equal elements may have to stay in their order.
+/// Returns the indices that sort the elements along a dimension. With `stable`, equal elements keep their order.
 #[op_def(
     "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
     out = "stable_out"
@@ -36,13 +36,13 @@ pub fn argsort_stable(this: &Tensor, stable: bool, dim: i64, descending: bool) -
     Ok(sort_stable(this, Some(stable), dim, descending)?.1)
 }
 
-/// The elements along the first dimension in order.
+/// Sorts the elements along the first dimension.
 #[op_def("msort(Tensor self) -> Tensor", out = "out")]
 pub fn msort(this: &Tensor) -> Result<Tensor> {
     Ok(sort(this, 0, false)?.0)
 }
 
-/// The `k` largest or smallest elements along a dimension, and where they are.
+/// Returns the `k` largest or smallest elements along a dimension, and their indices.
 #[op_def(
     "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
     plan,
@@ -50,7 +50,7 @@ pub fn msort(this: &Tensor) -> Result<Tensor> {
 )]
 pub fn topk(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The `k`-th smallest elements along a dimension, and where they are.
+/// Returns the `k`-th smallest elements along a dimension, and their indices.
 #[op_def(
     "kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
     plan,
@@ -58,11 +58,11 @@ pub fn topk(_: ...) -> Result<(Tensor, Tensor)>;
 )]
 pub fn kthvalue(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The element that half of the others do not exceed; of two, the smaller.
+/// Returns the median of all elements. Of two middle elements, it is the smaller.
 #[op_def("median(Tensor self) -> Tensor", plan, out = "out")]
 pub fn median(_: ...) -> Result<Tensor>;
 
-/// The medians along a dimension, and where they are.
+/// Returns the medians along a dimension, and their indices.
 #[op_def(
     "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     plan,
@@ -70,11 +70,11 @@ pub fn median(_: ...) -> Result<Tensor>;
 )]
 pub fn median_dim(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The median of what is a number.
+/// Returns the median of the elements that are not NaN.
 #[op_def("nanmedian(Tensor self) -> Tensor", plan, out = "out")]
 pub fn nanmedian(_: ...) -> Result<Tensor>;
 
-/// The medians along a dimension of what is a number, and where they are.
+/// Returns the medians along a dimension of the elements that are not NaN, and their indices.
 #[op_def(
     "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     plan,
@@ -82,7 +82,7 @@ pub fn nanmedian(_: ...) -> Result<Tensor>;
 )]
 pub fn nanmedian_dim(_: ...) -> Result<(Tensor, Tensor)>;
 
-/// The elements that are most frequent along a dimension, the smallest of several, and where they are.
+/// Returns the most frequent elements along a dimension, and their indices. Of equally frequent elements, the smallest counts.
 #[op_def("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", plan, out = "values")]
 pub fn mode(_: ...) -> Result<(Tensor, Tensor)>;
 
@@ -119,13 +119,13 @@ fn kthvalue_plan(this: &Tensor, k: i64, dim: i64, keepdim: bool) -> Result<Plan<
     selected(this, dim, keepdim)
 }
 
-/// How many elements there are along a dimension; a number counts as one.
+/// Returns the dimension's index and size. A tensor without dimensions counts as one element.
 fn length(this: &Tensor, dim: i64) -> Result<(usize, i64), BadArgument> {
     let dim = wrap_dim("dim", dim, this.sizes().len())?;
     Ok((dim, this.sizes().get(dim).copied().unwrap_or(1)))
 }
 
-/// The plan of one element of each line, and its place. Its value is the dimension.
+/// Plans the selection of one element of each slice along a dimension, and its index. The plan's value is the dimension.
 fn selected(this: &Tensor, dim: i64, keepdim: bool) -> Result<Plan<usize, 2>, BadArgument> {
     let Plan { outputs, .. } = extreme_along_plan(this, dim, keepdim)?;
     Ok(Plan::new(wrap_dim("dim", dim, this.sizes().len())?, outputs))

@@ -1,9 +1,9 @@
-//! What there is of distinct elements.
+//! Distinct elements and slices.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, wrap_dim};
 
-/// The distinct elements in order, where each element is among them, and how many there are of each.
+/// Returns the distinct elements in order, the index of each element among them, and the count of each.
 #[op_def(
     "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
     data_dependent,
@@ -12,9 +12,9 @@ use dispatch_runtime::{BadArgument, wrap_dim};
 )]
 pub fn _unique2(_: ...) -> Result<(Tensor, Tensor, Tensor)>;
 
-/// The parts of a tensor that are compared.
+/// The plan of an operator that compares elements or slices.
 pub struct Slices {
-    /// The dimension of the slices; elements have none.
+    /// The dimension of the slices, or `None` for elements.
     pub dim: Option<usize>,
 }
 
@@ -23,14 +23,14 @@ fn unique2_plan(this: &Tensor) -> Result<Plan<Slices, 0>, BadArgument> {
     slices(this, None)
 }
 
-/// The distinct elements in order, and where each element is among them.
+/// Returns the distinct elements in order, and the index of each element among them.
 #[op_def("_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)", out = "out")]
 pub fn _unique(this: &Tensor, sorted: bool, return_inverse: bool) -> Result<(Tensor, Tensor)> {
     let (values, inverse, _) = _unique2(this, sorted, return_inverse, false)?;
     Ok((values, inverse))
 }
 
-/// The distinct slices along a dimension in order, where each slice is among them, and how many there are of each.
+/// Returns the distinct slices along a dimension in order, the index of each slice among them, and the count of each.
 #[op_def(
     "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
     data_dependent,
@@ -44,7 +44,9 @@ fn unique_dim_plan(this: &Tensor, dim: i64) -> Result<Plan<Slices, 0>, BadArgume
     slices(this, Some(dim))
 }
 
-/// The elements, or slices along a dimension, that differ from the one before, where each is among them, and how often it repeats.
+/// Removes elements, or slices along a dimension, that equal the one before.
+///
+/// Also returns the index of each in the result, and the length of each run.
 #[op_def(
     "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
     data_dependent,
@@ -58,7 +60,7 @@ fn unique_consecutive_plan(this: &Tensor, dim: Option<i64>) -> Result<Plan<Slice
     slices(this, dim)
 }
 
-/// The plan of an operator on slices along a dimension, or on elements.
+/// Returns the plan of an operator that compares slices along a dimension, or elements.
 fn slices(this: &Tensor, dim: Option<i64>) -> Result<Plan<Slices, 0>, BadArgument> {
     let at = wrap_dim("dim", dim.unwrap_or(0), this.sizes().len())?;
     let size = this.sizes().get(at).filter(|_| dim.is_some());
@@ -68,7 +70,7 @@ fn slices(this: &Tensor, dim: Option<i64>) -> Result<Plan<Slices, 0>, BadArgumen
     Ok(Plan::checked(Slices { dim: size.map(|_| at) }))
 }
 
-/// [`unique_consecutive`] of the slices along a dimension.
+/// Computes [`unique_consecutive`] of the slices along a dimension.
 #[op_def(
     "unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
     out = "out"

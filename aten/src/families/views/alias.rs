@@ -1,28 +1,28 @@
-//! Views with the same elements, and with any strides.
+//! Views that alias a whole tensor, and views with any strides.
 
 use dispatch_runtime::prelude::*;
 
 use crate::restrided;
 
-/// The same elements in another tensor.
+/// Returns a view with the same geometry.
 #[op_def("alias(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn alias(_: ...) -> Result<Tensor> {
     Ok(this.restride(this.geometry().clone())?)
 }
 
-/// The same elements, of which no derivative is known.
+/// Returns a view with the same geometry, through which no gradient flows.
 #[op_def("detach(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn detach(this: &Tensor) -> Result<Tensor> {
     Ok(this.restride(this.geometry().clone())?)
 }
 
-/// The same elements: a tensor that was just made enters the layers of the call.
+/// Returns a view of a new tensor. The call passes the tensor through the active layers.
 #[op_def("lift_fresh(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn lift_fresh(this: &Tensor) -> Result<Tensor> {
     Ok(this.restride(this.geometry().clone())?)
 }
 
-/// Any walk through the tensor's memory.
+/// Returns a view with any sizes, strides and offset in the tensor's storage.
 #[op_def(
     "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
     body = CompositeExplicitAutograd
@@ -31,7 +31,7 @@ pub fn as_strided(this: &Tensor, size: &[i64], stride: &[i64], storage_offset: O
     restrided(this, size, stride, storage_offset.unwrap_or_else(|| this.geometry().offset()))
 }
 
-/// [`as_strided`], of the handle itself.
+/// Replaces the handle by its [`as_strided`] view.
 #[op_def(
     "as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)",
     body = CompositeExplicitAutograd

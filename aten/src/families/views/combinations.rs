@@ -1,11 +1,11 @@
-//! All combinations of the elements of several tensors, or of one.
+//! Combinations of elements: grids, Cartesian products, and choices of `r` elements.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Spec};
 
 use crate::prelude::*;
 
-/// Every combination of the positions in vectors, a tensor for each vector.
+/// Returns grids of coordinates: each vector expanded along its own dimension, for all combinations of their elements.
 #[op_def("meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")]
 pub fn meshgrid_indexing(tensors: &[Tensor], indexing: &str) -> Result<Vec<Tensor>> {
     let turned = match indexing {
@@ -40,11 +40,11 @@ pub fn meshgrid_indexing(tensors: &[Tensor], indexing: &str) -> Result<Vec<Tenso
     tensors.iter().enumerate().map(grid).collect()
 }
 
-/// [`meshgrid_indexing`] by rows and columns.
+/// Computes [`meshgrid_indexing`] with `indexing` "ij": rows, then columns.
 #[op_def("meshgrid(Tensor[] tensors) -> Tensor[]", calls = meshgrid_indexing(tensors, "ij"))]
 pub fn meshgrid(_: ...) -> Result<Vec<Tensor>>;
 
-/// Every choice of an element from each vector, a row for each.
+/// Returns the Cartesian product of vectors: a row for each choice of an element from each vector.
 #[op_def("cartesian_prod(Tensor[] tensors) -> Tensor")]
 pub fn cartesian_prod(tensors: &[Tensor]) -> Result<Tensor> {
     if let Some(odd) = tensors.iter().find(|tensor| tensor.sizes().len() != 1) {
@@ -57,7 +57,7 @@ pub fn cartesian_prod(tensors: &[Tensor]) -> Result<Tensor> {
     crate::stack(&columns, 1)
 }
 
-/// Every choice of `r` elements of a vector, in their order, a row for each.
+/// Returns the combinations of `r` elements of a vector: a row for each, with the elements in their original order.
 #[op_def("combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor")]
 pub fn combinations(this: &Tensor, r: i64, with_replacement: bool) -> Result<Tensor> {
     let &[length] = this.sizes() else { return Err(BadArgument::rank("self", this.sizes().len(), 1).into()) };
@@ -81,15 +81,15 @@ pub fn combinations(this: &Tensor, r: i64, with_replacement: bool) -> Result<Ten
     this.take(&places.to_device(this.device(), DType::I64, false, false, None)?)
 }
 
-/// How many rows there are; none if that cannot be counted.
+/// Returns the number of combinations, or `None` if it exceeds 64 bits.
 fn rows(length: i64, r: i64, with_replacement: bool) -> Option<i64> {
-    // Repeated elements are as many more to choose from.
+    // With replacement, there are as many combinations as without of `length + r - 1` elements.
     let all = i128::from(length) + if with_replacement { i128::from(r) - 1 } else { 0 };
     if length == 0 || all < i128::from(r) {
         return Some(0);
     }
     let (mut count, mut chosen) = (1_i128, 0);
-    // At least doubled by every step, the number leaves all bounds soon.
+    // Each step at least doubles the count, so that the loop soon ends.
     while chosen < i128::from(r).min(all - i128::from(r)) && count <= i128::from(i64::MAX) {
         count = count * (all - chosen) / (chosen + 1);
         chosen += 1;
@@ -97,7 +97,7 @@ fn rows(length: i64, r: i64, with_replacement: bool) -> Option<i64> {
     i64::try_from(count).ok()
 }
 
-/// Writes the positions of the choices in order, of which there is at least one.
+/// Writes the indices of the combinations in lexicographic order. There must be at least one combination.
 fn write_rows(places: &mut [i64], length: i64, with_replacement: bool, columns: usize) {
     let step = i64::from(!with_replacement);
     let rest = |first: i64, row: &mut [i64]| {
@@ -112,7 +112,7 @@ fn write_rows(places: &mut [i64], length: i64, with_replacement: bool, columns: 
     rest(0, before);
     for row in rows {
         row.copy_from_slice(before);
-        // The last place that can go on, from the end.
+        // The last column whose index can still be increased.
         let most = |from_end: usize| length - 1 - step * i64::try_from(from_end).unwrap_or(0);
         if let Some(from_end) = (0..columns).find(|&from_end| row[columns - 1 - from_end] < most(from_end)) {
             let at = columns - 1 - from_end;

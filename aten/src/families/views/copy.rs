@@ -1,11 +1,11 @@
-//! Copies: between dtypes, layouts in memory, and devices.
+//! Copies: between dtypes, memory formats and devices.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry, Layout, MemoryFormat, Problem, Spec, Storage, broadcast};
 
 use super::pinned_memory::room_beside;
 
-/// Copies the elements of `src`, converted and broadcast.
+/// Copies the elements of `src` to `self`, converted and broadcast.
 #[op_def(
     "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     plan, operator = Assign, body = CompositeExplicitAutograd
@@ -30,7 +30,7 @@ pub fn copy_(this: &mut Tensor, src: &Tensor, non_blocking: bool) -> Result<()> 
     Ok(())
 }
 
-/// The elements of `src`, in the sizes and dtype of `self`.
+/// Returns the elements of `src`, broadcast and converted to the sizes and dtype of `self`.
 #[op_def(
     "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
     out = "out", body = CompositeExplicitAutograd,
@@ -42,7 +42,7 @@ pub fn copy(_: ...) -> Result<Tensor> {
     Ok(copied)
 }
 
-/// The same elements in memory of their own.
+/// Copies the elements to new memory.
 #[op_def(
     "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -53,7 +53,7 @@ pub fn clone(this: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tenso
     Ok(copied)
 }
 
-/// `self`, or a copy where its elements do not lie in this order.
+/// Returns `self`, or a copy if its elements are not in this memory format.
 #[op_def("contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)")]
 pub fn contiguous(this: &Tensor, memory_format: MemoryFormat) -> Result<Tensor> {
     if memory_format == MemoryFormat::Preserve {
@@ -62,7 +62,7 @@ pub fn contiguous(this: &Tensor, memory_format: MemoryFormat) -> Result<Tensor> 
     if this.geometry().is_in_format(memory_format) { Ok(this.clone()) } else { clone(this, Some(memory_format)) }
 }
 
-/// The same numbers in another dtype, on another device, or in another order.
+/// Copies the elements to another dtype, device or memory format.
 #[op_def(
     "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -71,20 +71,20 @@ pub fn _to_copy(_: ...) -> Result<Tensor> {
     check_strided(layout)?;
     let (dtype, device) = (dtype.unwrap_or_else(|| this.dtype()), device.unwrap_or_else(|| this.device()));
     let (spec, to_host) = (like(this, dtype, memory_format)?, device == Device::CPU && this.device() != Device::CPU);
-    // Only what a device can write by itself need not be waited for.
+    // A copy to the CPU is asynchronous only if the device can write the memory directly.
     let mut copied = if to_host && pin_memory.unwrap_or(non_blocking) {
         room_beside(spec, this.device())?
     } else {
         spec.on(device)?
     };
-    // Where there are no elements, those of anywhere can go.
+    // Meta tensors have no elements to copy.
     if device != Device::META {
         copy_(&mut copied, this, non_blocking)?;
     }
     Ok(copied)
 }
 
-/// `self`, or a copy in this dtype. An integer that the dtype does not hold wraps.
+/// Returns `self`, or a copy in this dtype. An integer that the dtype does not hold wraps.
 #[op_def(
     "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 )]
@@ -92,7 +92,7 @@ pub fn to_dtype(_: ...) -> Result<Tensor> {
     converted(this, Some(dtype), None, non_blocking, copy, memory_format)
 }
 
-/// `self`, or a copy on this device in this dtype.
+/// Returns `self`, or a copy on this device in this dtype.
 #[op_def(
     "to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 )]
@@ -100,7 +100,7 @@ pub fn to_device(_: ...) -> Result<Tensor> {
     converted(this, Some(dtype), Some(device), non_blocking, copy, memory_format)
 }
 
-/// `self`, or a copy with these properties.
+/// Returns `self`, or a copy with these properties.
 #[op_def(
     "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 )]
@@ -109,7 +109,7 @@ pub fn to_dtype_layout(_: ...) -> Result<Tensor> {
     converted(this, dtype, device, non_blocking, copy, memory_format)
 }
 
-/// `self`, or a copy with the dtype and on the device of `other`.
+/// Returns `self`, or a copy with the dtype and on the device of `other`.
 #[op_def(
     "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 )]
@@ -117,13 +117,13 @@ pub fn to_other(_: ...) -> Result<Tensor> {
     converted(this, Some(other.dtype()), Some(other.device()), non_blocking, copy, memory_format)
 }
 
-/// `self`, or a copy with the dtype of `other`.
+/// Returns `self`, or a copy with the dtype and on the device of `other`.
 #[op_def("type_as(Tensor self, Tensor other) -> Tensor")]
 pub fn type_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     converted(this, Some(other.dtype()), Some(other.device()), false, false, None)
 }
 
-/// `value` in every place.
+/// Returns a tensor like `self` whose elements are all `value`.
 #[op_def(
     "fill.Scalar(Tensor self, Scalar value) -> Tensor",
     shape = pointwise, dtype = first, check = crate::check_filling("value", value, this.dtype(), this.geometry().count()),
@@ -133,7 +133,7 @@ pub fn fill_scalar(this: &Tensor, value: Scalar) -> Result<Tensor> {
     filled(this, &Tensor::number(value))
 }
 
-/// `value`, a single element, in every place.
+/// Returns a tensor like `self` whose elements are all `value`, a tensor of a single element.
 #[op_def(
     "fill.Tensor(Tensor self, Tensor value) -> Tensor",
     shape = pointwise(this), dtype = first, check = check_single(value), inplace, out = "Tensor_out",
@@ -143,7 +143,7 @@ pub fn fill(this: &Tensor, value: &Tensor) -> Result<Tensor> {
     filled(this, value)
 }
 
-/// 0 in every place.
+/// Returns a tensor like `self` whose elements are all zero.
 #[op_def(
     "zero(Tensor self) -> Tensor",
     shape = pointwise, dtype = first, inplace, out = "out", body = CompositeExplicitAutograd
@@ -167,7 +167,7 @@ fn copy_plan(this: &Tensor, src: &Tensor) -> Result<Plan<(), 0>, BadArgument> {
     Ok(Plan::checked(()))
 }
 
-/// Whether a tensor that is to fill another has one element and no dimensions.
+/// Checks that a tensor that fills another has no dimensions.
 pub(crate) fn check_single(value: &Tensor) -> Result<(), BadArgument> {
     match value.geometry().rank() {
         0 => Ok(()),
@@ -175,13 +175,13 @@ pub(crate) fn check_single(value: &Tensor) -> Result<(), BadArgument> {
     }
 }
 
-/// Whether writing every element writes every byte.
+/// Checks if writing every element writes every byte of the storage.
 fn covers_storage(tensor: &Tensor) -> bool {
     let count = usize::try_from(tensor.geometry().count()).unwrap_or(usize::MAX);
     tensor.geometry().is_dense() && count.checked_mul(tensor.dtype().size()) == Some(tensor.storage().size())
 }
 
-/// The tensor itself if it is on the CPU, or else one with a copy of its whole storage.
+/// Returns the tensor itself if it is on the CPU, else a tensor with a CPU copy of its whole storage.
 fn on_host(tensor: &Tensor) -> Result<Tensor> {
     if tensor.device() == Device::CPU {
         return Ok(tensor.clone());
@@ -191,13 +191,13 @@ fn on_host(tensor: &Tensor) -> Result<Tensor> {
     Ok(Tensor::new(storage, tensor.dtype(), tensor.geometry().clone())?)
 }
 
-/// A storage as bytes.
+/// Returns a storage as a tensor of bytes.
 fn bytes(storage: &Storage) -> Result<Tensor> {
     let size = i64::try_from(storage.size()).unwrap_or(i64::MAX);
     Ok(Tensor::new(storage.clone(), DType::U8, Geometry::contiguous(&[size]))?)
 }
 
-/// What has these sizes, and elements that lie as `like` has them unless a format is given.
+/// Returns a spec with the sizes of `like`, in the given memory format or else in that of `like`.
 fn like(like: &Tensor, dtype: DType, format: Option<MemoryFormat>) -> Result<Spec, BadArgument> {
     match format {
         None | Some(MemoryFormat::Preserve) => Ok(Spec::like(like, dtype)),

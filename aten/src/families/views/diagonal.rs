@@ -5,7 +5,7 @@ use dispatch_runtime::{BadArgument, Dims, Geometry, Problem, Spec, wrap_dim};
 
 use crate::restrided;
 
-/// The elements whose positions in two dimensions are `offset` apart; the dimension along them is the last.
+/// Returns a view of the elements on a diagonal of two dimensions, `offset` from the main one. The diagonal is the last dimension.
 #[op_def(
     "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
     body = CompositeExplicitAutograd
@@ -34,7 +34,7 @@ pub fn diagonal(this: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tens
     restrided(this, &sizes, &strides, start)
 }
 
-/// The lower triangle of each matrix, and zeros.
+/// Returns the lower triangle of each matrix, with zeros above it.
 #[op_def("tril(Tensor self, SymInt diagonal=0) -> Tensor", plan, inplace, out = "out")]
 pub fn tril(_: ...) -> Result<Tensor>;
 
@@ -43,7 +43,7 @@ fn tril_plan(this: &Tensor) -> Result<Plan<()>, BadArgument> {
     triangle(this)
 }
 
-/// The upper triangle of each matrix, and zeros.
+/// Returns the upper triangle of each matrix, with zeros below it.
 #[op_def("triu(Tensor self, SymInt diagonal=0) -> Tensor", plan, inplace, out = "out")]
 pub fn triu(_: ...) -> Result<Tensor>;
 
@@ -59,7 +59,7 @@ fn triangle(this: &Tensor) -> Result<Plan<()>, BadArgument> {
     }
 }
 
-/// Matrices with the last dimension along a diagonal, and zeros.
+/// Matrices of zeros with the last dimension of `self` on a diagonal.
 #[op_def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", plan, out = "out")]
 pub fn diag_embed(_: ...) -> Result<Tensor>;
 
@@ -86,7 +86,7 @@ fn diag_embed_any(_plan: &(), out: &mut Tensor, this: &Tensor, offset: i64, dim1
     crate::copy_(&mut diagonal(out, offset, dim1, dim2)?, this, false)
 }
 
-/// The diagonal of a matrix, or the matrix with this diagonal.
+/// Returns the diagonal of a matrix, or for a vector the matrix with this diagonal.
 #[op_def("diag(Tensor self, int diagonal=0) -> Tensor", out = "out")]
 pub fn diag(this: &Tensor, diagonal: i64) -> Result<Tensor> {
     match this.sizes().len() {
@@ -96,7 +96,7 @@ pub fn diag(this: &Tensor, diagonal: i64) -> Result<Tensor> {
     }
 }
 
-/// One number on the diagonal, which in a tall matrix may begin anew below.
+/// Fills the diagonal with a value. With `wrap`, the diagonal of a tall matrix restarts after each square block.
 #[op_def("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)")]
 pub fn fill_diagonal_(this: &mut Tensor, fill_value: Scalar, wrap: bool) -> Result<()> {
     let (&[first, second, ..], rank) = (this.sizes(), this.sizes().len()) else {
@@ -127,13 +127,13 @@ fn diagonal_filled(this: &Tensor, (count, step, offset): (i64, i64, i64), value:
     }
 }
 
-/// [`diagonal`](crate::diagonal), of the last two dimensions unless others are named.
+/// Returns a view of a [`diagonal`](crate::diagonal), by default of the last two dimensions.
 #[op_def("linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)")]
 pub fn linalg_diagonal(a: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
     diagonal(a, offset, dim1, dim2)
 }
 
-/// The matrix with these elements on its diagonal.
+/// Returns the matrix with the elements of `self` on its diagonal.
 #[op_def("diagflat(Tensor self, int offset=0) -> Tensor")]
 pub fn diagflat(this: &Tensor, offset: i64) -> Result<Tensor> {
     diag(&crate::reshape(this, &[-1])?, offset)

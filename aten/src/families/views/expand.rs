@@ -1,9 +1,9 @@
-//! Dimensions of size 1 that are expanded, the sums that undo it, and dimensions that are added in front.
+//! Broadcasting: `expand`, its inverse `sum_to_size`, and `atleast_*`, which adds dimensions.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, broadcast};
 
-/// The same elements, again and again in dimensions of size 1 and in new ones.
+/// Returns a view in which dimensions of size 1, and new dimensions in front, are broadcast to `size`.
 #[op_def(
     "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
     body = CompositeExplicitAutograd
@@ -39,19 +39,19 @@ fn expanded(geometry: &Geometry, size: &[i64]) -> Result<Geometry, BadArgument> 
     Geometry::strided(&sizes, &strides, geometry.offset()).ok_or_else(refuse)
 }
 
-/// [`expand`] to the sizes of another tensor.
+/// Returns a view broadcast to the sizes of another tensor, as by [`expand`].
 #[op_def("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = crate::check_broadcasts_to(("self", this), ("other", other)))]
 pub fn expand_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     expand(this, other.sizes(), false)
 }
 
-/// [`expand`], as it is called elsewhere.
+/// Another name of [`expand`].
 #[op_def("broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)")]
 pub fn broadcast_to(this: &Tensor, size: &[i64]) -> Result<Tensor> {
     expand(this, size, false)
 }
 
-/// The sums to which a tensor of these sizes would stretch to this one.
+/// Sums over the broadcast dimensions: the inverse of `expand` from `size` to the sizes of `self`.
 #[op_def("sum_to_size(Tensor self, SymInt[] size) -> Tensor")]
 pub fn sum_to_size(this: &Tensor, size: &[i64]) -> Result<Tensor> {
     let own = this.sizes();
@@ -67,13 +67,13 @@ pub fn sum_to_size(this: &Tensor, size: &[i64]) -> Result<Tensor> {
     crate::view(&crate::sum_dim_intlist(this, Some(&gone), true, None)?, size)
 }
 
-/// [`sum_to_size`], or the tensor itself without sizes.
+/// Computes [`sum_to_size`], or returns the tensor itself if `size` is absent.
 #[op_def("_grad_sum_to_size(Tensor(a) self, int[]? size) -> Tensor(a)")]
 pub fn _grad_sum_to_size(this: &Tensor, size: Option<&[i64]>) -> Result<Tensor> {
     size.map_or_else(|| Ok(this.clone()), |size| sum_to_size(this, size))
 }
 
-/// The tensors, all stretched to the same sizes.
+/// Broadcasts the tensors to their common sizes, as views.
 #[op_def("broadcast_tensors(Tensor[] tensors) -> Tensor[]")]
 pub fn broadcast_tensors(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
     let sizes =
@@ -81,37 +81,37 @@ pub fn broadcast_tensors(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
     tensors.iter().map(|tensor| expand(tensor, &sizes, false)).collect()
 }
 
-/// The tensor in one dimension or more.
+/// Returns the tensor, viewed with at least one dimension.
 #[op_def("atleast_1d(Tensor self) -> Tensor")]
 pub fn atleast_1d(this: &Tensor) -> Result<Tensor> {
     unsqueezed_to_rank(this, 1)
 }
 
-/// The tensor in two dimensions or more, a vector being a row.
+/// Returns the tensor, viewed with at least two dimensions. A vector becomes a row.
 #[op_def("atleast_2d(Tensor self) -> Tensor")]
 pub fn atleast_2d(this: &Tensor) -> Result<Tensor> {
     unsqueezed_to_rank(this, 2)
 }
 
-/// The tensor in three dimensions or more, a matrix being one of depth one.
+/// Returns the tensor, viewed with at least three dimensions. A matrix gets a last dimension of size 1.
 #[op_def("atleast_3d(Tensor self) -> Tensor")]
 pub fn atleast_3d(this: &Tensor) -> Result<Tensor> {
     unsqueezed_to_rank(this, 3)
 }
 
-/// [`atleast_1d`] of each.
+/// Computes [`atleast_1d`] of each tensor.
 #[op_def("atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]")]
 pub fn atleast_1d_sequence(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
     tensors.iter().map(|tensor| unsqueezed_to_rank(tensor, 1)).collect()
 }
 
-/// [`atleast_2d`] of each.
+/// Computes [`atleast_2d`] of each tensor.
 #[op_def("atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]")]
 pub fn atleast_2d_sequence(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
     tensors.iter().map(|tensor| unsqueezed_to_rank(tensor, 2)).collect()
 }
 
-/// [`atleast_3d`] of each.
+/// Computes [`atleast_3d`] of each tensor.
 #[op_def("atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]")]
 pub fn atleast_3d_sequence(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
     tensors.iter().map(|tensor| unsqueezed_to_rank(tensor, 3)).collect()
@@ -129,7 +129,7 @@ fn unsqueezed_to_rank(tensor: &Tensor, rank: usize) -> Result<Tensor> {
     }
 }
 
-/// Every tensor in this many dimensions or more.
+/// Returns each tensor, viewed with at least `rank` dimensions.
 pub(crate) fn at_least(tensors: &[Tensor], rank: usize) -> Result<Vec<Tensor>> {
     tensors.iter().map(|tensor| unsqueezed_to_rank(tensor, rank)).collect()
 }

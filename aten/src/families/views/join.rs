@@ -1,4 +1,4 @@
-//! Tensors joined along a dimension, along a diagonal, or as one list of elements.
+//! Concatenation along a dimension or a diagonal, or of all elements to one vector.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, Spec, result_dtype, wrap_dim};
@@ -6,15 +6,15 @@ use dispatch_runtime::{BadArgument, Dims, Geometry, Spec, result_dtype, wrap_dim
 use crate::images_like;
 use crate::prelude::*;
 
-/// The tensors one after another along a dimension.
+/// Concatenates tensors along a dimension.
 #[op_def("cat(Tensor[] tensors, int dim=0) -> Tensor", plan, out = "out")]
 pub fn cat(_: ...) -> Result<Tensor>;
 
-/// Tensors that are joined.
+/// The plan of a concatenation.
 pub struct Cat<'a> {
-    /// The dimension.
+    /// The dimension along which to concatenate.
     pub dim: usize,
-    /// The tensors that join. One of one dimension and no elements joins anything, and is left out.
+    /// The tensors to concatenate. A tensor with sizes `[0]` fits any others, and is left out.
     pub parts: Vec<&'a Tensor>,
 }
 
@@ -47,15 +47,15 @@ fn cat_plan(tensors: &[Tensor], dim: i64) -> Result<Plan<Cat<'_>>, BadArgument> 
     Ok(Plan::new(Cat { dim: at, parts }, [Spec { dtype, geometry }]))
 }
 
-/// [`cat`], as it is called elsewhere.
+/// Another name of [`cat`].
 #[op_def("concat(Tensor[] tensors, int dim=0) -> Tensor", out = "out", calls = cat)]
 pub fn concat(_: ...) -> Result<Tensor>;
 
-/// [`cat`], as it is called elsewhere.
+/// Another name of [`cat`].
 #[op_def("concatenate(Tensor[] tensors, int dim=0) -> Tensor", out = "out", calls = cat)]
 pub fn concatenate(_: ...) -> Result<Tensor>;
 
-/// The tensors side by side along a new dimension.
+/// Stacks tensors of the same sizes along a new dimension.
 #[op_def("stack(Tensor[] tensors, int dim=0) -> Tensor", out = "out")]
 pub fn stack(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
     let Some(first) = tensors.first() else {
@@ -69,11 +69,11 @@ pub fn stack(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
     cat(&parts, dim)
 }
 
-/// [`stack`], as it is called elsewhere.
+/// Another name of [`stack`].
 #[op_def("_stack(Tensor[] tensors, int dim=0) -> Tensor", out = "out", calls = stack)]
 pub fn _stack(_: ...) -> Result<Tensor>;
 
-/// Refuses a tensor that does not fit the first, beside each other (`rank` 1), below each other (2) or behind each other (3).
+/// Checks that the tensors have equal sizes outside of the stacked dimension, for `hstack` (`rank` 1), `vstack` (2) or `dstack` (3).
 fn check_stacked(tensors: &[Tensor], rank: usize) -> Result<(), BadArgument> {
     let Some(first) = tensors.first() else { return Ok(()) };
     let dim = match rank {
@@ -90,30 +90,30 @@ fn check_stacked(tensors: &[Tensor], rank: usize) -> Result<(), BadArgument> {
     })
 }
 
-/// The tensors beside each other: along the second dimension, and vectors along the first.
+/// Concatenates tensors along the second dimension, vectors along the first.
 #[op_def("hstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stacked(tensors, 1))]
 pub fn hstack(tensors: &[Tensor]) -> Result<Tensor> {
     let parts = super::expand::at_least(tensors, 1)?;
     cat(&parts, i64::from(parts.first().is_some_and(|part| part.sizes().len() != 1)))
 }
 
-/// The tensors below each other, a vector being a row.
+/// Concatenates tensors along the first dimension. A vector is a row.
 #[op_def("vstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stacked(tensors, 2))]
 pub fn vstack(tensors: &[Tensor]) -> Result<Tensor> {
     cat(&super::expand::at_least(tensors, 2)?, 0)
 }
 
-/// [`vstack`], as it is called elsewhere.
+/// Another name of [`vstack`].
 #[op_def("row_stack(Tensor[] tensors) -> Tensor", out = "out", calls = vstack)]
 pub fn row_stack(_: ...) -> Result<Tensor>;
 
-/// The tensors behind each other, along the third dimension.
+/// Concatenates tensors along the third dimension.
 #[op_def("dstack(Tensor[] tensors) -> Tensor", out = "out", check = check_stacked(tensors, 3))]
 pub fn dstack(tensors: &[Tensor]) -> Result<Tensor> {
     cat(&super::expand::at_least(tensors, 3)?, 2)
 }
 
-/// Refuses a tensor that differs from the first beside the dimension that they are joined along. `grown` gives the sizes that are joined.
+/// Checks that the tensors have equal sizes in all dimensions except `dim`. `grown` returns the sizes with added dimensions.
 pub(super) fn check_joined(tensors: &[Tensor], dim: usize, grown: impl Fn(&[i64]) -> Dims) -> Result<(), BadArgument> {
     let Some(first) = tensors.first().map(Tensor::sizes) else { return Ok(()) };
     let beside = |sizes: &[i64]| {
@@ -129,7 +129,7 @@ pub(super) fn check_joined(tensors: &[Tensor], dim: usize, grown: impl Fn(&[i64]
     }
 }
 
-/// The sizes of columns beside each other, a vector being one.
+/// Returns the sizes of a tensor as columns. A vector is one column.
 fn columns(sizes: &[i64]) -> Dims {
     match sizes {
         [] => Dims::from_slice(&[1, 1]),
@@ -138,7 +138,7 @@ fn columns(sizes: &[i64]) -> Dims {
     }
 }
 
-/// The tensors beside each other, a vector being a column.
+/// Concatenates tensors along the second dimension. A vector is a column.
 #[op_def("column_stack(Tensor[] tensors) -> Tensor", out = "out", check = check_joined(tensors, 1, columns))]
 pub fn column_stack(tensors: &[Tensor]) -> Result<Tensor> {
     let columns = tensors.iter().map(|tensor| match tensor.sizes() {
@@ -149,7 +149,7 @@ pub fn column_stack(tensors: &[Tensor]) -> Result<Tensor> {
     hstack(&columns.collect::<Result<Vec<_>>>()?)
 }
 
-/// The matrices along a diagonal, and zeros.
+/// Returns the block-diagonal matrix of the tensors.
 #[op_def("block_diag(Tensor[] tensors) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
 pub fn block_diag(tensors: &[Tensor]) -> Result<Tensor> {
     let Some(first) = tensors.first() else {
@@ -174,7 +174,7 @@ pub fn block_diag(tensors: &[Tensor]) -> Result<Tensor> {
     Ok(made)
 }
 
-/// Each tensor cut into chunks along a dimension, the last of them filled up with zeros, and the chunks of all side by side.
+/// Splits each tensor into chunks along a dimension, with zero padding, and concatenates the chunks of all tensors side by side.
 #[op_def(
     "_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -209,7 +209,7 @@ pub fn _chunk_cat(tensors: &[Tensor], dim: i64, num_chunks: i64) -> Result<Tenso
     cat(&parts, i64::try_from(at).unwrap_or(0).saturating_add(1))
 }
 
-/// A tensor with its chunks in rows.
+/// Pads a tensor and reshapes it to one row per chunk.
 fn in_chunks(tensor: &Tensor, at: usize, chunks: i64) -> Result<Tensor> {
     let (outer, inner) = tensor.sizes().split_at(at);
     let missing = inner[0].unsigned_abs().div_ceil(chunks.unsigned_abs()).saturating_mul(chunks.unsigned_abs());
@@ -221,7 +221,7 @@ fn in_chunks(tensor: &Tensor, at: usize, chunks: i64) -> Result<Tensor> {
     crate::reshape(&filled, &sizes)
 }
 
-/// The elements of all tensors, one after another.
+/// Concatenates the elements of all tensors to one vector.
 #[op_def("flatten_dense_tensors(Tensor[] tensors) -> Tensor")]
 pub fn flatten_dense_tensors(tensors: &[Tensor]) -> Result<Tensor> {
     let flat: Vec<Tensor> = tensors.iter().map(|tensor| tensor.reshape(&[-1])).collect::<Result<_>>()?;
@@ -237,7 +237,7 @@ fn check_parts(flat: &Tensor, tensors: &[Tensor]) -> Result<(), BadArgument> {
     Err(BadArgument::sizes("flat", flat.sizes(), expected))
 }
 
-/// The elements of one tensor in the sizes of others.
+/// Splits a vector into tensors with the sizes of others.
 #[op_def("unflatten_dense_tensors(Tensor flat, Tensor[] tensors) -> Tensor[]", check = check_parts(flat, tensors))]
 pub fn unflatten_dense_tensors(flat: &Tensor, tensors: &[Tensor]) -> Result<Vec<Tensor>> {
     let mut start = 0;

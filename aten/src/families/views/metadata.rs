@@ -1,118 +1,118 @@
-//! What a tensor says about itself: sizes, strides and layout.
+//! Queries of metadata: sizes, strides, offset, memory format.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, MemoryFormat, Problem, wrap_dim};
 
-/// How many elements there are.
+/// Returns the number of elements.
 #[op_def("numel(Tensor self) -> int")]
 pub fn numel(this: &Tensor) -> Result<i64> {
     Ok(this.geometry().count())
 }
 
-/// One of the numbers that there is for each dimension.
+/// Returns the entry of `numbers` for a dimension.
 fn of_dim(this: &Tensor, numbers: &[i64], dim: i64) -> Result<i64> {
     let rank = this.sizes().len();
     let at = wrap_dim("dim", dim, rank)?;
     numbers.get(at).copied().ok_or_else(|| BadArgument::new("dim", Problem::Dim { dim, rank }).into())
 }
 
-/// How many positions a dimension has.
+/// Returns the size of a dimension.
 #[op_def("size.int(Tensor self, int dim) -> int")]
 pub fn size_int(this: &Tensor, dim: i64) -> Result<i64> {
     of_dim(this, this.sizes(), dim)
 }
 
-/// How many positions each dimension has.
+/// Returns the size of each dimension.
 #[op_def("size(Tensor self) -> int[]")]
 pub fn size(this: &Tensor) -> Result<Vec<i64>> {
     Ok(this.sizes().to_vec())
 }
 
-/// How far apart neighbours are in a dimension.
+/// Returns the stride of a dimension, in elements.
 #[op_def("stride.int(Tensor self, int dim) -> int")]
 pub fn stride_int(this: &Tensor, dim: i64) -> Result<i64> {
     of_dim(this, this.strides(), dim)
 }
 
-/// How far apart neighbours are in each dimension.
+/// Returns the stride of each dimension, in elements.
 #[op_def("stride(Tensor self) -> int[]")]
 pub fn stride(this: &Tensor) -> Result<Vec<i64>> {
     Ok(this.strides().to_vec())
 }
 
-/// [`size_int`], of sizes that may be symbols elsewhere.
+/// Computes [`size_int`]. In PyTorch the size may be symbolic.
 #[op_def("sym_size.int(Tensor self, int dim) -> SymInt")]
 pub fn sym_size_int(this: &Tensor, dim: i64) -> Result<i64> {
     of_dim(this, this.sizes(), dim)
 }
 
-/// [`size`], of sizes that may be symbols elsewhere.
+/// Computes [`size`]. In PyTorch the sizes may be symbolic.
 #[op_def("sym_size(Tensor self) -> SymInt[]")]
 pub fn sym_size(this: &Tensor) -> Result<Vec<i64>> {
     Ok(this.sizes().to_vec())
 }
 
-/// How many elements there are.
+/// Returns the number of elements. In PyTorch it may be symbolic.
 #[op_def("sym_numel(Tensor self) -> SymInt")]
 pub fn sym_numel(this: &Tensor) -> Result<i64> {
     Ok(this.geometry().count())
 }
 
-/// [`stride_int`], of strides that may be symbols elsewhere.
+/// Computes [`stride_int`]. In PyTorch the stride may be symbolic.
 #[op_def("sym_stride.int(Tensor self, int dim) -> SymInt")]
 pub fn sym_stride_int(this: &Tensor, dim: i64) -> Result<i64> {
     of_dim(this, this.strides(), dim)
 }
 
-/// [`stride`], of strides that may be symbols elsewhere.
+/// Computes [`stride`]. In PyTorch the strides may be symbolic.
 #[op_def("sym_stride(Tensor self) -> SymInt[]")]
 pub fn sym_stride(this: &Tensor) -> Result<Vec<i64>> {
     Ok(this.strides().to_vec())
 }
 
-/// Where in its storage the tensor begins.
+/// Returns the offset of the tensor in its storage, in elements. In PyTorch it may be symbolic.
 #[op_def("sym_storage_offset(Tensor self) -> SymInt")]
 pub fn sym_storage_offset(this: &Tensor) -> Result<i64> {
     Ok(this.geometry().offset())
 }
 
-/// How many dimensions there are.
+/// Returns the number of dimensions.
 #[op_def("dim(Tensor self) -> int")]
 pub fn dim(this: &Tensor) -> Result<i64> {
     Ok(i64::try_from(this.sizes().len()).unwrap_or(i64::MAX))
 }
 
-/// How many bytes an element has.
+/// Returns the size of an element in bytes.
 #[op_def("element_size(Tensor self) -> int")]
 pub fn element_size(this: &Tensor) -> Result<i64> {
     Ok(i64::try_from(this.dtype().size()).unwrap_or(i64::MAX))
 }
 
-/// Where in its storage the tensor begins.
+/// Returns the offset of the tensor in its storage, in elements.
 #[op_def("storage_offset(Tensor self) -> int")]
 pub fn storage_offset(this: &Tensor) -> Result<i64> {
     Ok(this.geometry().offset())
 }
 
-/// Whether the elements lie side by side, in rows.
+/// Returns whether the elements are contiguous in row-major order.
 #[op_def("is_contiguous(Tensor self) -> bool")]
 pub fn is_contiguous(this: &Tensor) -> Result<bool> {
     Ok(this.geometry().is_contiguous())
 }
 
-/// Whether the elements lie side by side, in this order.
+/// Returns whether the elements are contiguous in this memory format.
 #[op_def("is_contiguous.memory_format(Tensor self, MemoryFormat memory_format) -> bool")]
 pub fn is_contiguous_memory_format(this: &Tensor, memory_format: MemoryFormat) -> Result<bool> {
     Ok(this.geometry().is_in_format(memory_format))
 }
 
-/// Whether two tensors have the same sizes.
+/// Returns whether two tensors have the same sizes.
 #[op_def("is_same_size(Tensor self, Tensor other) -> bool")]
 pub fn is_same_size(this: &Tensor, other: &Tensor) -> Result<bool> {
     Ok(this.sizes() == other.sizes())
 }
 
-/// Whether two tensors are the same elements, in the same order.
+/// Returns whether two tensors have the same storage and the same geometry.
 #[op_def("is_set_to(Tensor self, Tensor tensor) -> bool")]
 pub fn is_set_to(this: &Tensor, tensor: &Tensor) -> Result<bool> {
     Ok(this.storage().same(tensor.storage()) && this.geometry() == tensor.geometry())

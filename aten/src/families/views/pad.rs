@@ -1,13 +1,13 @@
-//! Borders around tensors.
+//! Padding: borders around tensors, constant, mirrored, repeated or circular.
 //!
-//! Paddings come in pairs, that of the last dimension first; a negative one cuts off.
+//! Paddings come in pairs (before, after), starting with the last dimension. A negative padding removes elements.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Expected};
 
 use crate::images_like;
 
-/// The tensor with a border of one number.
+/// Pads the tensor with a constant.
 #[op_def(
     "constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -40,7 +40,7 @@ pub fn constant_pad_nd(this: &Tensor, pad: &[i64], value: Scalar) -> Result<Tens
     Ok(made)
 }
 
-/// Dimensions with what comes before and after their positions.
+/// Returns the padded dimensions with the paddings before and after.
 fn pairs(pad: &[i64], rank: usize) -> impl Iterator<Item = (usize, i64, i64)> {
     pad.chunks_exact(2).enumerate().map(move |(i, pair)| (rank - 1 - i, pair[0], pair[1]))
 }
@@ -49,7 +49,7 @@ fn position(dim: usize) -> i64 {
     i64::try_from(dim).unwrap_or(0)
 }
 
-/// The size of a dimension with its borders.
+/// Returns the size of a dimension with its paddings.
 fn padded_size(pad: &[i64], size: i64, before: i64, after: i64) -> Result<i64, BadArgument> {
     let padded = size.checked_add(before).and_then(|sum| sum.checked_add(after));
     let cut = size.checked_add(before.min(0)).and_then(|sum| sum.checked_add(after.min(0)));
@@ -59,17 +59,17 @@ fn padded_size(pad: &[i64], size: i64, before: i64, after: i64) -> Result<i64, B
     }
 }
 
-/// How a border continues what is inside.
+/// The elements of a border.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Border {
-    /// As in a mirror that stands on the outermost element.
+    /// The elements mirrored at the outermost element, which is not repeated.
     Mirrored,
-    /// With the outermost element.
+    /// The outermost element, repeated.
     Repeated,
 }
 
 impl Border {
-    /// For each position of a padded dimension the one that it shows.
+    /// Returns for each index of a padded dimension the index of the element that it repeats.
     #[must_use]
     pub fn shown(self, size: i64, before: i64, after: i64) -> Vec<i64> {
         let place = |at: i64| match self {
@@ -79,21 +79,21 @@ impl Border {
             }
             Self::Repeated => at.clamp(0, size - 1),
         };
-        // The sum fits, but part of it may not.
+        // The sum does not overflow, but an intermediate sum may.
         let count = size.wrapping_add(before).wrapping_add(after);
         (0..count).map(|at| place(at.saturating_sub(before))).collect()
     }
 }
 
-/// A border around a tensor.
+/// The plan of a padding.
 pub struct Bordered {
-    /// How many dimensions have a border: the last ones.
+    /// The number of padded dimensions, which are the last ones.
     pub count: usize,
-    /// Its elements.
+    /// The elements of the border.
     pub border: Border,
 }
 
-/// The plan of an operator that adds a border to the last `count` dimensions.
+/// Plans an operator that pads the last `count` dimensions.
 pub(crate) fn bordered(
     this: &Tensor,
     padding: &[i64],
@@ -126,7 +126,7 @@ pub(crate) fn bordered(
     Ok(Plan::new(Bordered { count, border }, [images_like(this, &sizes)]))
 }
 
-/// The plan of the gradient of a border.
+/// Plans the gradient of an operator that pads the last `count` dimensions.
 pub(crate) fn unbordered(
     grad_output: &Tensor,
     this: &Tensor,
@@ -145,7 +145,7 @@ pub(crate) fn unbordered(
     Ok(Plan::new(value, [images_like(this, this.sizes())]))
 }
 
-/// The tensor with a border, which `mode` says how to fill: `constant`, `reflect`, `replicate` or `circular`.
+/// Pads the tensor, in one of the modes `constant`, `reflect`, `replicate` and `circular`.
 #[op_def("pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor")]
 pub fn pad(this: &Tensor, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor> {
     let number = MODES.iter().position(|known| *known == mode);
@@ -155,7 +155,7 @@ pub fn pad(this: &Tensor, pad: &[i64], mode: &str, value: Option<f64>) -> Result
     }
 }
 
-/// [`pad()`], with the number that PyTorch gives a mode.
+/// Computes [`pad()`], with PyTorch's number of the mode.
 #[op_def("_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor")]
 pub fn _pad_enum(this: &Tensor, pad: &[i64], mode: i64, value: Option<f64>) -> Result<Tensor> {
     match usize::try_from(mode) {
@@ -164,7 +164,7 @@ pub fn _pad_enum(this: &Tensor, pad: &[i64], mode: i64, value: Option<f64>) -> R
     }
 }
 
-/// In PyTorch's order.
+/// The padding modes, in the order of PyTorch's numbers.
 const MODES: [&str; 4] = ["reflect", "replicate", "circular", "constant"];
 
 fn padded(this: &Tensor, pad: &[i64], mode: usize, value: Option<f64>) -> Result<Tensor> {
@@ -188,7 +188,7 @@ fn padded(this: &Tensor, pad: &[i64], mode: usize, value: Option<f64>) -> Result
     }
 }
 
-/// The tensor with a border in which it begins anew.
+/// Pads the tensor periodically: the border continues at the opposite end.
 #[op_def("_pad_circular(Tensor self, SymInt[] pad) -> Tensor")]
 pub fn _pad_circular(this: &Tensor, pad: &[i64]) -> Result<Tensor> {
     let (rank, count) = (this.sizes().len(), pad.len() / 2);
@@ -245,22 +245,22 @@ macro_rules! borders {
 }
 
 borders! {
-    /// The rows with a border in which they are mirrored.
+    /// Pads rows by reflection at the outermost elements.
     reflection_pad1d reflection_pad1d_plan "reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
     reflection_pad1d_backward reflection_pad1d_backward_plan "reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor": 1 Mirrored;
-    /// The images with a border in which they are mirrored.
+    /// Pads images by reflection at the outermost elements.
     reflection_pad2d reflection_pad2d_plan "reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor",
     reflection_pad2d_backward reflection_pad2d_backward_plan "reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor": 2 Mirrored;
-    /// The volumes with a border in which they are mirrored.
+    /// Pads volumes by reflection at the outermost elements.
     reflection_pad3d reflection_pad3d_plan "reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor",
     reflection_pad3d_backward reflection_pad3d_backward_plan "reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor": 3 Mirrored;
-    /// The rows with a border of their outermost elements.
+    /// Pads rows by repetition of the outermost elements.
     replication_pad1d replication_pad1d_plan "replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
     replication_pad1d_backward replication_pad1d_backward_plan "replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor": 1 Repeated;
-    /// The images with a border of their outermost elements.
+    /// Pads images by repetition of the outermost elements.
     replication_pad2d replication_pad2d_plan "replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor",
     replication_pad2d_backward replication_pad2d_backward_plan "replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor": 2 Repeated;
-    /// The volumes with a border of their outermost elements.
+    /// Pads volumes by repetition of the outermost elements.
     replication_pad3d replication_pad3d_plan "replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor",
     replication_pad3d_backward replication_pad3d_backward_plan "replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor": 3 Repeated;
 }

@@ -1,21 +1,21 @@
-//! Pinned memory: the CPU's, and a device reads and writes it by itself, so that a copy need not be waited for.
+//! Pinned memory: CPU memory that a device reads and writes directly, so that copies are asynchronous.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Backend, BadArgument, Spec};
 
-/// Whether `self` is in pinned memory of `device`, or of any.
+/// Returns whether `self` is in memory pinned for `device`, or for any device.
 #[op_def("is_pinned(Tensor self, Device? device=None) -> bool")]
 pub fn is_pinned(this: &Tensor, device: Option<Device>) -> Result<bool> {
     Ok(memories(device)?.iter().any(|memory| memory.is_pinned(this.storage())))
 }
 
-/// `self`, or a copy in pinned memory of `device`, or of the first that has any.
+/// Returns `self`, or a copy in memory pinned for `device`, or for the first device that can pin memory.
 #[op_def("pin_memory(Tensor(a) self, Device? device=None) -> Tensor(a)")]
 pub fn pin_memory(this: &Tensor, device: Option<Device>) -> Result<Tensor> {
     if is_pinned(this, device)? { Ok(this.clone()) } else { _pin_memory(this, device) }
 }
 
-/// A copy in pinned memory of `device`, or of the first that has any.
+/// Copies a tensor to memory pinned for `device`, or for the first device that can pin memory.
 #[op_def("_pin_memory(Tensor self, Device? device=None) -> Tensor", body = CompositeExplicitAutograd)]
 pub fn _pin_memory(this: &Tensor, device: Option<Device>) -> Result<Tensor> {
     if this.device() != Device::CPU {
@@ -27,7 +27,7 @@ pub fn _pin_memory(this: &Tensor, device: Option<Device>) -> Result<Tensor> {
     Ok(pinned)
 }
 
-/// A tensor of the CPU's in memory that `device` can write by itself, or in any other where it has none.
+/// Creates a CPU tensor in memory pinned for `device`, or in ordinary memory if the device cannot pin memory.
 pub(crate) fn room_beside(spec: Spec, device: Device) -> Result<Tensor> {
     match room(spec.clone(), &memories(Some(device))?) {
         Err(_) => spec.on(Device::CPU),
@@ -35,7 +35,7 @@ pub(crate) fn room_beside(spec: Spec, device: Device) -> Result<Tensor> {
     }
 }
 
-/// A tensor in the first memory that can be pinned.
+/// Creates a tensor in pinned memory of the first backend that has any.
 fn room(spec: Spec, memories: &[&'static dyn Backend]) -> Result<Tensor> {
     let elements = spec.geometry.end().and_then(|end| usize::try_from(end).ok());
     let size = elements.and_then(|elements| elements.checked_mul(spec.dtype.size())).unwrap_or(usize::MAX);
@@ -50,7 +50,7 @@ fn room(spec: Spec, memories: &[&'static dyn Backend]) -> Result<Tensor> {
     Err(refused.unwrap_or_else(none))
 }
 
-/// Where memory could be pinned: with this device's backend, or with any but those that compute on the CPU itself.
+/// Returns the backends that may pin memory: that of `device`, or those of all linked devices except CPU and Meta.
 fn memories(device: Option<Device>) -> Result<Vec<&'static dyn Backend>> {
     match device {
         Some(device) => Ok(vec![device.memory()?]),

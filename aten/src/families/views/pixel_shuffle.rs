@@ -1,11 +1,11 @@
-//! Elements in another order, where channels and pixels trade places.
+//! Shuffles between channels and pixels, and of channels among groups.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Expected, Geometry};
 
 use crate::images_like;
 
-/// Images that are finer by a factor, made of as many more channels.
+/// Moves groups of channels into finer images: `[c * f * f, h, w]` becomes `[c, h * f, w * f]`.
 #[op_def("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
 pub fn pixel_shuffle(this: &Tensor, upscale_factor: i64) -> Result<Tensor> {
     let (outer, [channels, height, width]) = images(this)?;
@@ -22,7 +22,7 @@ pub fn pixel_shuffle(this: &Tensor, upscale_factor: i64) -> Result<Tensor> {
     reordered(this, outer, &sizes, (&from, &[0, 3, 1, 4, 2]), &to)
 }
 
-/// Images that are coarser by a factor, with as many more channels.
+/// Moves blocks of pixels into channels: `[c, h * f, w * f]` becomes `[c * f * f, h, w]`.
 #[op_def("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
 pub fn pixel_unshuffle(this: &Tensor, downscale_factor: i64) -> Result<Tensor> {
     let (outer, [channels, height, width]) = images(this)?;
@@ -38,7 +38,7 @@ pub fn pixel_unshuffle(this: &Tensor, downscale_factor: i64) -> Result<Tensor> {
     reordered(this, outer, &sizes, (&from, &[0, 2, 4, 1, 3]), &to)
 }
 
-/// Channels in groups, taken from each group in turn.
+/// Interleaves the channels of `groups` groups.
 #[op_def("channel_shuffle(Tensor self, SymInt groups) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
 pub fn channel_shuffle(this: &Tensor, groups: i64) -> Result<Tensor> {
     let [batch, channels, inner @ ..] = this.sizes() else {
@@ -57,13 +57,13 @@ pub fn channel_shuffle(this: &Tensor, groups: i64) -> Result<Tensor> {
     reordered(this, &[*batch], &this.sizes()[1..], (&with(&[groups, each]), &order), &with(&[each, groups]))
 }
 
-/// [`channel_shuffle`], as backends have it that are good at it.
+/// Another name of [`channel_shuffle`], for which backends may register a faster kernel.
 #[op_def("native_channel_shuffle(Tensor self, SymInt groups) -> Tensor")]
 pub fn native_channel_shuffle(this: &Tensor, groups: i64) -> Result<Tensor> {
     channel_shuffle(this, groups)
 }
 
-/// The sizes before the last three, and those.
+/// Returns the sizes before the last three dimensions, and the last three.
 fn images(this: &Tensor) -> Result<(&[i64], [i64; 3]), BadArgument> {
     match this.sizes() {
         [outer @ .., channels, height, width] => Ok((outer, [*channels, *height, *width])),
@@ -75,7 +75,7 @@ fn positive(argument: &'static str, factor: i64) -> Result<i64, BadArgument> {
     if factor > 0 { Ok(factor) } else { Err(BadArgument::number(argument, factor, 1..)) }
 }
 
-/// The elements of `this`, whose inner sizes are split and put in another order, as those of a tensor of other sizes.
+/// Splits the inner dimensions of `this`, permutes them, and copies the elements to a tensor of the sizes `sizes`.
 fn reordered(
     this: &Tensor,
     outer: &[i64],
@@ -97,7 +97,7 @@ fn reordered(
     Ok(made)
 }
 
-/// The same elements with dimensions split in two or more, which any strides allow.
+/// Returns a view with dimensions split into several, which is possible with any strides.
 fn split(this: &Tensor, sizes: &[i64]) -> Result<Tensor> {
     let mut strides = Dims::from_elem(1, sizes.len());
     let mut next = sizes.len();

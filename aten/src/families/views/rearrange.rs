@@ -1,15 +1,15 @@
-//! Elements repeated, flipped, rolled and rotated.
+//! Repeating, flipping, rolling and rotating.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Problem, Spec, wrap_dim};
 
 use crate::{check_devices, to_dtype};
 
-/// The tensor so many times in each dimension.
+/// Repeats the tensor `repeats` times along each dimension.
 #[op_def("repeat(Tensor self, SymInt[] repeats) -> Tensor", plan, out = "out")]
 pub fn repeat(_: ...) -> Result<Tensor>;
 
-/// The value is how many dimensions are new; they come first.
+/// Plans a repeat. The plan's value is the number of new dimensions, which come first.
 #[op_plan(repeat)]
 fn repeat_plan(this: &Tensor, repeats: &[i64]) -> Result<Plan<usize>, BadArgument> {
     let new = repeats.len().checked_sub(this.sizes().len());
@@ -24,7 +24,7 @@ fn repeat_plan(this: &Tensor, repeats: &[i64]) -> Result<Plan<usize>, BadArgumen
     Ok(Plan::new(new, [Spec::contiguous(this.dtype(), &sizes)]))
 }
 
-/// [`repeat`], of the last dimensions where `dims` has fewer than there are.
+/// Computes [`repeat`] along the last dimensions, if `dims` has fewer entries than there are dimensions.
 #[op_def("tile(Tensor self, SymInt[] dims) -> Tensor")]
 pub fn tile(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
     let missing = this.sizes().len().saturating_sub(dims.len());
@@ -32,11 +32,11 @@ pub fn tile(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
     repeat(this, &repeats)
 }
 
-/// The elements in reverse along these dimensions.
+/// Reverses the elements along dimensions.
 #[op_def("flip(Tensor self, int[] dims) -> Tensor", plan, out = "out")]
 pub fn flip(_: ...) -> Result<Tensor>;
 
-/// The value is whether each dimension turns.
+/// Plans a flip. The plan's value says for each dimension whether it is reversed.
 #[op_plan(flip)]
 fn flip_plan(this: &Tensor, dims: &[i64]) -> Result<Plan<Vec<bool>>, BadArgument> {
     let rank = this.sizes().len();
@@ -50,7 +50,7 @@ fn flip_plan(this: &Tensor, dims: &[i64]) -> Result<Plan<Vec<bool>>, BadArgument
     Ok(Plan::new(turned, [Spec::like(this, this.dtype())]))
 }
 
-/// The columns in reverse.
+/// Reverses the columns.
 #[op_def("fliplr(Tensor self) -> Tensor")]
 pub fn fliplr(this: &Tensor) -> Result<Tensor> {
     if this.sizes().len() < 2 {
@@ -59,7 +59,7 @@ pub fn fliplr(this: &Tensor) -> Result<Tensor> {
     flip(this, &[1])
 }
 
-/// The rows in reverse.
+/// Reverses the rows.
 #[op_def("flipud(Tensor self) -> Tensor")]
 pub fn flipud(this: &Tensor) -> Result<Tensor> {
     if this.sizes().is_empty() {
@@ -68,15 +68,15 @@ pub fn flipud(this: &Tensor) -> Result<Tensor> {
     flip(this, &[0])
 }
 
-/// The elements moved along these dimensions, those that leave at one end entering at the other.
+/// Shifts the elements along dimensions. Elements shifted beyond one end enter at the other.
 #[op_def("roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", plan, out = "out")]
 pub fn roll(_: ...) -> Result<Tensor>;
 
-/// The way in which elements roll.
+/// The shifts of a roll.
 pub enum Roll {
-    /// All of them, as if there were one dimension, by so many places.
+    /// The shift of all elements in row-major order.
     Flat(i64),
-    /// Each dimension by so many positions.
+    /// The shift along each dimension.
     Dims(Vec<i64>),
 }
 
@@ -102,7 +102,7 @@ fn roll_plan(this: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Plan<Roll>, 
     Ok(Plan::new(Roll::Dims(by), [spec]))
 }
 
-/// A plane turned by `k` right angles, from the first of two dimensions towards the second.
+/// Rotates a plane by `k` right angles, from the first of two dimensions towards the second.
 #[op_def("rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", out = "out")]
 pub fn rot90(this: &Tensor, k: i64, dims: &[i64]) -> Result<Tensor> {
     let &[a, b] = dims else {
@@ -123,7 +123,7 @@ pub fn rot90(this: &Tensor, k: i64, dims: &[i64]) -> Result<Tensor> {
     }
 }
 
-/// Every position as often as it says.
+/// Returns each index `i` repeated `repeats[i]` times.
 #[op_def(
     "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
     plan,
@@ -147,7 +147,7 @@ fn check_repeats(repeats: &Tensor) -> Result<(), BadArgument> {
     if repeats.dtype().is_integral() { Ok(()) } else { Err(BadArgument::dtype("repeats", repeats.dtype(), "integral")) }
 }
 
-/// Every position of a dimension as often as `repeats` says.
+/// Repeats each slice along a dimension as often as its entry in `repeats`.
 #[op_def(
     "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
     check = check_repeats(repeats)
@@ -169,13 +169,13 @@ pub fn repeat_interleave_self_tensor(_: ...) -> Result<Tensor> {
             );
         }
     };
-    // Positions are of the dtype of the repeats, and what is narrow may not hold them.
+    // The indices have the dtype of the repeats, and a narrow dtype may not hold them.
     let is_narrow = repeats.dtype().is_integral() && repeats.dtype().size() < DType::I32.size();
     let repeats = if is_narrow { to_dtype(&repeats, DType::I64, false, false, None)? } else { repeats };
     crate::index_select(&this, dim, &repeat_interleave(&repeats, output_size)?)
 }
 
-/// Every position of a dimension `repeats` times.
+/// Repeats each slice along a dimension `repeats` times.
 #[op_def(
     "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor"
 )]

@@ -1,24 +1,24 @@
-//! The same elements in other sizes: `view`, `reshape`, `flatten` and `unflatten`. A view is geometry alone, so one kernel serves every
-//! backend.
+//! Views and copies with other sizes: `view`, `reshape`, `flatten` and `unflatten`. A view changes only the geometry, so one kernel serves
+//! every backend.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Geometry, wrap_dim};
 
 use crate::{infer_size, restrided, view_geometry, view_strides};
 
-/// The same elements in other sizes, one of which may be -1.
+/// Returns a view with other sizes, one of which may be -1.
 #[op_def("view(Tensor(a) self, SymInt[] size) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn view(_: ...) -> Result<Tensor> {
     Ok(this.restride(view_geometry(this.geometry(), size)?)?)
 }
 
-/// [`view`] of a tensor that nobody else looks at.
+/// Computes [`view`] of a temporary tensor, with a result that is not declared as a view.
 #[op_def("_unsafe_view(Tensor self, SymInt[] size) -> Tensor", out = "out", body = CompositeExplicitAutograd)]
 pub fn _unsafe_view(this: &Tensor, size: &[i64]) -> Result<Tensor> {
     Ok(this.restride(view_geometry(this.geometry(), size)?)?)
 }
 
-/// The same elements in sizes and strides that were worked out before.
+/// Returns a view with sizes and strides that were computed before.
 #[op_def(
     "_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)",
     body = CompositeExplicitAutograd
@@ -27,14 +27,14 @@ pub fn _reshape_alias(this: &Tensor, size: &[i64], stride: &[i64]) -> Result<Ten
     restrided(this, size, stride, this.geometry().offset())
 }
 
-/// The same bytes as elements of another type.
+/// Returns a view of the same bytes as elements of another dtype.
 #[op_def("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn view_dtype(this: &Tensor, dtype: DType) -> Result<Tensor> {
     let geometry = reinterpreted(this, dtype)?;
     Ok(Tensor::new(this.storage().clone(), dtype, geometry)?.with_keys(this.keys()))
 }
 
-/// The walk through the same bytes in elements of another size: the last dimension takes the difference.
+/// Returns the geometry of the same bytes in elements of another size. Only the last dimension changes its size.
 fn reinterpreted(this: &Tensor, dtype: DType) -> Result<Geometry, BadArgument> {
     let (geometry, from, to) = (this.geometry(), this.dtype().size(), dtype.size());
     if from == to {
@@ -64,7 +64,7 @@ fn reinterpreted(this: &Tensor, dtype: DType) -> Result<Geometry, BadArgument> {
     Geometry::strided(&sizes, &strides, offset).ok_or(end)
 }
 
-/// The elements in other sizes, one of which may be -1: a view where there is one, otherwise a copy.
+/// Returns the elements in other sizes, one of which may be -1: as a view if possible, otherwise as a copy.
 #[op_def("reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)")]
 pub fn reshape(this: &Tensor, shape: &[i64]) -> Result<Tensor> {
     let size = infer_size("shape", shape, this.geometry().count())?;
@@ -72,7 +72,7 @@ pub fn reshape(this: &Tensor, shape: &[i64]) -> Result<Tensor> {
     if is_view { view(this, &size) } else { _unsafe_view(&crate::alias_copy(this)?, &size) }
 }
 
-/// Refuses another tensor with another number of elements.
+/// Checks that two tensors have the same number of elements.
 fn check_count(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
     if this.geometry().count() == other.geometry().count() {
         return Ok(());
@@ -81,25 +81,25 @@ fn check_count(this: &Tensor, other: &Tensor) -> Result<(), BadArgument> {
     Err(BadArgument::sizes("other", other.sizes(), expected))
 }
 
-/// [`view`] in the sizes of another tensor.
+/// Returns a [`view`] with the sizes of another tensor.
 #[op_def("view_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = check_count(this, other))]
 pub fn view_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     view(this, other.sizes())
 }
 
-/// [`reshape`] to the sizes of another tensor.
+/// Computes [`reshape`] to the sizes of another tensor.
 #[op_def("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", check = check_count(this, other))]
 pub fn reshape_as(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     reshape(this, other.sizes())
 }
 
-/// The elements in one dimension.
+/// Reshapes the tensor to one dimension.
 #[op_def("ravel(Tensor(a) self) -> Tensor(a)")]
 pub fn ravel(this: &Tensor) -> Result<Tensor> {
     reshape(this, &[-1])
 }
 
-/// These dimensions and those between them as one.
+/// Merges the dimensions from `start_dim` to `end_dim` into one.
 #[op_def("flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")]
 pub fn flatten_using_ints(this: &Tensor, start_dim: i64, end_dim: i64) -> Result<Tensor> {
     let rank = this.sizes().len();
@@ -119,7 +119,7 @@ pub fn flatten_using_ints(this: &Tensor, start_dim: i64, end_dim: i64) -> Result
     reshape(this, &sizes)
 }
 
-/// One dimension as several.
+/// Splits a dimension into several.
 #[op_def("unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)")]
 pub fn unflatten_int(this: &Tensor, dim: i64, sizes: &[i64]) -> Result<Tensor> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;

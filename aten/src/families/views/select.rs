@@ -1,4 +1,4 @@
-//! Views of one part of a tensor: `select`, `slice`, `narrow`, `unfold`.
+//! Views of one slice or range of a tensor: `select`, `slice`, `narrow`, `unfold`.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, DTypes, Dims, Problem, wrap_dim};
@@ -6,7 +6,7 @@ use dispatch_runtime::{BadArgument, DTypes, Dims, Problem, wrap_dim};
 use crate::prelude::*;
 use crate::restrided;
 
-/// The elements at one position of a dimension, which is gone.
+/// Returns a view of the slice at an index of a dimension, without this dimension.
 #[op_def("select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn select_int(this: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
     selected(this, dim, index)
@@ -24,14 +24,14 @@ pub(super) fn selected(this: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
     restrided(this, &sizes, &strides, this.geometry().offset().saturating_add(wrapped.saturating_mul(stride)))
 }
 
-/// The dimension that `dim` names, and its size.
+/// Returns the index and the size of the dimension `dim`.
 pub(super) fn dim_and_size(argument: &'static str, this: &Tensor, dim: i64) -> Result<(usize, i64), BadArgument> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     let size = this.sizes().get(at).copied();
     size.map(|size| (at, size)).ok_or_else(|| BadArgument::rank(argument, 0, 1..))
 }
 
-/// Every `step`th position of a dimension, from `start` up to but not `end`.
+/// Returns a view of every `step`th index of a dimension, from `start` up to below `end`.
 #[op_def(
     "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
     body = CompositeExplicitAutograd
@@ -55,7 +55,7 @@ pub(super) fn sliced(this: &Tensor, dim: i64, start: i64, end: i64, step: i64) -
     restrided(this, &sizes, &strides, offset)
 }
 
-/// A run of positions of a dimension.
+/// Returns a view of `length` indices of a dimension, from `start`.
 #[op_def("narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)")]
 pub fn narrow(this: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor> {
     let (_, size) = dim_and_size("self", this, dim)?;
@@ -74,7 +74,7 @@ pub fn narrow(this: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor
     slice(this, dim, Some(wrapped), Some(wrapped + length), 1)
 }
 
-/// Every run of `size` positions of a dimension, `step` apart; the dimension along a run is the last.
+/// Returns a view of all windows of `size` indices along a dimension, `step` apart. The last dimension is along a window.
 #[op_def("unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn unfold(this: &Tensor, dimension: i64, size: i64, step: i64) -> Result<Tensor> {
     let rank = this.sizes().len();
@@ -97,7 +97,7 @@ pub fn unfold(this: &Tensor, dimension: i64, size: i64, step: i64) -> Result<Ten
     restrided(this, &sizes, &strides, this.geometry().offset())
 }
 
-/// [`narrow`](crate::narrow) from a position that is a tensor of one number.
+/// Computes [`narrow`](crate::narrow) from a start index in a tensor.
 #[op_def("narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)")]
 pub fn narrow_tensor(this: &Tensor, dim: i64, start: &Tensor, length: i64) -> Result<Tensor> {
     if !start.sizes().is_empty() {

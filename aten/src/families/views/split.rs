@@ -1,4 +1,4 @@
-//! Views of all parts of a tensor: `split`, `chunk`, `unbind`, `tensor_split`.
+//! Views that partition a tensor: `split`, `chunk`, `unbind`, `tensor_split`.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Expected};
@@ -7,7 +7,7 @@ use super::select::{dim_and_size, selected, sliced};
 use crate::prelude::*;
 use crate::{reserve, slice};
 
-/// Every position of a dimension.
+/// Returns a view of the slice at each index of a dimension.
 #[op_def("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", body = CompositeExplicitAutograd)]
 pub fn unbind_int(this: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
     let (_, size) = dim_and_size("self", this, dim)?;
@@ -18,7 +18,7 @@ pub fn unbind_int(this: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
     Ok(parts)
 }
 
-/// Runs of `split_size` positions of a dimension; the last may be shorter.
+/// Splits a dimension into ranges of `split_size` indices. The last may be shorter.
 #[op_def(
     "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
     body = CompositeExplicitAutograd
@@ -43,7 +43,7 @@ fn split_evenly(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>>
     Ok(parts)
 }
 
-/// Runs of these lengths of a dimension.
+/// Splits a dimension into ranges of the lengths `split_sizes`.
 #[op_def(
     "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
     body = CompositeExplicitAutograd
@@ -66,7 +66,7 @@ fn split_in(this: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>>
     split_sizes.iter().map(|&length| part(length)).collect()
 }
 
-/// [`split`] whose parts their users promise to write one at a time.
+/// Computes [`split`], with results that are not declared as views. The caller promises to write to one at a time.
 #[op_def(
     "unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
     out = "Tensor_out", body = CompositeExplicitAutograd
@@ -75,7 +75,7 @@ pub fn unsafe_split(this: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tens
     split_evenly(this, split_size, dim)
 }
 
-/// [`split_with_sizes`] whose parts their users promise to write one at a time.
+/// Computes [`split_with_sizes`], with results that are not declared as views. The caller promises to write to one at a time.
 #[op_def(
     "unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
     out = "out", body = CompositeExplicitAutograd
@@ -84,13 +84,13 @@ pub fn unsafe_split_with_sizes(this: &Tensor, split_sizes: &[i64], dim: i64) -> 
     split_in(this, split_sizes, dim)
 }
 
-/// [`split_with_sizes`], as it is also called.
+/// Another name of [`split_with_sizes`].
 #[op_def("split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]")]
 pub fn split_sizes(this: &Tensor, split_size: &[i64], dim: i64) -> Result<Vec<Tensor>> {
     split_with_sizes(this, split_size, dim)
 }
 
-/// At most `chunks` runs of equal length of a dimension; the last may be shorter.
+/// Splits a dimension into at most `chunks` ranges of equal length. The last may be shorter.
 #[op_def("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]")]
 pub fn chunk(this: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
     let (_, size) = dim_and_size("self", this, dim)?;
@@ -104,7 +104,7 @@ pub fn chunk(this: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
     split(this, size / chunks + i64::from(size % chunks != 0), dim)
 }
 
-/// This many runs of a dimension, of lengths that differ by one at most.
+/// Splits a dimension into `sections` ranges, whose lengths differ by at most one.
 #[op_def("tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]")]
 pub fn tensor_split_sections(this: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
     let (_, size) = dim_and_size("self", this, dim)?;
@@ -121,7 +121,7 @@ pub fn tensor_split_sections(this: &Tensor, sections: i64, dim: i64) -> Result<V
     Ok(parts)
 }
 
-/// The runs of a dimension between these positions.
+/// Splits a dimension at the given indices.
 #[op_def("tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]")]
 pub fn tensor_split_indices(this: &Tensor, indices: &[i64], dim: i64) -> Result<Vec<Tensor>> {
     dim_and_size("self", this, dim)?;
@@ -135,13 +135,13 @@ pub fn tensor_split_indices(this: &Tensor, indices: &[i64], dim: i64) -> Result<
     Ok(parts)
 }
 
-/// [`chunk`](crate::chunk), of which the parts are not known to be views.
+/// Computes [`chunk`](crate::chunk), with results that are not declared as views.
 #[op_def("unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")]
 pub fn unsafe_chunk(this: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
     chunk(this, chunks, dim)
 }
 
-/// The dimension that a split is along, of those that the tensor must have.
+/// Checks that the tensor has at least `rank` dimensions. Returns the dimension that `hsplit` (`rank` 1) or `dsplit` (3) splits.
 fn dim_of(this: &Tensor, rank: usize) -> Result<i64, BadArgument> {
     match this.sizes().len() {
         few if few < rank => Err(BadArgument::rank("self", few, rank..)),
@@ -159,45 +159,45 @@ fn equal_parts(this: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
     tensor_split_sections(this, sections, dim)
 }
 
-/// This many groups of columns, of equal width; of a vector, runs.
+/// Splits a tensor into `sections` of equal width: along the second dimension, vectors along the first.
 #[op_def("hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")]
 pub fn hsplit_int(this: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
     equal_parts(this, sections, dim_of(this, 1)?)
 }
 
-/// The columns between these positions; of a vector, runs.
+/// Splits a tensor at column indices: along the second dimension, vectors along the first.
 #[op_def("hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")]
 pub fn hsplit_array(this: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
     tensor_split_indices(this, indices, dim_of(this, 1)?)
 }
 
-/// This many groups of rows, of equal height.
+/// Splits a tensor into `sections` of equal height, along the first dimension.
 #[op_def("vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")]
 pub fn vsplit_int(this: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
     dim_of(this, 2)?;
     equal_parts(this, sections, 0)
 }
 
-/// The rows between these positions.
+/// Splits a tensor at row indices, along the first dimension.
 #[op_def("vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")]
 pub fn vsplit_array(this: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
     dim_of(this, 2)?;
     tensor_split_indices(this, indices, 0)
 }
 
-/// This many parts of equal depth, along the third dimension.
+/// Splits a tensor into `sections` of equal depth, along the third dimension.
 #[op_def("dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")]
 pub fn dsplit_int(this: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
     equal_parts(this, sections, dim_of(this, 3)?)
 }
 
-/// The parts between these positions of the third dimension.
+/// Splits a tensor at indices of the third dimension.
 #[op_def("dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")]
 pub fn dsplit_array(this: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
     tensor_split_indices(this, indices, dim_of(this, 3)?)
 }
 
-/// [`tensor_split_sections`] where the tensor is one number, or else [`tensor_split_indices`].
+/// Computes [`tensor_split_sections`] if the tensor has no dimensions, else [`tensor_split_indices`].
 #[op_def(
     "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]"
 )]

@@ -1,11 +1,11 @@
-//! Dimensions of size 1 removed and added.
+//! Views with dimensions of size 1 removed or added.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Dims, reduced_dims, wrap_dim};
 
 use crate::restrided;
 
-/// The same elements without the dimensions of size 1.
+/// Returns a view without the dimensions of size 1.
 #[op_def("squeeze(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn squeeze(_: ...) -> Result<Tensor> {
     squeezed(this, |_| true)
@@ -17,21 +17,21 @@ fn squeezed(this: &Tensor, listed: impl Fn(usize) -> bool) -> Result<Tensor> {
     restrided(this, &sizes, &strides, this.geometry().offset())
 }
 
-/// The same elements without this dimension, if it is of size 1.
+/// Returns a view without this dimension, if it has size 1.
 #[op_def("squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn squeeze_dim(this: &Tensor, dim: i64) -> Result<Tensor> {
     let at = wrap_dim("dim", dim, this.sizes().len())?;
     squeezed(this, |dim| dim == at)
 }
 
-/// The same elements without those of these dimensions that are of size 1.
+/// Returns a view without those of these dimensions that have size 1.
 #[op_def("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn squeeze_dims(this: &Tensor, dim: &[i64]) -> Result<Tensor> {
     squeezed_dims(this, dim)
 }
 
 fn squeezed_dims(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
-    // No dimension listed means none here, though it means all where dimensions are reduced.
+    // An empty list means no dimension here. For reductions it means all.
     let rank = this.sizes().len();
     if rank == 0 {
         dims.iter().try_for_each(|&dim| wrap_dim("dim", dim, rank).map(drop))?;
@@ -41,7 +41,7 @@ fn squeezed_dims(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
     squeezed(this, |dim| listed[dim])
 }
 
-/// The same elements with one more dimension of size 1.
+/// Returns a view with one more dimension of size 1.
 #[op_def("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn unsqueeze(this: &Tensor, dim: i64) -> Result<Tensor> {
     unsqueezed(this, dim)
@@ -56,14 +56,14 @@ fn unsqueezed(this: &Tensor, dim: i64) -> Result<Tensor> {
     restrided(this, &sizes, &strides, this.geometry().offset())
 }
 
-/// [`squeeze`], of the handle itself.
+/// Replaces the handle by its [`squeeze`] view.
 #[op_def("squeeze_(Tensor(a!) self) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 pub fn squeeze_(_: ...) -> Result<()> {
     *this = squeeze(this)?;
     Ok(())
 }
 
-/// [`squeeze_dim`], of the handle itself.
+/// Replaces the handle by its [`squeeze_dim`] view.
 #[op_def("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 #[expect(non_snake_case, reason = "the operator is called so")]
 pub fn squeeze__dim(this: &mut Tensor, dim: i64) -> Result<()> {
@@ -71,7 +71,7 @@ pub fn squeeze__dim(this: &mut Tensor, dim: i64) -> Result<()> {
     Ok(())
 }
 
-/// [`squeeze_dims`], of the handle itself.
+/// Replaces the handle by its [`squeeze_dims`] view.
 #[op_def("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 #[expect(non_snake_case, reason = "the operator is called so")]
 pub fn squeeze__dims(this: &mut Tensor, dim: &[i64]) -> Result<()> {
@@ -79,7 +79,7 @@ pub fn squeeze__dims(this: &mut Tensor, dim: &[i64]) -> Result<()> {
     Ok(())
 }
 
-/// [`unsqueeze`], of the handle itself.
+/// Replaces the handle by its [`unsqueeze`] view.
 #[op_def("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 pub fn unsqueeze_(this: &mut Tensor, dim: i64) -> Result<()> {
     *this = unsqueeze(this, dim)?;

@@ -1,11 +1,11 @@
-//! Views with their dimensions in another order.
+//! Views with permuted dimensions.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Expected, wrap_dim};
 
 use crate::restrided;
 
-/// The same elements with the dimensions in this order.
+/// Returns a view with the dimensions in the order `dims`.
 #[op_def("permute(Tensor(a) self, int[] dims) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn permute(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
     let (geometry, rank) = (this.geometry(), this.sizes().len());
@@ -24,7 +24,7 @@ pub fn permute(this: &Tensor, dims: &[i64]) -> Result<Tensor> {
     restrided(this, &sizes, &strides, geometry.offset())
 }
 
-/// The same elements with two dimensions in each other's place.
+/// Returns a view with two dimensions swapped.
 #[op_def("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn transpose_int(this: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
     transposed(this, ("dim0", dim0), ("dim1", dim1))
@@ -41,7 +41,7 @@ fn transposed(this: &Tensor, (name0, dim0): (&'static str, i64), (name1, dim1): 
     restrided(this, &sizes, &strides, geometry.offset())
 }
 
-/// The matrix with rows and columns in each other's place; a vector as it is.
+/// Returns the transposed view of a matrix. A vector or a single element is unchanged.
 #[op_def("t(Tensor(a) self) -> Tensor(a)", body = CompositeExplicitAutograd)]
 pub fn t(this: &Tensor) -> Result<Tensor> {
     matrix_transposed(this)
@@ -55,7 +55,7 @@ fn matrix_transposed(this: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// The dimensions `source` in the places `destination`, and the others in their order.
+/// Returns a view with the dimensions `source` moved to the indices `destination`. The others keep their order.
 #[op_def("movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")]
 pub fn movedim_intlist(this: &Tensor, source: &[i64], destination: &[i64]) -> Result<Tensor> {
     let rank = this.sizes().len();
@@ -81,63 +81,63 @@ pub fn movedim_intlist(this: &Tensor, source: &[i64], destination: &[i64]) -> Re
     permute(this, &order.collect::<Dims>())
 }
 
-/// One dimension in another place.
+/// Returns a view with one dimension moved to another index.
 #[op_def("movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")]
 pub fn movedim_int(this: &Tensor, source: i64, destination: i64) -> Result<Tensor> {
     movedim_intlist(this, &[source], &[destination])
 }
 
-/// [`movedim_intlist`], as it is called elsewhere.
+/// Another name of [`movedim_intlist`].
 #[op_def("moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")]
 pub fn moveaxis_intlist(this: &Tensor, source: &[i64], destination: &[i64]) -> Result<Tensor> {
     movedim_intlist(this, source, destination)
 }
 
-/// [`movedim_int`], as it is called elsewhere.
+/// Another name of [`movedim_int`].
 #[op_def("moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)")]
 pub fn moveaxis_int(this: &Tensor, source: i64, destination: i64) -> Result<Tensor> {
     movedim_int(this, source, destination)
 }
 
-/// [`transpose_int`], as it is called elsewhere.
+/// Another name of [`transpose_int`].
 #[op_def("swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")]
 pub fn swapaxes(this: &Tensor, axis0: i64, axis1: i64) -> Result<Tensor> {
     transpose_int(this, axis0, axis1)
 }
 
-/// [`transpose_int`], as it is called elsewhere.
+/// Another name of [`transpose_int`].
 #[op_def("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")]
 pub fn swapdims(this: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
     transpose_int(this, dim0, dim1)
 }
 
-/// [`transpose_int`], of the handle itself.
+/// Replaces the handle by its [`transpose_int`] view.
 #[op_def("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 pub fn transpose_(this: &mut Tensor, dim0: i64, dim1: i64) -> Result<()> {
     *this = transpose_int(this, dim0, dim1)?;
     Ok(())
 }
 
-/// [`t`], of the handle itself.
+/// Replaces the handle by its [`t`] view.
 #[op_def("t_(Tensor(a!) self) -> Tensor(a!)", body = CompositeExplicitAutograd)]
 pub fn t_(this: &mut Tensor) -> Result<()> {
     *this = t(this)?;
     Ok(())
 }
 
-/// [`transpose_`], as it is called elsewhere.
+/// Another name of [`transpose_`].
 #[op_def("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)")]
 pub fn swapaxes_(this: &mut Tensor, axis0: i64, axis1: i64) -> Result<()> {
     transpose_(this, axis0, axis1)
 }
 
-/// [`transpose_`], as it is called elsewhere.
+/// Another name of [`transpose_`].
 #[op_def("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")]
 pub fn swapdims_(this: &mut Tensor, dim0: i64, dim1: i64) -> Result<()> {
     transpose_(this, dim0, dim1)
 }
 
-/// The matrices transposed; one number is what it is.
+/// Returns the matrices transposed, as a view. A single element is unchanged.
 #[op_def("mT(Tensor(a) self) -> Tensor(a)")]
 pub fn mT(this: &Tensor) -> Result<Tensor> {
     match this.sizes().len() {
@@ -147,26 +147,26 @@ pub fn mT(this: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// The tensor with its dimensions in reverse.
+/// Returns a view with the dimensions in reverse order.
 #[op_def("numpy_T(Tensor(a) self) -> Tensor(a)")]
 pub fn numpy_T(this: &Tensor) -> Result<Tensor> {
     let rank = i64::try_from(this.sizes().len()).unwrap_or(0);
     permute(this, &(0..rank).rev().collect::<Vec<_>>())
 }
 
-/// The matrices transposed and conjugated.
+/// Returns the matrices transposed and conjugated.
 #[op_def("adjoint(Tensor(a) self) -> Tensor(a)")]
 pub fn adjoint(this: &Tensor) -> Result<Tensor> {
     crate::conj(&mT(this)?)
 }
 
-/// [`adjoint`], as it is called elsewhere.
+/// Another name of [`adjoint`].
 #[op_def("mH(Tensor(a) self) -> Tensor(a)")]
 pub fn mH(this: &Tensor) -> Result<Tensor> {
     adjoint(this)
 }
 
-/// [`adjoint`] of one matrix.
+/// Computes [`adjoint`] of one matrix.
 #[op_def("matrix_H(Tensor(a) self) -> Tensor(a)")]
 pub fn matrix_H(this: &Tensor) -> Result<Tensor> {
     match this.sizes().len() {

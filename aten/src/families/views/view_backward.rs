@@ -1,14 +1,14 @@
-//! Gradients of views of a part of a tensor: the gradient at that part, and zeros elsewhere.
+//! Gradients of views: zeros, with the gradient copied to the viewed elements.
 
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::prelude::*;
 
-/// Zeros for the gradient of a tensor of these sizes.
+/// Creates zeros for the gradient of a tensor of these sizes.
 pub(crate) fn zero_gradient(grad: &Tensor, sizes: &[i64]) -> Result<Tensor> {
     crate::zeros(sizes, Some(grad.dtype()), None, Some(grad.device()), None)
 }
 
-/// The gradient of [`select_int`](crate::select_int).
+/// Computes the gradient of [`select_int`](crate::select_int).
 #[op_def(
     "select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -19,7 +19,7 @@ pub fn select_backward(grad_output: &Tensor, input_sizes: &[i64], dim: i64, inde
     Ok(grad)
 }
 
-/// The gradient of [`slice`](crate::slice).
+/// Computes the gradient of [`slice`](crate::slice).
 #[op_def(
     "slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -30,7 +30,7 @@ pub fn slice_backward(_: ...) -> Result<Tensor> {
     Ok(grad)
 }
 
-/// The gradient of [`diagonal`](crate::diagonal).
+/// Computes the gradient of [`diagonal`](crate::diagonal).
 #[op_def(
     "diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -41,7 +41,7 @@ pub fn diagonal_backward(_: ...) -> Result<Tensor> {
     Ok(grad)
 }
 
-/// The gradient of [`unfold`](crate::unfold): windows that overlap are summed.
+/// Computes the gradient of [`unfold`](crate::unfold). Overlapping windows are summed.
 #[op_def(
     "unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
     out = "out", body = CompositeExplicitAutograd
@@ -56,7 +56,7 @@ pub fn unfold_backward(grad_in: &Tensor, input_sizes: &[i64], dim: i64, size: i6
         crate::add_(&mut windows.clone(), grad_in, 1.into())?;
         return Ok(grad);
     }
-    // One position of all windows at a time: those do not overlap.
+    // Adds one index of all windows at a time, as these elements do not overlap.
     for at in 0..size {
         let mut place = crate::select_int(&windows, -1, at)?;
         crate::add_(&mut place, &crate::select_int(grad_in, -1, at)?, 1.into())?;

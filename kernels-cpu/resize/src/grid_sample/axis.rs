@@ -1,6 +1,6 @@
-//! Positions in an image along one dimension: the elements there, their weights, and how these change with the coordinate.
+//! Sampling along one dimension: the elements at a coordinate, their weights, and the derivatives of the weights.
 //!
-//! The order of operations is PyTorch's, so that narrow types, which round after each one, come to the same numbers.
+//! The order of operations is PyTorch's. So narrow types, which round after each operation, give the same results.
 
 use aten::{Interpolation, PaddingMode, Sampling};
 use dispatch_runtime::prelude::*;
@@ -9,10 +9,10 @@ use super::coordinate::Coordinate;
 use crate::upsample::curve;
 use engine::allocation::usized;
 
-/// The elements at one coordinate of a place.
+/// The elements along one dimension that a sample is made of.
 #[derive(Clone, Copy)]
 pub(super) struct Along<T> {
-    /// Positions of elements, or none beside the image.
+    /// The indices of the elements, or `None` outside of the image.
     pub(super) at: [Option<usize>; 4],
     pub(super) weight: [T; 4],
     /// The derivative of each weight by the position.
@@ -23,18 +23,18 @@ pub(super) struct Along<T> {
 }
 
 impl<T: Coordinate> Along<T> {
-    /// The one element of a dimension that the image does not have.
+    /// Returns the single element of a dimension that the image does not have.
     pub(super) fn none() -> Self {
         let (zero, one) = (T::near(0.0), T::near(1.0));
         Self { at: [Some(0), None, None, None], weight: [one; 4], slope: [zero; 4], scale: zero, count: 1 }
     }
 }
 
-/// The sizes of an image, and how it is sampled.
+/// The sizes of an image, and the options of the sampling.
 pub(super) struct Sampler<'a> {
     pub(super) sampling: &'a Sampling,
     pub(super) sizes: Vec<usize>,
-    /// How many elements of the image one of the result is made of.
+    /// The number of elements of the image that a sample is made of.
     pub(super) each: usize,
 }
 
@@ -49,12 +49,12 @@ impl<'a> Sampler<'a> {
         Self { sampling, each: along.pow(u32::try_from(sizes.len()).unwrap_or(0)), sizes }
     }
 
-    /// How many elements an image has.
+    /// Returns the number of elements of an image.
     pub(super) fn area(&self) -> usize {
         self.sizes.iter().fold(1, |area: usize, &size| area.saturating_mul(size))
     }
 
-    /// The elements at one coordinate, in a dimension of this size.
+    /// Returns the elements at a coordinate, in a dimension of this size.
     pub(super) fn along<T: Coordinate>(&self, coordinate: T, size: usize) -> Along<T> {
         let (zero, one, half) = (T::near(0.0), T::near(1.0), T::near(0.5));
         let ends = Ends::<T>::new(self.sampling, size);
@@ -83,7 +83,7 @@ impl<'a> Sampler<'a> {
         let right = middle - first;
         along.count = 2;
         along.scale = scale * sign;
-        // The second position is counted in `f64`: a narrow type may not have the whole number that follows.
+        // The second position is computed in `f64`: a narrow type may not represent the next integer.
         (along.at[0], along.at[1]) = (inside(first, size), inside(first.into() + 1.0, size));
         (along.weight[0], along.weight[1]) = (one - right, right);
         (along.slope[0], along.slope[1]) = (-one, one);
@@ -91,12 +91,12 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// The ends of an image along one dimension, and what is beside them.
+/// The ends of an image along one dimension, and the options of the sampling.
 struct Ends<'a, T> {
     sampling: &'a Sampling,
     /// The size.
     whole: T,
-    /// The last position.
+    /// The last index.
     last: T,
 }
 
@@ -106,7 +106,7 @@ impl<'a, T: Coordinate> Ends<'a, T> {
         Self { sampling, whole: T::near(size as f64), last: T::near(size as f64 - 1.0) }
     }
 
-    /// A position moved into the image, unless there is nothing beside it, and the derivative of the moved position by the first.
+    /// Moves a position into the image, unless the padding is zeros. Also returns the derivative of the moved position by the original one.
     fn kept(&self, position: T) -> (T, T) {
         let (zero, one, half) = (T::near(0.0), T::near(1.0), T::near(0.5));
         let (position, sign) = match self.sampling.padding_mode {
@@ -125,7 +125,7 @@ impl<'a, T: Coordinate> Ends<'a, T> {
     }
 }
 
-/// A position mirrored into a span, and its sign there.
+/// Mirrors a position into a span. Also returns the sign of the derivative.
 fn mirrored<T: Coordinate>(position: T, start: T, span: T) -> (T, T) {
     let (zero, one, two) = (T::near(0.0), T::near(1.0), T::near(2.0));
     if span == zero {
@@ -137,7 +137,7 @@ fn mirrored<T: Coordinate>(position: T, start: T, span: T) -> (T, T) {
     if times.remainder(two) == zero { (rest + start, sign) } else { (span - rest + start, -sign) }
 }
 
-/// The position, if it is one of the image.
+/// Returns the position as an index, if it is inside of the image.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is inside of the image")]
 fn inside(position: impl Into<f64>, size: usize) -> Option<usize> {
     let position: f64 = position.into();

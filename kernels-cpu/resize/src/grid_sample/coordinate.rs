@@ -1,4 +1,4 @@
-//! The floating-point types that grids are computed in.
+//! Floating-point types in which grids are sampled.
 
 use dispatch_runtime::{bf16, f16};
 
@@ -6,27 +6,27 @@ use engine::compute::{Compute, Precision};
 use engine::inlined::inlined;
 use engine::math::Real;
 
-/// A type that positions in images are computed in.
+/// A floating-point type in which positions in images are computed.
 pub(super) trait Coordinate: Precision + Into<f64> + Send + Sync {
-    /// The type of packed elements, which has room for each value of this one.
+    /// The type of packed elements, which represents each value of this type.
     type Packed: Compute;
 
-    /// A packed element, which is a value of this type.
+    /// Converts a packed element whose value this type represents.
     fn of(packed: Self::Packed) -> Self;
 
-    /// The same value as a packed element.
+    /// Converts to a packed element of the same value.
     fn packed(self) -> Self::Packed;
 
-    /// The largest whole number that is not larger.
+    /// Rounds down to an integer.
     fn floor(self) -> Self;
 
-    /// The nearest whole number, an even one if two are equally near.
+    /// Rounds to the nearest integer, and to an even one if two are equally near.
     fn nearest(self) -> Self;
 
-    /// The distance to zero.
+    /// Returns the absolute value.
     fn abs(self) -> Self;
 
-    /// The remainder of a division, which is exact in each type.
+    /// Returns the remainder of a division, which is exact in each type.
     fn remainder(self, divisor: Self) -> Self;
 }
 

@@ -1,7 +1,7 @@
-//! Sampling in `f32` and `f64`.
+//! Grid sampling in `f32` and `f64`.
 //!
-//! An element of the result is a sum of a few elements of the image, its taps. Along each dimension a tap has a weight, and a slope by
-//! which that grows with the coordinate; over all dimensions these are multiplied. The same taps give the gradients of image and grid.
+//! A sample is a weighted sum of a few elements of the image, its taps. Along each dimension a tap has a weight, and the derivative of that
+//! weight by the coordinate. The weight of the tap is the product over all dimensions. The gradients of image and grid use the same taps.
 
 use aten::Sampling;
 use dispatch_runtime::Dims;
@@ -15,7 +15,7 @@ use engine::compute::Compute;
 use engine::contiguous::{count, fill, packed};
 use engine::thread_pool::Lines;
 
-/// An element of an image, its weight, and by how much that grows with each coordinate. One beside the image is nowhere.
+/// An element of an image, its weight, and the derivatives of the weight by each coordinate. Outside of the image, `at` is `usize::MAX`.
 #[derive(Clone, Copy)]
 struct Tap<T> {
     at: usize,
@@ -23,7 +23,7 @@ struct Tap<T> {
     slopes: [T; 3],
 }
 
-/// The taps of all places of a grid.
+/// Computes the taps of all positions of a grid.
 fn taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
     let (zero, one, rank) = (T::near(0.0), T::near(1.0), sampler.sizes.len());
     let nowhere = Tap { at: usize::MAX, weight: zero, slopes: [zero; 3] };
@@ -32,10 +32,10 @@ fn taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
         taps[0] = Tap { at: 0, weight: one, ..nowhere };
         let mut count = 1;
         for (dim, &size) in sampler.sizes.iter().enumerate() {
-            // A grid has the last dimension first.
+            // The first coordinate of a grid is that of the last dimension.
             let coordinate = rank - 1 - dim;
             let along = sampler.along(grid[place * rank + coordinate], size);
-            // From behind, as the first of the new ones take the places of the old.
+            // In reverse order, as the new taps overwrite the old ones.
             for old in (0..count).rev() {
                 let tap = taps[old];
                 for new in (0..along.count).rev() {

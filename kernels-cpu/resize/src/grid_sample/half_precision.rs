@@ -1,7 +1,7 @@
-//! Sampling in `bf16` and `f16`, which round after each operation.
+//! Grid sampling in `bf16` and `f16`, which round after each operation.
 //!
-//! Orders of operations show in the result, so they are PyTorch's: elements of a row before rows, weights along the last dimension first,
-//! and the gradients of two-dimensional grids from differences of neighbours.
+//! The order of operations shows in the result, so it is PyTorch's. The elements of a row are summed before the rows, the weights along the
+//! last dimension come first, and gradients of two-dimensional grids are computed from differences of neighbours.
 
 use aten::{Interpolation, Sampling};
 use dispatch_runtime::Dims;
@@ -14,11 +14,11 @@ use engine::allocation::usized;
 use engine::contiguous::{count, fill, packed};
 use engine::thread_pool::Lines;
 
-/// How many neighbouring places PyTorch's vectors of narrow numbers hold. It adds the first element of each to the gradient of an
-/// image, then the second of each. In three dimensions it goes from place to place.
+/// The number of neighbouring positions in one of PyTorch's vectors of narrow numbers. PyTorch adds the first tap of each of these
+/// positions to the gradient of an image, then the second of each. In three dimensions it adds position by position.
 const TOGETHER: usize = 16;
 
-/// An element of an image and its two weights: in its row, and its row's. One beside the image is nowhere.
+/// An element of an image, its weight within its row, and the weight of the row. Outside of the image, `at` is `usize::MAX`.
 #[derive(Clone, Copy)]
 struct Tap<T> {
     at: usize,
@@ -26,7 +26,7 @@ struct Tap<T> {
     row: T,
 }
 
-/// The elements at each coordinate of a place: columns, rows and planes.
+/// Returns the elements at each coordinate of a position: along columns, rows and planes.
 fn place<T: Coordinate>(sampler: &Sampler<'_>, coordinates: &[T]) -> [Along<T>; 3] {
     let mut place = [Along::none(); 3];
     for (along, (&coordinate, &size)) in place.iter_mut().zip(coordinates.iter().zip(sampler.sizes.iter().rev())) {
@@ -35,19 +35,19 @@ fn place<T: Coordinate>(sampler: &Sampler<'_>, coordinates: &[T]) -> [Along<T>; 
     place
 }
 
-/// The numbers of a place's elements along columns, rows and planes; columns fastest.
+/// Iterates over the elements of a sample, as numbers along columns, rows and planes. Columns change fastest.
 fn corners<T>(place: &[Along<T>; 3]) -> impl Iterator<Item = [usize; 3]> {
     let [columns, rows, planes] = place.each_ref().map(|along| along.count);
     (0..planes).flat_map(move |k| (0..rows).flat_map(move |j| (0..columns).map(move |i| [i, j, k])))
 }
 
-/// The position in an image of one of a place's elements.
+/// Returns the index in the image of an element of a sample, or `None` outside of the image.
 fn position<T>(sampler: &Sampler<'_>, place: &[Along<T>; 3], corner: [usize; 3]) -> Option<usize> {
     let mut dims = sampler.sizes.iter().enumerate().map(|(dim, &size)| (sampler.sizes.len() - 1 - dim, size));
     dims.try_fold(0, |at, (along, size)| Some(at * size + place[along].at[corner[along]]?))
 }
 
-/// The taps of all places of a grid.
+/// Computes the taps of all positions of a grid.
 fn taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
     let nowhere = Tap { at: usize::MAX, weight: T::near(0.0), row: T::near(0.0) };
     let rank = sampler.sizes.len();
@@ -66,7 +66,7 @@ fn taps<T: Coordinate>(sampler: &Sampler<'_>, grid: &[T]) -> Vec<Tap<T>> {
     taps
 }
 
-/// Packed elements in the narrow type.
+/// Converts packed elements to the narrow type.
 fn narrowed<T: Coordinate>(elements: &[T::Packed]) -> Vec<T> {
     elements.iter().map(|&element| T::of(element)).collect()
 }
@@ -80,7 +80,7 @@ pub(super) fn sampled<T: Coordinate>(
     let (image, grid) = (packed::<T::Packed>(input)?, narrowed::<T>(&packed(grid)?));
     let sampler = Sampler::new(sampling, input);
     let (channels, area) = (usized(input.sizes()[1]), sampler.area());
-    // The taps of a row are added up before rows are.
+    // The taps of a row are summed before the rows.
     let row = if sampling.interpolation == Interpolation::Cubic { 4 } else { sampler.each };
     let sizes = Dims::from_slice(out.sizes());
     fill(out, |out: &mut [T::Packed]| {
@@ -147,12 +147,12 @@ pub(super) fn gradients<T: Coordinate>(
     })
 }
 
-/// Adds the gradients of one plane of the result to that of the image.
+/// Adds the gradients of one plane of the result to the gradient of the image.
 fn to_image<T: Coordinate>(sampler: &Sampler<'_>, grads: &[T], taps: &[Tap<T>], image: &mut [T::Packed]) {
     let together = if sampler.sizes.len() == 2 { TOGETHER } else { 1 };
     for (grads, taps) in grads.chunks(together).zip(taps.chunks(together * sampler.each)) {
         for number in 0..sampler.each {
-            // On a curve, column by column.
+            // Cubic taps are added column by column.
             let number = if sampler.sampling.interpolation == Interpolation::Cubic {
                 number % 4 * 4 + number / 4
             } else {
@@ -168,7 +168,7 @@ fn to_image<T: Coordinate>(sampler: &Sampler<'_>, grads: &[T], taps: &[Tap<T>], 
     }
 }
 
-/// Adds the derivatives of one element of the result by the positions along each dimension.
+/// Adds the derivatives of one sample by its position along each dimension.
 fn add_slopes<T: Coordinate>(
     sampler: &Sampler<'_>,
     place: &[Along<T>; 3],

@@ -1,34 +1,34 @@
-//! Which elements of one dimension an element of the result is made of.
+//! Taps along one dimension: the elements of the image, with weights, that make an element of the result.
 
 use dispatch_runtime::{OutOfMemory, Scalar};
 
 use engine::allocation::reserve;
 use engine::compute::{Compute, Precision};
 
-/// How elements between those of the image come about.
+/// The interpolation between elements of the image.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum UpsampleMode {
-    /// The nearest, counted from where elements begin.
+    /// The nearest element, with a rounded-down index.
     Nearest,
-    /// The nearest, counted from their middles.
+    /// The element nearest to the center of the new element.
     Exact,
-    /// On the line between two.
+    /// Linear interpolation of two elements.
     Linear,
-    /// On the curve through four.
+    /// Cubic interpolation of four elements.
     Cubic,
-    /// As on a line, with all the elements that a smaller image has no room for.
+    /// Linear interpolation with antialiasing: elements of a smaller image average over more elements.
     SmoothLinear,
-    /// The same as on a curve.
+    /// Cubic interpolation with antialiasing: elements of a smaller image average over more elements.
     SmoothCubic,
 }
 
-/// Positions in the image with their weights, for each element of the result.
+/// The taps of each element of the result: indices in the image with weights.
 pub(super) struct Taps<T> {
-    /// How many elements the image has.
+    /// The number of elements of the image.
     pub(super) from: usize,
-    /// How many the result has.
+    /// The number of elements of the result.
     pub(super) to: usize,
-    /// Where those of each element begin, and where all end.
+    /// The index in `weighted` of the first tap of each element, and the number of all taps.
     starts: Vec<usize>,
     weighted: Vec<(usize, T)>,
 }
@@ -40,9 +40,11 @@ pub(super) struct Taps<T> {
     reason = "positions in images"
 )]
 impl<T: Compute> Taps<T> {
+    /// Computes the taps between images of the sizes `from` and `to`.
+    ///
     /// # Errors
     ///
-    /// Returns [`OutOfMemory`] if each element of the result is made of so many that there is no memory for the list.
+    /// Returns [`OutOfMemory`] if there is no memory for all taps.
     pub(super) fn new(
         way: UpsampleMode,
         align_corners: bool,
@@ -108,14 +110,15 @@ impl<T: Compute> Taps<T> {
         Ok(Self { from: from as usize, to: to as usize, starts, weighted })
     }
 
-    /// Those of one element of the result.
+    /// Returns the taps of one element of the result.
     #[inline(always)]
     pub(super) fn of(&self, place: usize) -> &[(usize, T)] {
         &self.weighted[self.starts[place]..self.starts[place + 1]]
     }
 }
 
-/// The weights of the four elements around a position that is so far right of the second, and by how much they grow with it.
+/// Returns the weights of the four elements around a position, and their derivatives. The position is at the distance `right` after the
+/// second element.
 #[inline(always)]
 pub(crate) fn curve<T: Precision>(right: T) -> [(T, T); 4] {
     let (one, two) = (T::near(1.0), T::near(2.0));
@@ -123,24 +126,24 @@ pub(crate) fn curve<T: Precision>(right: T) -> [(T, T); 4] {
     [outer(right + one), inner(right), turned(inner(one - right)), turned(outer(two - right))]
 }
 
-/// The bend of the cubic curve, which is PyTorch's.
+/// The parameter of the cubic convolution kernel, which is PyTorch's.
 const BEND: f64 = -0.75;
 
-/// The weight of an element at most one away, and its slope.
+/// Returns the weight of an element at a distance of at most 1, and its derivative.
 #[inline(always)]
 fn inner<T: Precision>(x: T) -> (T, T) {
     let (a, b, one) = (T::near(BEND + 2.0), T::near(BEND + 3.0), T::near(1.0));
     ((a * x - b) * x * x + one, (T::near(3.0) * a * x - T::near(2.0) * b) * x)
 }
 
-/// The weight of an element one to two away, and its slope.
+/// Returns the weight of an element at a distance from 1 to 2, and its derivative.
 #[inline(always)]
 fn outer<T: Precision>(x: T) -> (T, T) {
     let [a, five, eight, four] = [1.0, 5.0, 8.0, 4.0].map(|times| T::near(BEND * times));
     (((a * x - five) * x + eight) * x - four, (T::near(3.0) * a * x - T::near(2.0) * five) * x + eight)
 }
 
-/// The weight of an element of a smoothed image, whose curve bends less.
+/// Returns the weight of an element in cubic interpolation with antialiasing, whose kernel has another parameter.
 fn soft(x: f64) -> f64 {
     const BEND: f64 = -0.5;
     match x {
@@ -150,13 +153,13 @@ fn soft(x: f64) -> f64 {
     }
 }
 
-/// How many elements [`smooth`] takes at most.
+/// Returns an upper bound of the number of taps that [`smooth`] computes.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positions in images")]
 fn reached(step: f64, reach: f64) -> usize {
     (2.0 * reach * step.max(1.0) + 2.0) as usize
 }
 
-/// All elements near the middle of a place, as far as an element of the result reaches; their weights add up to one.
+/// Computes the taps of an element with antialiasing: all elements near its center. Their weights add up to 1.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "positions in images")]
 fn smooth(place: i64, step: f64, from: i64, reach: f64, weight: impl Fn(f64) -> f64, push: &mut impl FnMut(i64, f64)) {
     let (middle, wide) = (step * (place as f64 + 0.5), step.max(1.0));

@@ -1,7 +1,7 @@
-//! Images of bytes, in whole numbers.
+//! Resizing of uint8 images in integer arithmetic.
 //!
-//! Weights are rounded to as many bits as leave the largest within 15, and what lies across is rounded to bytes before what lies down
-//! is added up: that is what PyTorch does, and an image shows it.
+//! Weights are rounded to the most bits with which the largest fits into 15 bits. Rows are interpolated and rounded to bytes before
+//! columns. Both are as in PyTorch, as the rounding shows in the image.
 
 use dispatch_runtime::Dims;
 use dispatch_runtime::prelude::*;
@@ -11,7 +11,7 @@ use super::taps::{Taps, UpsampleMode};
 use engine::contiguous::{fill, packed};
 use engine::thread_pool::{self, Lines};
 
-/// The image in other sizes; both are of two dimensions, and begin with batch and channels.
+/// Resizes uint8 images. The sizes of both tensors are batch, channels, height and width.
 pub(super) fn resize(
     this: &Tensor,
     out: &mut Tensor,
@@ -46,12 +46,12 @@ pub(super) fn resize(
     })
 }
 
-/// Taps of one dimension, whose weights are whole numbers.
+/// Taps along one dimension with integer weights.
 struct Whole {
     from: usize,
-    /// Of each element of the result.
+    /// The taps of each element of the result.
     taps: Vec<Vec<(usize, i32)>>,
-    /// The bits of a weight that stand for what is below one.
+    /// The number of fractional bits of a weight.
     bits: u32,
 }
 
@@ -71,7 +71,7 @@ impl Whole {
         self.taps.len()
     }
 
-    /// An element of the result.
+    /// Computes an element of the result.
     fn blended(&self, place: usize, element: impl Fn(usize) -> i32) -> i32 {
         let half = 1 << (self.bits - 1);
         let sum = self.taps[place].iter().fold(half, |sum, &(at, weight)| sum + weight * element(at));
@@ -79,7 +79,7 @@ impl Whole {
     }
 }
 
-/// Each position once, with all that it weighs.
+/// Merges the taps of the same index, and adds their weights.
 fn merged(taps: &[(usize, f64)]) -> Vec<(usize, f64)> {
     let mut merged: Vec<(usize, f64)> = Vec::with_capacity(taps.len());
     for &(at, weight) in taps {
