@@ -70,7 +70,7 @@ macro_rules! floats_to_integers {
 
             /// Converts through `i32` if every number of a block is below 2^31, because machines have few vector instructions for `i64`.
             unsafe fn packed(from: *const Self, to: *mut $to, count: usize) -> bool {
-                // SAFETY: as the caller says.
+                // SAFETY: guaranteed by the caller.
                 let from = unsafe { std::slice::from_raw_parts(from, count) };
                 for (block, from) in from.chunks(BLOCK).enumerate() {
                     let to = to.wrapping_add(block * BLOCK);
@@ -181,7 +181,7 @@ impl To<f32> for f16 {
     }
 
     unsafe fn packed(from: *const Self, to: *mut f32, count: usize) -> bool {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { floats::widened(from, to, count) }
     }
 }
@@ -193,7 +193,7 @@ impl To<f16> for f32 {
     }
 
     unsafe fn packed(from: *const Self, to: *mut f16, count: usize) -> bool {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { floats::narrowed(from, to, count) }
     }
 }

@@ -195,7 +195,7 @@ impl Rule {
 
     /// # Safety
     ///
-    /// The contract of [`LoopInput::new`].
+    /// The safety conditions of [`LoopInput::new`] hold.
     #[inline(always)]
     unsafe fn run<const N: usize>(
         &self,
@@ -205,7 +205,7 @@ impl Rule {
         loops: Loops<'_, N>,
     ) -> Result<()> {
         let run = |looped| {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             let mut loop_input = unsafe { LoopInput::new(operands, computed, alike) };
             loops(looped, &mut loop_input)
         };

@@ -23,7 +23,7 @@ const GRAIN: usize = 1 << 14;
 /// The rows of each bag.
 struct Bags {
     rows: Vec<usize>,
-    /// The range of indices of each bag.
+    /// The range of each bag in the list of indices.
     each: Vec<Range<usize>>,
     /// The row that is ignored.
     padding: Option<usize>,
@@ -55,7 +55,7 @@ impl Bags {
         Ok(Self { rows, each, padding: usize::try_from(padding).ok() })
     }
 
-    /// Returns the indices of a bag without padding.
+    /// Returns the positions of a bag's indices, without padding.
     fn places(&self, bag: usize) -> impl Iterator<Item = usize> {
         self.each[bag].clone().filter(|&place| Some(self.rows[place]) != self.padding)
     }
@@ -119,7 +119,7 @@ fn bagged(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _:
             Ok(())
         })
     })?;
-    // Indices become rows; an empty bag has row 0.
+    // Positions of indices become rows; an empty bag has row 0.
     let rows = most.iter().enumerate().map(|(at, &place)| {
         let row = || i64::try_from(bags.rows[usized(place)]).unwrap_or(0);
         if counts[at / width] > 0 { row() } else { 0 }
@@ -137,7 +137,7 @@ fn bagged(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _:
     }
 }
 
-/// Finds, for each column, the index of the row with the largest element.
+/// Finds, for each column, the position of the index whose row has the largest element.
 fn largest<'a, T: Fraction>(places: impl Iterator<Item = usize>, row: impl Fn(usize) -> &'a [T], line: &mut [i64]) {
     let mut places = places.peekable();
     let Some(&first) = places.peek() else { return };

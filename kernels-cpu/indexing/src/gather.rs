@@ -137,7 +137,7 @@ impl<'a> Walk<'a> {
         let free = (0..sizes.len()).filter(|&dim| apart || dim != self.at);
         let cut = free.max_by_key(|&dim| (sizes[dim].min(ENOUGH), Reverse(dim)));
         let Some(cut) = cut else {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             return unsafe { self.part::<W>(0, 0..sizes.first().map_or(1, |&size| usized(size)), &f) };
         };
         let (size, count) = (usized(sizes[cut]), usized(self.index.geometry().count()));
@@ -145,7 +145,7 @@ impl<'a> Walk<'a> {
         let least = if apart { line } else { line.max(size.div_ceil(threads_here())) };
         let inside = AtomicBool::new(true);
         parallel_for(0..size, (GRAIN / (count / size).max(1)).max(least), |piece| {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             if !unsafe { self.part::<W>(cut, piece, &f) } {
                 inside.store(false, Ordering::Relaxed);
             }
@@ -157,7 +157,7 @@ impl<'a> Walk<'a> {
     ///
     /// # Safety
     ///
-    /// The contract of [`run`](Self::run).
+    /// The safety conditions of [`run`](Self::run) hold.
     unsafe fn part<W>(&self, cut: usize, piece: Range<usize>, f: &impl Fn(*mut W, *mut W)) -> bool {
         let mut sizes = Dims::from_slice(self.index.geometry().sizes());
         sizes[cut] = i64::try_from(piece.len()).unwrap_or(0);
@@ -226,7 +226,7 @@ impl<W> Row<W> {
     unsafe fn run(&self, step: isize, beside_step: isize, count: usize, f: &impl Fn(*mut W, *mut W)) -> bool {
         let mut inside = true;
         for i in 0..count.cast_signed() {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             let position = unsafe { self.positions.byte_offset(i * step).read() };
             if position.cast_unsigned() < self.length {
                 // The distance fits, as it is inside a block of memory.

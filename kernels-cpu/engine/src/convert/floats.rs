@@ -106,7 +106,7 @@ mod eight {
             // SAFETY: `each` passes pointers to eight elements.
             unsafe { _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(from.cast()))) };
         };
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { each(from, to, count, f16::ZERO, 0.0, eight) };
     }
 
@@ -119,7 +119,7 @@ mod eight {
             // SAFETY: `each` passes pointers to eight elements.
             unsafe { _mm_storeu_si128(to.cast(), _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(from))) };
         };
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { each(from, to, count, 0.0, f16::ZERO, eight) };
     }
 
@@ -143,7 +143,7 @@ mod eight {
         }
         if whole < count {
             let (mut last, mut turned) = ([none; 8], [nothing; 8]);
-            // SAFETY: as the caller says; fewer than eight are left.
+            // SAFETY: guaranteed by the caller; fewer than eight are left.
             unsafe {
                 from.add(whole).copy_to_nonoverlapping(last.as_mut_ptr(), count - whole);
                 f(last.as_ptr(), turned.as_mut_ptr());

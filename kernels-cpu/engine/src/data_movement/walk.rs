@@ -179,11 +179,11 @@ pub(super) unsafe fn row<W: Copy>(
     count: usize,
     f: &impl Fn(W, W) -> W,
 ) {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let put = |to: *mut W, from: *const W| unsafe { to.write(f(to.read(), from.read())) };
     match (&axis.to, &axis.from) {
         (Step::Stride(1), Step::Stride(1)) => {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 let to = std::slice::from_raw_parts_mut(to.add(at), count);
                 dense(to, std::slice::from_raw_parts(from.add(at), count), f);

@@ -46,7 +46,7 @@ impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> L
             inputs.as_ptr(),
             count,
             #[inline(always)]
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             |f, out, inputs, count| unsafe { each(f, out, *inputs.cast::<[*const u8; N]>(), count) },
         );
     }
@@ -64,14 +64,14 @@ unsafe fn each<C: Element, R, const N: usize>(
     mut inputs: [*const u8; N],
     count: usize,
 ) {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let out = unsafe { std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<R>>(), count) };
     for out in out {
         // Explicit loops: `array::map` would add many functions for the compiler to every operator.
         let mut elements = [const { MaybeUninit::<C>::uninit() }; N];
         let mut k = 0;
         while k < N {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             elements[k] = unsafe { inputs[k].cast::<MaybeUninit<C>>().read() };
             inputs[k] = inputs[k].wrapping_add(size_of::<C>());
             k += 1;

@@ -221,7 +221,7 @@ impl Uniform {
 impl Spread {
     /// # Safety
     ///
-    /// The contract of [`Uniform::fill`], and the results have `count` elements from `start` on, no more than a tile.
+    /// The safety conditions of [`Uniform::fill`] hold, and the results have `count` elements from `start` on, no more than a tile.
     unsafe fn fill(&self, nest: &LoopNest<2>, memory: &Memory, tiles: &mut Tiles, start: usize, count: usize) {
         let (from, to) = (memory.inputs[self.input], tiles.at(self.to));
         let (_, [_, step]) = nest.row();
@@ -248,7 +248,7 @@ impl End {
 impl Call {
     /// # Safety
     ///
-    /// The contract of [`Spread::fill`], and the calls before this one have run.
+    /// The safety conditions of [`Spread::fill`] hold, and the calls before this one have run.
     #[inline]
     unsafe fn run(&self, memory: &Memory, tiles: &mut Tiles, start: usize, count: usize) {
         let mut inputs = [std::ptr::null(); INPUTS];

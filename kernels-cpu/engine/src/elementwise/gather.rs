@@ -37,7 +37,7 @@ unsafe fn bring<T: Copy>(from: *const u8, step: isize, to: *mut u8, _: isize, co
             vectorised(
                 #[inline(always)]
                 move || {
-                    // SAFETY: as the caller says.
+                    // SAFETY: guaranteed by the caller.
                     (0..count).for_each(move |i| unsafe { to.add(i).write(element) });
                 },
             );
@@ -50,12 +50,12 @@ unsafe fn bring<T: Copy>(from: *const u8, step: isize, to: *mut u8, _: isize, co
             if step == 2 * size {
                 // The compiler turns a constant stride into a few shuffles.
                 let from = from.cast::<T>();
-                // SAFETY: as the caller says.
+                // SAFETY: guaranteed by the caller.
                 (0..count).for_each(move |i| unsafe { to.add(i).write(from.add(2 * i).read()) });
             } else {
                 let mut from = from;
                 for i in 0..count {
-                    // SAFETY: as the caller says.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { to.add(i).write(from.cast::<T>().read()) };
                     from = from.wrapping_offset(step);
                 }

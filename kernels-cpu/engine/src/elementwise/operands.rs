@@ -295,7 +295,7 @@ impl ElementPath {
     pub(super) unsafe fn load(&self, from: *const u8, step: isize, to: *mut u8, count: usize, narrowed: &mut Block) {
         let size = self.size.cast_signed();
         let distinct = if step == 0 { count.min(1) } else { count };
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { (self.convert)(from, step, to, size, distinct) };
         if let Some(narrow) = self.narrow {
             // SAFETY: `distinct` elements have just been written to `to`.
@@ -318,7 +318,7 @@ impl ElementPath {
             // SAFETY: guaranteed by the caller; the results were written by the loop.
             unsafe { narrow.apply(from, count, narrowed, size) };
         }
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { (self.convert)(from, size, to, step, count) };
     }
 }

@@ -60,16 +60,16 @@ impl Move {
             // SAFETY: guaranteed by the caller; both sides are contiguous, in the same order.
             unsafe { std::ptr::copy_nonoverlapping(from, to, count * self.size) };
         } else if from_step == 0 && dense && count > 1 {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 (self.convert)(from, 0, to, to_step, 1);
                 repeat(self.size, to, count);
             }
         } else if self.same && to_step == self.size.cast_signed() {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             unsafe { gather(self.size)(from, from_step, to, to_step, count) };
         } else {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             unsafe { (self.convert)(from, from_step, to, to_step, count) };
         }
     }

@@ -48,7 +48,7 @@ impl Tiles {
     /// All elements of the nest's operands are inside blocks of memory that begin at `to` and `from`. The blocks do not overlap.
     pub(super) unsafe fn copy(&self, to: *mut u8, from: *const u8) {
         let ends = [BasePointer(to), BasePointer(from.cast_mut())];
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match self.size {
                 1 => self.turn::<1>(ends),
@@ -62,7 +62,7 @@ impl Tiles {
 
     /// # Safety
     ///
-    /// The contract of [`copy`](Self::copy), for elements of `SIZE` bytes.
+    /// The safety conditions of [`copy`](Self::copy) hold for elements of `SIZE` bytes.
     unsafe fn turn<const SIZE: usize>(&self, [to, from]: [BasePointer; 2]) {
         let side = LINE / SIZE;
         let (wide, high) = (self.across.0.div_ceil(side), self.down.0.div_ceil(side));
@@ -108,7 +108,7 @@ impl Tiles {
             let offset = row.cast_signed() * self.down.1;
             prefetch::for_writing(next.to.wrapping_offset(offset), LINE);
             let line = &tile[row * side..row * side + here.columns];
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 std::ptr::copy_nonoverlapping(
                     line.as_ptr().cast(),

@@ -65,12 +65,12 @@ macro_rules! cheap {
             ///
             /// # Safety
             ///
-            /// The contract of [`block`](Self::block).
+            /// The safety conditions of [`block`](Self::block) hold.
             #[inline(always)]
             unsafe fn operate<S: Simd, const W: usize>(&self, x: &mut Block<S, T, W>, operation: &Operation, start: usize) {
                 match (operation.cheap, operation.place) {
                     $($(
-                        // SAFETY: as the caller says.
+                        // SAFETY: guaranteed by the caller.
                         (Cheap::$name, $place) => unsafe { self.apply::<S, _, W, $place>(x, operation.operands, start, vectors::$name) },
                     )+)*
                     _ => debug_assert!(false, "an operation takes the elements in a place that it knows"),
@@ -336,7 +336,7 @@ impl<T: Number> Work<'_, T> {
     ///
     /// # Safety
     ///
-    /// The contract of [`block`](Self::block).
+    /// The safety conditions of [`block`](Self::block) hold.
     #[inline(always)]
     unsafe fn apply<S: Simd, const N: usize, const W: usize, const PLACE: usize>(
         &self,
@@ -347,7 +347,7 @@ impl<T: Number> Work<'_, T> {
     ) {
         let mut from = [std::ptr::null::<T::Vector<S>>(); N];
         for (i, from) in from.iter_mut().enumerate().filter(|(i, _)| *i != PLACE) {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             *from = unsafe { self.input(operands + i - usize::from(i > PLACE), start) }.cast();
         }
         unrolled::<W>(
@@ -355,7 +355,7 @@ impl<T: Number> Work<'_, T> {
             |at| {
                 let mut all = [x[at]; N];
                 for (i, all) in all.iter_mut().enumerate().filter(|(i, _)| *i != PLACE) {
-                    // SAFETY: as the caller says.
+                    // SAFETY: guaranteed by the caller.
                     *all = unsafe { from[i].add(at).read_unaligned() };
                 }
                 x[at] = f(all);
@@ -368,7 +368,7 @@ impl<T: Number> Work<'_, T> {
     /// `input` is the index of an input.
     #[inline(always)]
     unsafe fn input(&self, input: usize, start: usize) -> *const u8 {
-        // SAFETY: as the caller says, and there are as many steps.
+        // SAFETY: guaranteed by the caller, and there are as many steps.
         unsafe { self.inputs.get_unchecked(input).wrapping_add(start * self.run.steps.get_unchecked(input)) }
     }
 }

@@ -44,7 +44,7 @@ impl<const N: usize> Walker<'_, N> {
     ///
     /// # Safety
     ///
-    /// The contract of [`row`](Self::row), for the elements of these groups of the operands' nest.
+    /// The safety conditions of [`row`](Self::row) hold for the elements of these groups of the operands' nest.
     pub(super) unsafe fn tiled<const M: usize>(&mut self, nest: &LoopNest<M>, turned: [bool; N], groups: Range<usize>) {
         let ((length, steps), Some((height, across))) = (nest.row(), nest.across()) else { return };
         for group in groups {
@@ -63,7 +63,7 @@ impl<const N: usize> Walker<'_, N> {
 
     /// # Safety
     ///
-    /// The contract of [`row`](Self::row), for `rows` rows of `columns` elements, no more than a block has room for.
+    /// The safety conditions of [`row`](Self::row) hold for `rows` rows of `columns` elements, no more than a block has room for.
     unsafe fn tile<const M: usize>(
         &mut self,
         offsets: &[isize; M],
@@ -111,7 +111,7 @@ unsafe fn turn<T: Copy>(from: *const u8, step: isize, to: *mut u8, rows: usize, 
             prefetch::for_reading(from.wrapping_offset(step * bytes_of(column + COLUMNS)), rows * size_of::<T>());
         }
         let from = from.wrapping_offset(step * bytes_of(column)).cast::<T>();
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         let bring = |row: usize| unsafe { to.add(row * COLUMNS + column).write(from.add(row).read()) };
         // Most tiles have `ROWS` rows: a constant, so that the compiler unrolls the loop.
         if rows == ROWS { (0..ROWS).for_each(bring) } else { (0..rows).for_each(bring) }

@@ -80,7 +80,7 @@ impl<'a, const N: usize> Walker<'a, N> {
     /// Offsets and steps reach `count` elements of each lane's operand; the result comes first. Nothing else reads or writes these results
     /// meanwhile. The loop has the lanes' types.
     pub(super) unsafe fn row<const M: usize>(&mut self, offsets: &[isize; M], steps: &[isize; M], count: usize) {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.row_with(offsets, steps, count, [None; N]) };
     }
 
@@ -88,7 +88,7 @@ impl<'a, const N: usize> Walker<'a, N> {
     ///
     /// # Safety
     ///
-    /// The contract of [`row`](Self::row), and every input in `brought` has `count` elements of the loop's type.
+    /// The safety conditions of [`row`](Self::row) hold, and every input in `brought` has `count` elements of the loop's type.
     pub(super) unsafe fn row_with<const M: usize>(
         &mut self,
         offsets: &[isize; M],
@@ -102,7 +102,7 @@ impl<'a, const N: usize> Walker<'a, N> {
         let uniform: [bool; N] = std::array::from_fn(|i| steps[i + 1] == 0);
         for i in 0..N {
             if uniform[i] && !direct[i] {
-                // SAFETY: as the caller says.
+                // SAFETY: guaranteed by the caller.
                 unsafe { self.load(i, offsets[i + 1], 0, BLOCK.min(count), 0) };
             }
         }
@@ -120,7 +120,7 @@ impl<'a, const N: usize> Walker<'a, N> {
                     return self.inputs[i].start.wrapping_offset(at).cast_const();
                 }
                 if !uniform[i] {
-                    // SAFETY: as the caller says, and a block has room for `length` elements.
+                    // SAFETY: guaranteed by the caller, and a block has room for `length` elements.
                     unsafe { self.load(i, at, steps[i + 1], length, 0) };
                 }
                 self.blocks[i].start().cast_const()
@@ -142,7 +142,7 @@ impl<'a, const N: usize> Walker<'a, N> {
     ///
     /// # Safety
     ///
-    /// The contract of [`row`](Self::row), for this part of the elements of the operands' nest.
+    /// The safety conditions of [`row`](Self::row) hold for this part of the elements of the operands' nest.
     pub(super) unsafe fn gathered<const M: usize>(&mut self, nest: &LoopNest<M>, part: std::ops::Range<usize>) {
         let (_, steps) = nest.row();
         for start in part.clone().step_by(BLOCK) {
@@ -150,7 +150,7 @@ impl<'a, const N: usize> Walker<'a, N> {
             let mut filled = 0;
             nest.rows(start, end, |offsets, count| {
                 for i in 0..N {
-                    // SAFETY: as the caller says, and a block has room for `end - start` elements.
+                    // SAFETY: guaranteed by the caller, and a block has room for `end - start` elements.
                     unsafe { self.load(i, offsets[i + 1], steps[i + 1], count, filled) };
                 }
                 filled += count;
