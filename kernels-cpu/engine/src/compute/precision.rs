@@ -1,4 +1,4 @@
-//! Floating-point types whose operations each round to the type itself.
+//! Floating-point types for formulas that round after every operation.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 

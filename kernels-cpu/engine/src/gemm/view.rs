@@ -100,7 +100,7 @@ impl<'a, T> Matrix<'a, T> {
     /// ```
     #[must_use]
     pub fn new(data: &'a [T], sizes: [usize; 2], strides: [usize; 2]) -> Option<Self> {
-        // SAFETY: every entry is inside of the borrowed slice.
+        // SAFETY: every entry is inside the borrowed slice.
         is_in_bounds(data.len(), sizes, strides)
             .then(|| unsafe { Self::from_raw(data.as_ptr(), sizes, strides.map(signed)) })
     }
@@ -232,7 +232,7 @@ impl<'a, T> Batch<'a, T> {
     /// ```
     #[must_use]
     pub fn new(data: &'a [T], sizes: [usize; 3], strides: [usize; 3]) -> Option<Self> {
-        // SAFETY: every entry is inside of the borrowed slice.
+        // SAFETY: every entry is inside the borrowed slice.
         is_in_bounds(data.len(), sizes, strides)
             .then(|| unsafe { Self::from_raw(data.as_ptr(), sizes, strides.map(signed)) })
     }

@@ -50,7 +50,7 @@ impl DoublePrecision for f64 {
         climbed + x.ln() - 0.5 / x - series
     }
 
-    /// `(-1)^(n+1) n! zeta(n + 1, x)`
+    /// Computes `(-1)^(n+1) n! zeta(n + 1, x)` for the order `n`.
     fn polygamma(self, order: Self) -> Self {
         if order == 0.0 {
             return DoublePrecision::digamma(self);

@@ -9,9 +9,9 @@ use super::float::{Float, poly};
 pub(super) trait ErrorFunction: Float {
     fn erf(self) -> Self;
     fn erfc(self) -> Self;
-    /// `e^(self^2)` times [`erfc`](Self::erfc).
+    /// Returns `e^(self^2)` times [`erfc`](Self::erfc).
     fn erfcx(self) -> Self;
-    /// `self` times the cumulative distribution function of the normal distribution at `self`.
+    /// Returns `self` times the cumulative distribution function of the normal distribution at `self`.
     fn gelu(self) -> Self;
 }
 
@@ -116,7 +116,7 @@ impl ErrorFunction for f64 {
     }
 }
 
-/// `erf(a)` for `a` up to a half.
+/// Returns `erf(a)` for `a` up to a half.
 #[inline(always)]
 fn near(a: f64) -> f64 {
     let z = a * a;
@@ -138,7 +138,7 @@ fn near(a: f64) -> f64 {
     )
 }
 
-/// `erfc(a)` for `a` from a half to 28.
+/// Returns `erfc(a)` for `a` from a half to 28.
 ///
 /// The square in the exponent is split into two terms, because its rounding error would be multiplied by up to 700.
 #[inline(always)]
@@ -149,7 +149,7 @@ fn complement(a: f64) -> f64 {
     exp(-high * high) * (slow * low).mul_add(poly!(low; -1.0, 0.5, -1.0 / 6.0), slow)
 }
 
-/// `e^(a^2) erfc(a)` for `a` from a half to 28. Times `a + 3`, it is a polynomial in `(a - 3) / (a + 3)`.
+/// Returns `e^(a^2) erfc(a)` for `a` from a half to 28. Times `a + 3`, it is a polynomial in `(a - 3) / (a + 3)`.
 #[inline(always)]
 fn scaled_complement(a: f64) -> f64 {
     let u = 1.0 / (a + 3.0);

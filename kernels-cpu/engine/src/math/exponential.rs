@@ -1,4 +1,4 @@
-//! `exp` and its family, by way of `e^x = 2^n e^r` with `|r| <= ln(2)/2`.
+//! Exponential functions, computed as `e^x = 2^n e^r` with `|r| <= ln(2)/2`.
 //!
 //! The exponent bits of `e^r` are increased by `n - 1`, and a final multiplication by two does the rest: so only the multiplication can
 //! overflow. If the result may be denormal, a larger power is added, and the final multiplication rounds.
@@ -17,7 +17,7 @@ pub(super) trait Exponential: Float {
     /// A power of two that makes every denormal normal.
     const LIFT: Self;
 
-    /// `(e^r - 1 - r) / r^2`
+    /// Returns `(e^r - 1 - r) / r^2` for a reduced argument.
     fn remainder_term(r: Self) -> Self;
 }
 

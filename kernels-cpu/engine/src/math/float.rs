@@ -43,13 +43,13 @@ pub(super) trait Float: Precision + Rem<Output = Self> {
     fn magnitude(self) -> Self;
     fn with_sign_of(self, sign: Self) -> Self;
     fn root(self) -> Self;
-    /// `self * factor + sum`, rounded once.
+    /// Returns `self * factor + sum`, rounded once.
     fn mul_add(self, factor: Self, sum: Self) -> Self;
-    /// `2^self` for an integer `self` whose power is a normal number.
+    /// Returns `2^self` for an integer `self` whose power is a normal number.
     fn two_to(self) -> Self;
-    /// `self * 2^n` for `shifted = n + SHIFT`, if both `self` and the product are normal numbers.
+    /// Returns `self * 2^n` for `shifted = n + SHIFT`, if both `self` and the product are normal numbers.
     fn raised(self, shifted: Self) -> Self;
-    /// `(e, m)` with `self = 2^e m` and `m` in `[sqrt(1/2), sqrt(2))`, for a positive normal number.
+    /// Returns `(e, m)` with `self = 2^e m` and `m` in `[sqrt(1/2), sqrt(2))`, for a positive normal number.
     fn exponent_and_mantissa(self) -> (Self, Self);
 
     /// Returns the smaller value; `self` if it is NaN.

@@ -1,4 +1,4 @@
-//! `log` and its family, by way of `ln(2^e m) = e ln(2) + ln(m)` with `m` around one.
+//! Logarithms, computed as `ln(2^e m) = e ln(2) + ln(m)` with `m` around one.
 
 use super::float::{Float, poly};
 
@@ -8,7 +8,7 @@ pub(super) trait Logarithm: Float {
     /// `log10(2)` with enough zeros at its end for `e LOG10_2_HIGH` to be exact.
     const LOG10_2_HIGH: f64;
 
-    /// `e ln(2) + ln(1 + f)` for an exponent `e` and `sqrt(1/2) - 1 <= f < sqrt(2) - 1`.
+    /// Returns `e ln(2) + ln(1 + f)` for an exponent `e` and `sqrt(1/2) - 1 <= f < sqrt(2) - 1`.
     fn sum(e: Self, f: Self) -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! The Airy function.
+//! The Airy function `Ai` of a real argument.
 
 use std::f64::consts::PI;
 

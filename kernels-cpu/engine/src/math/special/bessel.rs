@@ -1,4 +1,4 @@
-//! Modified Bessel functions.
+//! Modified Bessel functions, and the spherical Bessel function of order zero.
 //!
 //! The functions of the first kind are computed by power series for small arguments, whose terms have one sign, and by asymptotic series
 //! for large arguments. The functions of the second kind are integrals of analytic functions that decay faster than any exponential. For

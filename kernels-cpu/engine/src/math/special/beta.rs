@@ -16,7 +16,7 @@ pub fn implicit_gradient(x: f64, weight: f64, total: f64) -> f64 {
     -slope * x / density(x, weight, others)
 }
 
-/// `x^a (1 - x)^b / beta(a, b)`
+/// Returns `x^a (1 - x)^b / beta(a, b)`, the probability density times `x (1 - x)`.
 fn density(x: f64, a: f64, b: f64) -> f64 {
     (a * x.ln() + b * (-x).ln_1p() + libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b)).exp()
 }

@@ -1,4 +1,4 @@
-//! The gamma distribution.
+//! Probabilities of the gamma distribution, and the derivative of its samples.
 
 use std::f64::consts::PI;
 
@@ -59,7 +59,7 @@ fn shares(shape: f64, x: f64) -> (f64, f64) {
     }
 }
 
-/// `x^shape e^-x / gamma(shape)`
+/// Returns `x^shape e^-x / gamma(shape)`, the probability density times `x`.
 fn density(shape: f64, x: f64) -> f64 {
     if shape < 20.0 {
         return (shape * x.ln() - x - libm::lgamma(shape)).exp();
@@ -70,13 +70,13 @@ fn density(shape: f64, x: f64) -> f64 {
     (shape / (2.0 * PI)).sqrt() * (-shape * surplus(shape, x) - rest).exp()
 }
 
-/// `x / shape - 1 - log(x / shape)`
+/// Returns `x / shape - 1 - log(x / shape)`.
 fn surplus(shape: f64, x: f64) -> f64 {
     let relative = (x - shape) / shape;
     relative - relative.ln_1p()
 }
 
-/// `1 + x / (shape + 1) + x^2 / ((shape + 1) (shape + 2)) + ..`
+/// Returns the series `1 + x / (shape + 1) + x^2 / ((shape + 1) (shape + 2)) + ..`
 fn series(shape: f64, x: f64) -> f64 {
     let (mut term, mut sum) = (1.0, 1.0);
     for n in 1..MOST_TERMS {
@@ -89,7 +89,7 @@ fn series(shape: f64, x: f64) -> f64 {
     sum
 }
 
-/// `1 / (x + 1 - shape - 1 (1 - shape) / (x + 3 - shape - 2 (2 - shape) / ..))`, from above, by Lentz's method.
+/// Returns the continued fraction `1 / (x + 1 - shape - 1 (1 - shape) / (x + 3 - shape - 2 (2 - shape) / ..))`, by Lentz's method.
 fn fraction(shape: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-290;
     let or_tiny = |value: f64| if value.abs() < TINY { TINY } else { value };

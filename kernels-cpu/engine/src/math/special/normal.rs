@@ -1,4 +1,4 @@
-//! The normal distribution.
+//! Cumulative distribution function and quantiles of the normal distribution.
 
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, PI, SQRT_2};
 
