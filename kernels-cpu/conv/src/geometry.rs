@@ -9,7 +9,7 @@ use super::input_tile::Pass;
 use engine::allocation::usized;
 use engine::compute::Compute;
 
-/// A window that moves over three-dimensional images, whose first dimensions may have size 1.
+/// A window that moves over three-dimensional images, whose first dimension may have size 1.
 pub(super) struct ConvGeometry {
     pub(super) batch: usize,
     pub(super) groups: usize,

@@ -1,4 +1,4 @@
-//! The kernels of `im2col` and `col2im`.
+//! Kernels of `im2col` and `col2im`.
 
 use aten::Window;
 use dispatch_runtime::prelude::*;

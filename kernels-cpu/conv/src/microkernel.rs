@@ -1,8 +1,8 @@
 //! Microkernels of convolutions, with sums in registers.
 //!
-//! Adjacent results are computed together, for several channels at once. Each weight is multiplied with several vectors of an [input
-//! tile](super::input_tile), and each vector with several weights, as many as there are registers for sums. For the gradient of a weight of
-//! few channels, the roles are exchanged: the terms of a sum are adjacent.
+//! Adjacent results are computed together, for several channels at once. Each weight is multiplied with several vectors of the
+//! [input tile](super::input_tile), and each vector with several weights, as many as there are registers for sums. For the gradient of a
+//! weight of few channels, the roles are exchanged: the terms of a sum are adjacent.
 
 use dispatch_runtime::{Arithmetic, Complex32, Complex64};
 use pulp::{Arch, Simd, WithSimd};

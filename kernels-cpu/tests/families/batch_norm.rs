@@ -1,3 +1,5 @@
+//! Tests of the gradients of batch normalisation.
+
 use dispatch_runtime::{Result, Tensor};
 
 /// Checks that gradients do not depend on the layout of planes: long planes are processed one by one, short planes together with all of

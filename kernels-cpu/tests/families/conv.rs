@@ -1,3 +1,5 @@
+//! Tests of convolutions: results do not depend on how many channels, filters or images are computed together.
+
 use dispatch_runtime::{Result, Tensor};
 
 /// Returns integers, whose sums are exact in any order.

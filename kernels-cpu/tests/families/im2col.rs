@@ -1,3 +1,5 @@
+//! Tests of `im2col` and `col2im`.
+
 use dispatch_runtime::{Result, Tensor};
 
 /// A window with as many positions as the image has elements.

@@ -1,3 +1,5 @@
+//! Tests of `masked_select` and `nonzero`.
+
 use dispatch_runtime::{Geometry, Tensor};
 
 #[test]

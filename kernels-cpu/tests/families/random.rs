@@ -1,3 +1,5 @@
+//! Tests of random operators: streams of a generator, distributions and permutations.
+
 use dispatch_runtime::{BadArgument, DType, Device, Generator, Geometry, Result, Spec, Tensor, philox};
 
 use kernels_cpu::thread_pool::{num_threads, set_num_threads};

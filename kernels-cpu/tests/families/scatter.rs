@@ -1,3 +1,5 @@
+//! Tests of scatter and index reductions: the order of additions, and elements without an index.
+
 use dispatch_runtime::Geometry;
 use dispatch_runtime::Tensor;
 

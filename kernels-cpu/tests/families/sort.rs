@@ -1,3 +1,5 @@
+//! Tests of `sort` and `topk`: NaN, signed zeros, and the order of equal elements.
+
 use dispatch_runtime::{DType, Result, Tensor};
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! Tests of the accuracy of means and variances.
+
 use dispatch_runtime::{Result, Tensor};
 
 #[test]

@@ -199,8 +199,8 @@ impl Fusible {
 }
 
 /// Registers a CPU kernel with its fusion rule: first the kernel, then `|this: &Tensor, min: Option<&Tensor>| ..`, which binds the
-/// arguments to the kernel's loop. If the kernel is the body of the operator's definition, only the rule is given: `aten::name |this:
-/// &Tensor| ..`.
+/// arguments to the kernel's loop. If the kernel is the body of the operator's definition, only the rule is given:
+/// `aten::name |this: &Tensor| ..`.
 #[macro_export]
 macro_rules! fusible {
     (#[op_impl(aten::$name:ident, $($flags:tt)+)] fn $kernel:ident $arguments:tt -> Result<()> { $($body:tt)+ } $($rule:tt)+) => {

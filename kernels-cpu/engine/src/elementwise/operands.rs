@@ -92,7 +92,8 @@ impl<const N: usize> LoopInput<'_, N> {
         }
     }
 
-    /// Runs the loop of an operation that runs in registers know, with these scalar arguments. As [`run`](Self::run) otherwise.
+    /// Applies `f` to every element, as [`run`](Self::run) does. `cheap` and its scalars describe `f`, so that fusion can compute it in
+    /// registers.
     #[inline(always)]
     pub fn run_cheap<C: Element, R: Element>(
         &mut self,
