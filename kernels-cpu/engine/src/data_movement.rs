@@ -1,4 +1,4 @@
-//! Copies of elements between tensors, without conversion of the dtype.
+//! Copies of elements between tensors.
 //!
 //! Operators that concatenate, repeat, pad, flip, select or scatter elements describe only the positions: for each dimension, a step of the
 //! source and of the destination, which is a stride or a table of offsets. One loop checks that every offset is inside the tensors'
