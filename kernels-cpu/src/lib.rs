@@ -1,6 +1,6 @@
-//! The CPU backend: the standard operators as a few engines, and one short item per operator.
+//! The CPU backend: kernels of the standard operators, built on a few shared engines.
 //!
-//! A crate for each family of operators, on the one of the engines.
+//! Each family of operators has its own crate. All of them use the crate `engine`.
 #![forbid(unsafe_code)]
 
 pub use engine::{gemm, math, thread_pool};

@@ -1,4 +1,4 @@
-//! Threads that read and write the same memory get right answers, or an error that says that somebody else is at it.
+//! Tests of concurrent access: threads that read and write the same memory get correct results, or the error `InUse`.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 const THREADS: usize = 4;
 const ROUNDS: usize = 400;
-/// Enough elements that a kernel spreads them over threads.
+/// A number of elements for which kernels use several threads.
 const MANY: usize = 100_000;
 const MANY_SIZE: i64 = 100_000;
 
@@ -19,7 +19,7 @@ fn add_one(tensor: &mut Tensor) -> Result<()> {
     aten::add_(tensor, &Tensor::number(1.into()), Scalar::Int(1))
 }
 
-/// What a call gave, unless somebody else was at the memory; any other error is a mistake.
+/// Returns the result of a call, or `None` if the memory was in use. Panics on any other error.
 fn unless_in_use<T>(result: Result<T>) -> Option<T> {
     result.inspect_err(assert_in_use).ok()
 }
@@ -30,7 +30,7 @@ fn assert_in_use(error: &Error) {
     assert!(error.kind().operator().is_some(), "{error}");
 }
 
-/// Repeats a call until nobody else is at the memory.
+/// Repeats a call until the memory is not in use.
 fn eventually<T>(mut call: impl FnMut() -> Result<T>) -> T {
     loop {
         match unless_in_use(call()) {
@@ -40,7 +40,7 @@ fn eventually<T>(mut call: impl FnMut() -> Result<T>) -> T {
     }
 }
 
-/// Runs one job on each of a few threads, which begin together.
+/// Runs one job on each of a few threads, which start at the same time.
 fn together(job: impl Fn(usize) + Sync) {
     let start = Barrier::new(THREADS);
     thread::scope(|scope| {
@@ -147,7 +147,7 @@ fn readers_beside_a_writer_see_one_value_everywhere() {
 #[test]
 fn views_that_are_apart_or_overlap_are_written_in_turn() {
     for height in [1, 2] {
-        // One row more than threads, so that every view of two rows meets its neighbours.
+        // One row more than threads, so that every view of two rows overlaps its neighbours.
         let base = Tensor::from([[0_i64; 300]; THREADS + 1]);
         let added: Vec<AtomicI64> = (0..=THREADS).map(|_| AtomicI64::new(0)).collect();
         together(|number| {
@@ -157,7 +157,7 @@ fn views_that_are_apart_or_overlap_are_written_in_turn() {
                     eventually(|| add_one(&mut view));
                     true
                 } else {
-                    // Another view of the same rows each time.
+                    // A new view of the same rows in each round.
                     unless_in_use(add_one(&mut aten::t(&rows(&base, number, height)).unwrap())).is_some()
                 };
                 if is_added {
@@ -175,11 +175,11 @@ fn views_that_are_apart_or_overlap_are_written_in_turn() {
 }
 
 thread_local! {
-    /// How many kernels this thread is inside of.
+    /// The number of kernels that this thread is inside of.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Calls kernels and nothing else.
+/// Runs a call that contains only kernels, and counts its depth.
 fn kernel<T>(call: impl FnOnce() -> Result<T>) -> T {
     DEPTH.set(DEPTH.get() + 1);
     let result = call();
@@ -187,7 +187,7 @@ fn kernel<T>(call: impl FnOnce() -> Result<T>) -> T {
     result.unwrap()
 }
 
-/// A user's job: it must not begin while its thread is inside of a kernel.
+/// A user's job for rayon. It must not start while its thread is inside a kernel.
 fn job(value: i64, shared: &Tensor) -> i64 {
     assert_eq!(DEPTH.get(), 0, "a job runs under the guards of a kernel");
     let mut own = kernel(|| aten::mul_scalar(shared, Scalar::Int(value)));
@@ -204,7 +204,7 @@ fn job(value: i64, shared: &Tensor) -> i64 {
             kernel(|| aten::mm(&square, &square)).to_vec::<f32>().unwrap()[0]
         },
     );
-    // Nobody else has it, so nobody can be at it.
+    // No other thread has this tensor, so it cannot be in use.
     kernel(|| aten::neg_(&mut own));
     let expected = f64::from(i32::try_from(value + 1).unwrap());
     assert!((f64::from(right) - 96.0 * expected * expected).abs() < 1e-3 * f64::from(right));
@@ -262,7 +262,7 @@ fn tensors_wander_between_threads_and_outlive_the_one_that_made_them() {
         .map(|(number, receiver)| {
             let next = senders[(number + 1) % THREADS].clone();
             thread::spawn(move || {
-                // Small ones come from what the thread keeps, large ones from the shelf that all share.
+                // Small blocks come from the thread's cache, large ones from the shared cache.
                 for (round, size) in [1, 7, 100, 3000, 40_000].into_iter().cycle().take(ROUNDS).enumerate() {
                     let value = index(round * THREADS + number);
                     let tensor = Tensor::from(vec![value; size]);
@@ -289,7 +289,7 @@ fn a_mask_is_the_same_when_it_is_counted_and_when_it_is_read() {
     let mask = Tensor::from(vec![true; MANY]);
     let elements = Tensor::from((0..MANY_SIZE).collect::<Vec<_>>());
     let (is_over, found) = (AtomicBool::new(false), AtomicI64::new(0));
-    // All of the mask is true, or none of it.
+    // Either the whole mask is true, or none of it.
     let see = |picked: Result<Tensor>| {
         let Ok(picked) = picked else { return };
         let picked = picked.to_vec::<i64>().unwrap();

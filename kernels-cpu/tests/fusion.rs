@@ -1,4 +1,4 @@
-//! Chains that were made by hand: a pass computes what the calls give, or there is none.
+//! Tests of fusion with chains made by hand: a pass computes the results of its calls, or the chain is refused.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -28,7 +28,7 @@ fn fuse(inputs: &[&Tensor], steps: Vec<Step>, results: &[usize]) -> Option<Box<d
     Device::CPU.fuser().unwrap().fuse(&Chain { inputs, steps, results: results.to_vec() })
 }
 
-/// The sum of two values.
+/// Returns a step that adds two values.
 fn sum(a: Given, b: Given, result: &Tensor) -> Step {
     step(aten::add::operator(), vec![a, b, fixed(1)], result)
 }
@@ -76,19 +76,19 @@ fn results_are_values_that_calls_give_each_of_them_once() {
 fn sizes_are_those_that_the_calls_give() {
     let of = |sizes: &[i64]| shape(DType::F32, sizes);
     let cases: [(&[i64], &[i64], &[i64]); 9] = [
-        // Elements that an input does not have.
+        // A result with elements that an input does not have.
         (&[3], &[3], &[1000]),
         (&[3], &[2], &[1000]),
         (&[1], &[1], &[1000]),
-        // As many, but others.
+        // As many elements, but other sizes.
         (&[6], &[6], &[2, 3]),
         (&[3, 2], &[3, 2], &[2, 3]),
-        // More dimensions than the result.
+        // An input with more dimensions than the result.
         (&[1, 4], &[4], &[4]),
         (&[4], &[1, 1, 1], &[4]),
-        // Fewer elements.
+        // A result with fewer elements.
         (&[1000], &[1000], &[1]),
-        // About as many as there can be.
+        // Almost as many elements as sizes can express.
         (&[1 << 58, 2], &[1 << 58, 4], &[1 << 58, 3]),
     ];
     for (a, b, result) in cases {
@@ -98,7 +98,7 @@ fn sizes_are_those_that_the_calls_give() {
     let (few, many) = (of(&[4]), of(&[2, 4]));
     let steps = vec![sum(value(0), value(0), &few), sum(value(1), value(1), &many)];
     assert!(fuse(&[&few], steps, &[2]).is_none());
-    // A shape of fewer elements in memory than it has.
+    // A broadcast shape has fewer elements in memory than its sizes say.
     let stretched = of(&[1]).restride(Geometry::strided(&[1000], &[0], 0).unwrap()).unwrap();
     let pass = fuse(&[&stretched], vec![sum(value(0), value(0), &stretched)], &[1]).unwrap();
     assert!(pass.run(&[&Tensor::from([1.0_f32])]).unwrap().is_none());

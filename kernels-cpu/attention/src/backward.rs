@@ -1,4 +1,4 @@
-//! The gradients of attention. Weights are made again, block by block, from the logarithms of their sums.
+//! Gradients of attention. The weights are recomputed block by block from the logarithms of their sums.
 #![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
 use std::ops::Range;
@@ -18,7 +18,7 @@ use engine::thread_pool;
 
 #[op_impl(aten::_scaled_dot_product_flash_attention_for_cpu_backward, CPU)]
 fn attention_backward(plan: &Attention, [grad_query, grad_key, grad_value]: [&mut Tensor; 3], _: ...) -> Result<()> {
-    // Of sizes that no element bounds there may be any number.
+    // Without elements, the other sizes can be arbitrarily large.
     if [query, key, value].iter().all(|tensor| tensor.geometry().count() == 0) {
         return Ok(());
     }
@@ -49,23 +49,23 @@ struct Task<'a, T> {
     out: HeadOperand<'a>,
     logs: HeadOperand<'a>,
     grad: HeadOperand<'a>,
-    /// Of query, key and value.
+    /// The gradients of query, key and value.
     gradients: [HeadOperand<'a>; 3],
 }
 
-/// What is worked with for one head of the keys.
+/// The buffers for one head of the keys.
 struct Scratch<T> {
     block: Block<T>,
-    /// The gradients of the weights, and then of the products, laid out as they are.
+    /// The gradients of the weights, and then of the products, in the layout of the products.
     slopes: Vec<T>,
     values: Vec<T>,
     keys: Vec<T>,
     queries: Vec<T>,
     grads: Vec<T>,
-    /// The gradient of the result, turned.
+    /// The gradient of the result, transposed.
     turned: Vec<[T; QUERIES]>,
     logs: [T; QUERIES],
-    /// For every query, the sum of its result times the result's gradient.
+    /// For every query, the inner product of its result and the result's gradient.
     meets: [T; QUERIES],
     grad_query: Vec<T>,
     grad_key: Vec<T>,
@@ -107,7 +107,7 @@ impl<T: Number> Task<'_, T> {
         });
     }
 
-    /// Works through the keys that a block of queries looks at.
+    /// Computes the gradients of a block of queries, and adds to those of the keys and values.
     fn queries(&self, [item, head, group]: [usize; 3], rows: &Range<usize>, scratch: &mut Scratch<T>) {
         let (height, width) = (rows.len(), self.value.sizes()[3]);
         self.products.turn([item, head], rows, &mut scratch.block);
@@ -127,11 +127,11 @@ impl<T: Number> Task<'_, T> {
             self.products.multiply([item, head], rows, &keys, &mut scratch.block);
             self.slope([item, head, group], rows, &keys, scratch);
         }
-        // SAFETY: a written operand, and every row is in one block of one piece.
+        // SAFETY: it is a written operand, and every row is in one block of one piece.
         unsafe { self.gradients[0].write([item, head, rows.start], &scratch.grad_query[..height * width]) };
     }
 
-    /// Adds what a block of products contributes.
+    /// Adds the contribution of a block of products to the gradients.
     fn slope(
         &self,
         [item, head, group]: [usize; 3],

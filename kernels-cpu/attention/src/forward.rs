@@ -1,4 +1,4 @@
-//! Attention itself.
+//! Forward computation of attention.
 #![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
 use std::ops::Range;
@@ -35,7 +35,7 @@ fn attention(plan: &Attention, [output, sums]: [&mut Tensor; 2], _: ...) -> Resu
     })
 }
 
-/// What is softened.
+/// The scaled products of queries and keys, with the mask, before softmax.
 pub(super) struct Products<'a, T> {
     pub(super) query: HeadOperand<'a>,
     pub(super) key: HeadOperand<'a>,
@@ -44,18 +44,18 @@ pub(super) struct Products<'a, T> {
     pub(super) is_causal: bool,
 }
 
-/// A block of products, and what it is made of.
+/// A block of products, and the operands that it is computed from.
 pub(super) struct Block<T> {
-    /// The queries, turned and scaled.
+    /// The queries, transposed and scaled.
     pub(super) queries: Vec<[T; QUERIES]>,
-    /// Row by row of keys.
+    /// The products, a row for each key.
     pub(super) products: Vec<T>,
     keys: Vec<T>,
     mask: Vec<T>,
 }
 
 impl<'a, T: Number> Products<'a, T> {
-    /// Those of these queries and keys, to whose sizes the mask is repeated.
+    /// Returns the products of these queries and keys. The mask is broadcast to their sizes.
     pub(super) fn of(
         plan: &Attention,
         [query, key]: [&'a Operand<'_>; 2],
@@ -79,28 +79,28 @@ impl<'a, T: Number> Products<'a, T> {
         }
     }
 
-    /// The head of the keys that this head of the queries looks at.
+    /// Returns the head of the keys that belongs to a head of the queries.
     pub(super) fn group(&self, head: usize) -> usize {
         head / (self.query.sizes()[1] / self.key.sizes()[1].max(1)).max(1)
     }
 
-    /// How many keys these queries look at.
+    /// Returns the number of keys that a block of queries attends to.
     pub(super) fn reach(&self, rows: &Range<usize>) -> usize {
         let keys = self.key.sizes()[2];
         if self.is_causal { keys.min(rows.end) } else { keys }
     }
 
-    /// Whether every product is zero because queries and keys have no elements: then there may be any number of keys.
+    /// Returns whether every product is zero because queries and keys have no elements. Then the number of keys can be arbitrarily large.
     fn are_zero(&self) -> bool {
         self.mask.is_none() && self.query.sizes()[3] == 0
     }
 
-    /// Gets the queries of a block ready.
+    /// Transposes and scales the queries of a block.
     pub(super) fn turn(&self, [item, head]: [usize; 2], rows: &Range<usize>, block: &mut Block<T>) {
         self.query.turned([item, head, rows.start], rows.len(), self.scale, &mut block.queries);
     }
 
-    /// Multiplies the queries that are ready with some keys.
+    /// Multiplies the block's queries with some keys.
     pub(super) fn multiply(
         &self,
         [item, head]: [usize; 2],
@@ -152,17 +152,17 @@ struct Task<'a, T> {
     logs: HeadOperand<'a>,
 }
 
-/// What there is of every query so far.
+/// The intermediate results of a block of queries.
 struct Running<T> {
     block: Block<T>,
     values: Vec<T>,
-    /// The averages, before they are divided.
+    /// The weighted sums of the values, before they are divided by the sums of the weights.
     totals: Vec<T>,
     highest: [T; QUERIES],
     sums: [T; QUERIES],
-    /// What products are counted from.
+    /// The offsets that are subtracted from products before `exp`.
     shifts: [T; QUERIES],
-    /// What the totals are scaled by, as there are larger products now.
+    /// The factors that rescale the totals after a larger product was found.
     scales: [T; QUERIES],
 }
 
@@ -227,21 +227,21 @@ impl<T: Number> Task<'_, T> {
     }
 }
 
-/// Zero for minus infinity.
+/// Returns the value, or zero for minus infinity.
 #[inline(always)]
 fn finite<T: Number>(highest: T) -> T {
     if highest == T::LOWEST { T::ZERO } else { highest }
 }
 
 impl<T: Number> Running<T> {
-    /// The sums of the weights of so many keys, for each query, if every product is zero.
+    /// Sets the sums of weights to the number of keys of each query, for products that are all zero.
     #[expect(clippy::cast_precision_loss, reason = "a sum is rounded")]
     fn weigh_alike(&mut self, keys: impl Iterator<Item = usize>) {
         self.highest.fill(T::ZERO);
         self.sums.iter_mut().zip(keys).for_each(|(sum, keys)| *sum = T::near(keys as f64));
     }
 
-    /// Turns products into weights. What there is beyond the height means nothing.
+    /// Turns products into weights, by an online softmax. Columns beyond `height` have no meaning.
     fn soften(&mut self, keys: usize, height: usize) {
         let Self { block, highest, sums, shifts, scales, .. } = self;
         let across = height.next_multiple_of(LANES);
@@ -275,12 +275,12 @@ impl<T: Number> Running<T> {
         });
     }
 
-    /// Divides the totals, and leaves the logarithms of the sums in their place.
+    /// Divides the totals by the sums of the weights, and replaces the sums with their logarithms.
     fn finish(&mut self, width: usize) {
         let Self { highest, sums, scales, .. } = self;
         vectorised!({
             for ((sum, &highest), scale) in sums.iter_mut().zip(&*highest).zip(&mut *scales) {
-                // Where every product is minus infinity there is nothing to divide, and nothing is left.
+                // If every product is minus infinity, the sum is zero, and the result is zero.
                 let all = if *sum == T::ZERO { T::ONE } else { *sum };
                 *scale = Real::reciprocal(all);
                 *sum = finite(highest).plus(Real::log(all));

@@ -1,8 +1,8 @@
-//! Attention, a block of queries against a block of keys at a time.
+//! Kernels of attention, computed for a block of queries and a block of keys at a time.
 //!
-//! The products of a block lie with the queries next to each other: maxima, exponentials and sums over the keys are then the same for
-//! many queries at once, and none of the operands of a matrix product has to be turned around. What was averaged so far is scaled when
-//! a larger product comes up, so every key and value is read once for each block of queries.
+//! The products of a block are stored with the queries as the innermost dimension. So maxima, exponentials and sums over the keys are
+//! computed for many queries at once, and no operand of a matrix product has to be transposed. The totals are rescaled when a larger
+//! product is found, so every key and value is read once per block of queries.
 
 mod backward;
 mod forward;
@@ -14,7 +14,7 @@ use dispatch_runtime::prelude::*;
 use engine::gemm::Entry;
 use engine::reduce::line_totals::Fraction;
 
-/// What attention is computed in.
+/// A type that attention is computed in.
 trait Number: Fraction + Entry<Sum = Self> {}
 
 impl<T: Fraction + Entry<Sum = T>> Number for T {}
@@ -25,14 +25,14 @@ fn choice(_: ...) -> i64 {
     if fits { Attention::BLOCKED } else { Attention::COMPOSED }
 }
 
-/// How many queries a block has.
+/// The number of queries of a block.
 const QUERIES: usize = 128;
 
-/// How many keys a block has.
+/// The number of keys of a block.
 const KEYS: usize = 256;
 
-/// How many elements are worked on side by side.
+/// The number of elements that are computed side by side.
 const LANES: usize = 32;
 
-/// Multiply-adds that are worth a thread.
+/// The fewest multiply-adds that are worth a thread.
 const GRAIN: usize = 1 << 18;

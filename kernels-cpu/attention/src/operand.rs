@@ -1,4 +1,4 @@
-//! An operand of attention: rows of elements for every head of every item.
+//! Operands of attention: rows of elements for each head of each batch item.
 #![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
 use std::marker::PhantomData;
@@ -9,19 +9,19 @@ use crate::{Number, QUERIES};
 use engine::convert::conversion;
 use engine::gemm::Matrix;
 
-/// The elements `[item, head, row, column]` of a tensor.
+/// An operand with the elements `[item, head, row, column]`.
 pub(super) struct HeadOperand<'a> {
     start: *mut u8,
     dtype: DType,
     sizes: [usize; 4],
     strides: [isize; 4],
-    /// The operand that holds them.
+    /// The borrow of the operand.
     lent: PhantomData<&'a Operand<'a>>,
 }
 
-// SAFETY: a pointer to elements that operands hold; whoever writes says that nobody else does.
+// SAFETY: it is a pointer to elements that operands hold; a caller of `write` promises exclusive use.
 unsafe impl Send for HeadOperand<'_> {}
-// SAFETY: as above.
+// SAFETY: it is a pointer to elements that operands hold; a caller of `write` promises exclusive use.
 unsafe impl Sync for HeadOperand<'_> {}
 
 impl<'a> HeadOperand<'a> {
@@ -29,11 +29,11 @@ impl<'a> HeadOperand<'a> {
         Self::stretched(operand, operand.geometry().sizes())
     }
 
-    /// An operand that is repeated to these sizes. With three, its rows have one element.
+    /// Returns an operand broadcast to `sizes`. If there are three sizes, rows have one element.
     ///
     /// # Panics
     ///
-    /// If it does not broadcast to them, or they are more than four.
+    /// Panics if the operand does not broadcast to `sizes`, or if there are more than four sizes.
     pub(super) fn stretched(operand: &'a Operand<'_>, sizes: &[i64]) -> Self {
         let own = operand.geometry().sizes();
         assert!(broadcast([sizes, own]).is_ok_and(|all| all[..] == *sizes), "{own:?} do not broadcast to {sizes:?}");
@@ -62,7 +62,7 @@ impl<'a> HeadOperand<'a> {
         self.dtype.size().cast_signed()
     }
 
-    /// Copies elements of a row, from a column on.
+    /// Copies elements of a row, from a column on, converted to `T`.
     pub(super) fn read<T: Number>(&self, place: [usize; 4], line: &mut [T]) {
         if line.is_empty() {
             return;
@@ -81,16 +81,16 @@ impl<'a> HeadOperand<'a> {
         }
     }
 
-    /// Whether the elements of a row are these and lie side by side.
+    /// Returns whether the elements of a row have type `T` and are contiguous.
     fn is_side_by_side<T: Number>(&self) -> bool {
         self.dtype == T::DTYPE && self.strides[3] == 1
     }
 
-    /// Writes rows from one on, which lie one after the other in `lines`.
+    /// Writes consecutive rows from `lines`, converted, from row `first` on.
     ///
     /// # Safety
     ///
-    /// The operand is a written one, and nobody else has the rows.
+    /// It is a written operand, and no other code uses the rows.
     pub(super) unsafe fn write<T: Number>(&self, [item, head, first]: [usize; 3], lines: &[T]) {
         let width = self.sizes[3];
         if lines.is_empty() || width == 0 {
@@ -102,7 +102,7 @@ impl<'a> HeadOperand<'a> {
         let [down, across] = [2, 3].map(|dim| self.strides[dim] * self.bytes());
         let mut to = self.at([item, head, first, 0]);
         for line in lines.chunks_exact(width) {
-            // SAFETY: the row is there, in memory that operands hold, and by the caller's promise.
+            // SAFETY: the row is inside memory that operands hold, and the caller guarantees exclusive use.
             unsafe {
                 if self.is_side_by_side::<T>() {
                     to.cast::<T>().copy_from_nonoverlapping(line.as_ptr(), width);
@@ -114,7 +114,7 @@ impl<'a> HeadOperand<'a> {
         }
     }
 
-    /// Some rows of a head, where they lie or, if they are of another type, in `own`.
+    /// Returns some rows of a head as a matrix: a view of them or, if they have another dtype, a converted copy in `own`.
     pub(super) fn matrix<'b, T: Number>(
         &'b self,
         [item, head, first]: [usize; 3],
@@ -125,18 +125,18 @@ impl<'a> HeadOperand<'a> {
         if self.dtype == T::DTYPE && count * width > 0 {
             assert!(first + count <= self.sizes[2], "{count} rows from {first} of {:?}", self.sizes);
             let start = self.at([item, head, first, 0]).cast::<T>();
-            // SAFETY: the rows are there, in memory that operands hold.
+            // SAFETY: the rows are inside memory that operands hold.
             return unsafe { Matrix::from_raw(start, [count, width], [self.strides[2], self.strides[3]]) };
         }
         own.resize(count * width, T::ZERO);
         for (row, line) in own.chunks_exact_mut(width.max(1)).enumerate() {
             self.read([item, head, first + row, 0], line);
         }
-        // SAFETY: there are as many elements.
+        // SAFETY: `own` has as many elements.
         unsafe { Matrix::from_raw(own.as_ptr(), [count, width], [width.cast_signed(), 1]) }
     }
 
-    /// Some rows of a head, of which the elements of a column lie side by side, times a factor.
+    /// Copies some rows of a head, transposed and times a factor.
     pub(super) fn turned<T: Number>(
         &self,
         [item, head, first]: [usize; 3],

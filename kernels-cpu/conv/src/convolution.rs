@@ -1,9 +1,9 @@
 //! Convolutions and their gradients.
 //!
-//! A window that moves over the *large* side meets, at each of its places, an element of the *small* side. Three sums are all there is:
-//! the small side from the large one, the large one from the small one, and the weight from both. A transposed convolution is the second
-//! of them, and every gradient is one of the three. The first two go the same way: what they read is laid out, a part at a time that
-//! stays near the processor, so that neighbours of a result meet neighbours.
+//! The *large* side is the image that the window moves over, and the *small* side has an element for each position of the window. There are
+//! only three sums: the small side from the large side, the large side from the small side, and the weight from both. A transposed
+//! convolution is the second sum, and every gradient is one of the three. The first two use the same algorithm: the source is copied, one
+//! cache-sized part at a time, into a layout in which adjacent results need adjacent elements.
 
 use aten::Window;
 use dispatch_runtime::prelude::*;
@@ -18,10 +18,10 @@ use engine::elementwise::prefetch;
 use engine::gemm::{Batch, BatchMut, batched};
 use engine::thread_pool::{self, DisjointSlices, Lines};
 
-/// Sums that stay in the second cache beside others.
+/// The number of sums that stay in the L2 cache beside other data.
 const SUMS: usize = 1 << 16;
 
-/// So many channels before their weights are looked at, they are asked for.
+/// The distance in channels at which weights are prefetched.
 const AHEAD: usize = 8;
 
 #[op_impl(aten::convolution, CPU)]
@@ -72,7 +72,7 @@ fn convolution_backward(plan: &Window, [of_input, of_weight, of_bias]: [&mut Ten
 }
 
 impl ConvGeometry {
-    /// The small side: the weight times the large side, where the window is, and a bias.
+    /// Computes the small side: the sum of the weight times the large side under the window, and a bias.
     fn gather<T: Term>(&self, large: &[T], weight: &[T], bias: Option<&[T]>, small: &mut [T]) {
         if large.is_empty() || weight.is_empty() {
             return bias_only(bias, self.places(), small);
@@ -91,7 +91,7 @@ impl ConvGeometry {
         }
     }
 
-    /// The large side: the weight times the small side, added where the window is, and a bias.
+    /// Computes the large side: the weight times the small side, added at the window's positions, and a bias.
     fn scatter<T: Term>(&self, small: &[T], weight: &[T], bias: Option<&[T]>, large: &mut [T]) {
         if small.is_empty() || weight.is_empty() {
             return bias_only(bias, self.area(), large);
@@ -112,7 +112,7 @@ impl ConvGeometry {
     }
 }
 
-/// What there is without any product: in each channel of the result, its bias.
+/// Fills every channel of the result with its bias, or with zero.
 fn bias_only<T: Term>(bias: Option<&[T]>, area: usize, result: &mut [T]) {
     result.fill(T::ZERO);
     if let Some(bias) = bias {
@@ -121,14 +121,14 @@ fn bias_only<T: Term>(bias: Option<&[T]>, area: usize, result: &mut [T]) {
     }
 }
 
-/// A weight times one side, which gives the other.
+/// A sum of weight times source, whose result is the other side.
 struct Product {
     items: usize,
     groups: usize,
-    /// For each item, how many channels and how many elements of each.
+    /// The number of channels per item, and of elements per channel.
     source: (usize, usize),
     result: (usize, usize),
-    /// In the weight, from one channel of the source and of the result to the next.
+    /// The strides of the weight, for the channels of the source and of the result.
     steps: (usize, usize),
 }
 
@@ -147,7 +147,7 @@ impl Product {
         }
         let pieces = if thread_pool::threads_here() == 1 { 1 } else { 2 * thread_pool::num_threads() };
         let batch = self.items / self.groups;
-        // Where little is added up, it takes longer to put the images' results apart.
+        // With few channels, computing several images together costs more than it saves, as their results must be separated.
         let most = if self.source.0 < LANES { 1 } else { batch / pieces.div_ceil(self.groups).min(batch) };
         let strips = pass.strips([batch, most], NEAR / self.source.0.max(1), pieces.div_ceil(self.items));
         let together = strips.first().map_or(1, |strip| strip.images);
@@ -164,7 +164,7 @@ impl Product {
                 let first = piece / strips.len() / items * chunk;
                 let group = item % self.groups;
                 let first_image = item / self.groups * together;
-                // There may be fewer images than lie side by side: the last is computed again.
+                // The last group may have fewer images: its last image is then computed more than once.
                 let of_image = |image: usize| (first_image + image).min(batch - 1) * self.groups + group;
                 let (start, end) = (group * lines + first, (group + 1) * lines);
                 let weights = Weights { numbers: &weights[start * inner..end * inner], start: &starts[start..end] };
@@ -176,8 +176,8 @@ impl Product {
                     let Rows { at, count, width, down, step, .. } = results;
                     let start = (of_image(image) * rows + first + row) * self.result.1 + at;
                     for (start, sums) in (start..).step_by(down).zip(sums.chunks(strip.pitch)).take(count) {
-                        // SAFETY: inside of the result; the rows and the strips' results are divided between the pieces, and those of
-                        // another pass have their turn.
+                        // SAFETY: the range is inside the result. Rows and results of strips are divided between the pieces, and passes run
+                        // one after another.
                         let line = unsafe { out.slice(start..start + (width - 1) * step + 1) };
                         if step == 1 {
                             copy_row(&sums[..width], line);
@@ -190,7 +190,7 @@ impl Product {
         });
     }
 
-    /// The same where the window is one element: products of matrices.
+    /// Computes the result by matrix products, for a window of one element.
     fn multiply<T: Term>(&self, source: &[T], weight: &[T], bias: Option<&[T]>, result: &mut [T]) {
         let ((channels, area), rows, images) = (self.source, self.result.0, self.items / self.groups);
         if result.is_empty() {
@@ -215,7 +215,7 @@ impl Product {
         }
     }
 
-    /// The weight as it is read: for every [`ROWS`] rows of a group, their numbers for each channel and tap.
+    /// Copies the weight into the order in which it is read: for each block of [`ROWS`] rows, their weights for each channel and tap.
     fn weights<T: Term>(&self, pass: &Pass, weight: &[T]) -> Vec<T> {
         let (channels, rows, taps) = (self.source.0, self.result.0, pass.taps.len());
         let blocks = rows.div_ceil(ROWS);
@@ -241,14 +241,14 @@ impl Product {
     }
 }
 
-/// The weights of some rows, and what their sums begin with.
+/// The packed weights of some rows, and the initial values of their sums.
 #[derive(Clone, Copy)]
 struct Weights<'a, T> {
     numbers: &'a [T],
     start: &'a [T],
 }
 
-/// Adds up what the results of a strip meet, and hands on the sums that are results: of which row and image, and where they go.
+/// Computes the sums of a strip, and passes those that are results to `put`, with their row, image and destination.
 fn add_up<T: Term>(
     field: &InputTile<T>,
     sums: &mut Vec<T>,

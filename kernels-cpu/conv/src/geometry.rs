@@ -1,4 +1,4 @@
-//! Where a window goes.
+//! Geometry of convolution windows.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ use super::input_tile::Pass;
 use engine::allocation::usized;
 use engine::compute::Compute;
 
-/// A window that moves over images of three dimensions, of which the first may be of size 1.
+/// A window that moves over three-dimensional images, whose first dimension may have size 1.
 pub(super) struct ConvGeometry {
     pub(super) batch: usize,
     pub(super) groups: usize,
-    /// Channels of the large side, for each group.
+    /// The number of channels of the large side in each group.
     pub(super) channels: usize,
-    /// Channels of the small side, for each group.
+    /// The number of channels of the small side in each group.
     pub(super) filters: usize,
     large: [usize; 3],
     small: [usize; 3],
@@ -35,7 +35,7 @@ fn three(numbers: &[i64], before: usize) -> [usize; 3] {
 }
 
 impl ConvGeometry {
-    /// A window over the sides of a convolution, given the sizes of its input and output.
+    /// Returns the window of a convolution, from the sizes of its input and output.
     pub(super) fn of(
         window: &Window,
         [input, output]: [&[i64]; 2],
@@ -53,7 +53,7 @@ impl ConvGeometry {
         }
     }
 
-    /// A window over an image, the last three of these sizes.
+    /// Returns the window over an image, whose sizes are the last three.
     pub(super) fn of_image(window: &Window, sizes: &[i64]) -> Self {
         let image = &sizes[sizes.len() - 2..];
         let small: Vec<i64> = (0..2).map(|dim| window.fits(dim, image[dim]).unwrap_or(0)).collect();
@@ -79,38 +79,38 @@ impl ConvGeometry {
         }
     }
 
-    /// How many places the window has.
+    /// Returns the number of positions of the window.
     pub(super) fn places(&self) -> usize {
         self.small.iter().product()
     }
 
-    /// How many elements are under it.
+    /// Returns the number of elements of the window.
     pub(super) fn taps(&self) -> usize {
         self.kernel.iter().product()
     }
 
-    /// Whether the window is one element, and goes everywhere.
+    /// Returns whether the window is one element and visits every element of the image.
     pub(super) fn is_pointwise(&self) -> bool {
         self.taps() == 1 && self.large == self.small && self.padding == [0; 3]
     }
 
-    /// How many elements a channel of the large side has.
+    /// Returns the number of elements of a channel of the large side.
     pub(super) fn area(&self) -> usize {
         self.large.iter().product()
     }
 
-    /// Where the channels of a group of an image are.
+    /// Returns the range of the channels of one group of an image.
     pub(super) fn large_range(&self, item: usize) -> Range<usize> {
         item * self.channels * self.area()..(item + 1) * self.channels * self.area()
     }
 
-    /// Where the columns of an image are.
+    /// Returns the range of the columns of an image.
     pub(super) fn columns_of(&self, item: usize) -> Range<usize> {
         let length = self.channels * self.taps() * self.places();
         item * length..(item + 1) * length
     }
 
-    /// The sums that the small side consists of.
+    /// Returns the pass that computes the small side.
     pub(super) fn gathering(&self) -> Pass {
         Pass::new([self.large, self.small], [[0; 3], [1; 3], self.stride], self.taps(), |number, dim| {
             let offset = self.offset(number)[dim] * self.dilation[dim];
@@ -118,7 +118,8 @@ impl ConvGeometry {
         })
     }
 
-    /// Those that the large side consists of. Elements that the window's moves set apart meet other elements of it.
+    /// Returns the passes that compute the large side. With a stride, elements in different phases of the stride need different taps, so
+    /// each phase is a pass.
     pub(super) fn scattering(&self) -> Vec<Pass> {
         let [planes, rows, columns] = [0, 1, 2].map(|dim| 0..self.stride[dim].min(self.large[dim]));
         let lines = planes.flat_map(|z| rows.clone().map(move |y| (z, y)));
@@ -134,13 +135,13 @@ impl ConvGeometry {
         firsts.map(pass).collect()
     }
 
-    /// Which element of the window this is.
+    /// Returns the coordinates of an element of the window.
     fn offset(&self, tap: usize) -> [usize; 3] {
         let [_, down, across] = self.kernel;
         [tap / (down * across), tap / across % down, tap % across]
     }
 
-    /// Puts what is under the window into columns, a row for each channel and element of the window.
+    /// Copies the elements under the window to columns, with a row for each channel and element of the window.
     pub(super) fn unfold<T: Compute>(&self, large: &[T], columns: &mut [T]) {
         let (places, step) = (self.places(), self.stride[2]);
         columns.fill(T::ZERO);
@@ -157,7 +158,7 @@ impl ConvGeometry {
         }
     }
 
-    /// Adds columns to where they were taken from. What they have from outside of the image is lost.
+    /// Adds columns to the image elements that [`unfold`](Self::unfold) copied them from. Entries from outside the image are dropped.
     pub(super) fn fold<T: Compute>(&self, columns: &[T], large: &mut [T]) {
         let (places, step) = (self.places(), self.stride[2]);
         for (at, row) in columns.chunks_exact(places.max(1)).enumerate() {
@@ -174,12 +175,12 @@ impl ConvGeometry {
         }
     }
 
-    /// The places at which an element of the window is inside of the image, in runs along the last dimension: the first of them, where
-    /// the element is then, and how many there are.
+    /// Visits the window positions at which an element of the window is inside the image, in runs along the last dimension: the first
+    /// position, the index of the image element there, and the number of positions.
     fn runs(&self, tap: usize, mut run: impl FnMut(usize, usize, usize)) {
         let offset = self.offset(tap);
         let line = self.small[2];
-        // Where the element is for a place of the window, as far as the image goes.
+        // The image coordinate of the element at a window position, if it is inside the image.
         let inside = |dim: usize, place: usize| {
             let at = place * self.stride[dim] + offset[dim] * self.dilation[dim];
             at.checked_sub(self.padding[dim]).filter(|&at| at < self.large[dim])

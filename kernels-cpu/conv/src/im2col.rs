@@ -1,4 +1,4 @@
-//! `im2col` and `col2im`.
+//! Kernels of `im2col` and `col2im`.
 
 use aten::Window;
 use dispatch_runtime::prelude::*;

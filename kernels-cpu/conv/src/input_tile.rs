@@ -1,88 +1,89 @@
-//! What a convolution reads, laid out so that it can be read on end.
+//! Input tiles of convolutions: copies of parts of the source, laid out for contiguous reads.
 //!
-//! Each of the three sums goes over *taps*: the elements of the window, and what each of them meets. Where every place of the window
-//! meets the element next to the one that the last place met, a tap is an offset. A *field* is a part of an image of which that is
-//! true: it is surrounded by zeros, and where the window moves by more than one element, elements so far apart lie side by side.
+//! Each of the three sums goes over *taps*: the elements of the window, each with the source elements that it is multiplied with. If
+//! adjacent results need adjacent source elements for a tap, that tap is a constant offset. An *input tile* (or *field*) is a copy of a
+//! part of an image for which this holds. It is padded with zeros, and if the window has a stride, elements that are a stride apart are
+//! stored next to each other.
 //!
-//! The rows of results have gaps then, as long as what a row of the field has more than they have. Sums over these mean nothing.
+//! The rows of results then have gaps, because rows of the tile are longer than rows of results. Sums in the gaps have no meaning.
 
 use std::ops::Range;
 
 use crate::microkernel::{LANES, STEP};
 use engine::compute::Compute;
 
-/// One element of the window.
+/// An element of the window.
 pub(super) struct Tap {
-    /// Which of the window.
+    /// The index of the element in the window.
     pub(super) number: usize,
-    /// Which of the phases it meets.
+    /// The phase of the stride that it reads.
     phase: usize,
-    /// How far from the result's own place in the phase.
+    /// The offset from the result's own position in that phase.
     shift: [isize; 3],
 }
 
-/// Results that the same taps lead to: all of the small side, or every so many of the large one.
+/// Results that need the same taps: the whole small side, or one phase of the large side.
 pub(super) struct Pass {
-    /// How many there are, and of how many the image consists.
+    /// The number of results, and the size of the image that has them.
     count: [usize; 3],
     result: [usize; 3],
-    /// The first of them, and how far apart they are.
+    /// The first result in the image, and the stride between results.
     first: [usize; 3],
     step: [usize; 3],
     source: [usize; 3],
-    /// The first elements of what is met, and how far these are apart.
+    /// The first source element of each phase, and the stride between elements of a phase.
     phases: Vec<[usize; 3]>,
     apart: [usize; 3],
     pub(super) taps: Vec<Tap>,
-    /// How many different rows of a channel a place meets.
+    /// The number of different rows of a channel that one result needs.
     rows_met: usize,
-    /// The taps' shifts are between these.
+    /// The smallest and the largest shift of the taps.
     low: [isize; 3],
     high: [isize; 3],
 }
 
-/// Results that are computed together: rows of a plane, or a part of one. Short rows of several images lie side by side.
+/// Results that are computed together: rows of a plane, or a part of a row. Short rows of several images are stored side by side.
 #[derive(Clone)]
 pub(super) struct Strip {
     pub(super) images: usize,
     plane: usize,
     rows: Range<usize>,
     columns: Range<usize>,
-    /// From an image's row of results, and of the field, to that of the next image.
+    /// The distance from an image's row, of results and in the tile, to that of the next image.
     apart: usize,
-    /// From one row of them to the next.
+    /// The distance from a row to the next.
     pub(super) pitch: usize,
-    /// How many elements of the field a channel has.
+    /// The number of elements of the tile per channel.
     pub(super) area: usize,
 }
 
-/// Results of an image whose places lie a strip's pitch apart.
+/// Rows of results of one image, a strip's pitch apart.
 pub(super) struct Rows {
-    /// Where the first one's places are, and its results in the image.
+    /// The position of the first row in the strip, and the index of its first result in the image.
     pub(super) place: usize,
     pub(super) at: usize,
     pub(super) count: usize,
     pub(super) width: usize,
-    /// In the image, from a row to the next and from a result to the next.
+    /// The strides in the image, between rows and between results.
     pub(super) down: usize,
     pub(super) step: usize,
 }
 
 impl Strip {
-    /// How many sums there are, those in gaps included.
+    /// Returns the number of sums, those in gaps included.
     pub(super) fn places(&self) -> usize {
         (self.rows.len() - 1) * self.pitch + (self.images - 1) * self.apart + self.columns.len()
     }
 
-    /// How many rows and columns of results there are.
+    /// Returns the number of rows and of columns of results.
     pub(super) fn sizes(&self) -> [usize; 2] {
         [self.rows.len(), self.columns.len()]
     }
 }
 
 impl Pass {
-    /// `taps` says for an element of the window what it meets in each dimension: the first element, counted from that of the result
-    /// number zero, in elements that are `apart`; or that it meets none. Those that meet nothing inside of the image are left out.
+    /// Makes a pass. For an element of the window and a dimension, `tap` returns the source element that result 0 needs, in elements that
+    /// are `apart`, or `None`. Taps that are outside the image for every result are left out.
     pub(super) fn new(
         [source, result]: [[usize; 3]; 2],
         [first, step, apart]: [[usize; 3]; 3],
@@ -98,7 +99,7 @@ impl Pass {
             let at = [z, y, x];
             let phase = [0, 1, 2].map(|dim| at[dim].rem_euclid(apart[dim].cast_signed()).unsigned_abs());
             let shift = [0, 1, 2].map(|dim| at[dim].div_euclid(apart[dim].cast_signed()));
-            // What lies outside of the image for every result adds nothing, however far away it is.
+            // A tap that is outside the image for every result adds nothing, however far away it is.
             let meets = |dim: usize| {
                 let inside = source[dim].saturating_sub(phase[dim]).div_ceil(apart[dim]).cast_signed();
                 -count[dim].cast_signed() < shift[dim] && shift[dim] < inside
@@ -127,10 +128,10 @@ impl Pass {
         Self { count, result, first, step, source, phases, apart, taps, rows_met, low, high }
     }
 
-    /// The results in strips of which the field has about so many elements of a channel, or more of them if so many are wanted. There
-    /// are so many images, of which a strip has at most so many.
+    /// Divides the results into strips whose tile has about `room` elements per channel, or into more strips if more are `wanted`. There
+    /// are `images` images, of which a strip has at most `most`.
     pub(super) fn strips(&self, [images, most]: [usize; 2], room: usize, wanted: usize) -> Vec<Strip> {
-        /// Rows that are as long have few gaps.
+        /// The length from which rows have few gaps.
         const LONG: usize = 4 * LANES;
         let [planes, rows, columns] = self.count;
         if self.count.contains(&0) {
@@ -160,7 +161,7 @@ impl Pass {
         strips
     }
 
-    /// The zeros at the end of a row are those before the next.
+    /// Returns the distance between rows of the tile. The zeros at the end of a row are also those before the next row.
     fn pitch(&self, columns: &Range<usize>) -> usize {
         let widest = self.phases.iter().map(|phase| self.inside(2, phase[2])).max().unwrap_or(0);
         let end = columns.end.cast_signed() + self.high[2];
@@ -170,12 +171,12 @@ impl Pass {
         (width - before.min(after)).max(columns.len())
     }
 
-    /// How many elements of a phase there are along a dimension.
+    /// Returns the number of elements of a phase along a dimension.
     fn inside(&self, dim: usize, phase: usize) -> usize {
         self.source[dim].saturating_sub(phase).div_ceil(self.apart[dim])
     }
 
-    /// What the first place of a strip meets, in a channel's part of the field.
+    /// Returns the offset of the element that a tap reads for the first result of a strip, in a channel's part of the tile.
     fn offset(&self, tap: &Tap, strip: &Strip) -> usize {
         let [deep, down, across] = [0, 1, 2].map(|dim| (tap.shift[dim] - self.low[dim]).unsigned_abs());
         let [planes, more_rows] = [0, 1].map(|dim| (self.high[dim] - self.low[dim]).unsigned_abs());
@@ -183,22 +184,22 @@ impl Pass {
         ((tap.phase * (planes + 1) + deep) * rows + down) * strip.pitch + across
     }
 
-    /// How many rows of a field there are for one of a channel.
+    /// Returns the number of rows of the tile per row of a channel.
     pub(super) fn layers(&self) -> usize {
         self.phases.len().max(1) * (self.high[0] - self.low[0] + 1).unsigned_abs()
     }
 
-    /// Where the first result of a strip is in an image, and where a row begins after another.
+    /// Returns the index of a strip's first result in the image, and the distance to the next row.
     pub(super) fn start(&self, strip: &Strip) -> (usize, usize) {
         let at = |dim: usize, number: usize| self.first[dim] + number * self.step[dim];
         let [_, height, width] = self.result;
         let line = (at(0, strip.plane) * height + at(1, strip.rows.start)) * width;
-        // A step that is longer than the image leads to no row.
+        // If the step is longer than the image, there is no next row.
         (line + at(2, strip.columns.start), self.step[1].saturating_mul(width))
     }
 
-    /// The results of each image among some places of a strip. Inlined, as [`InputTile::lay_out`] is: without it, convolutions of small images
-    /// take a tenth longer.
+    /// Finds the results of each image among some positions of a strip. It is inlined like [`InputTile::lay_out`], because convolutions of
+    /// small images would otherwise take a tenth longer.
     #[inline(always)]
     pub(super) fn results(&self, strip: &Strip, places: Range<usize>, mut found: impl FnMut(usize, Rows)) {
         let ((start, down), step) = (self.start(strip), self.step[2]);
@@ -220,7 +221,7 @@ impl Pass {
         }
     }
 
-    /// Lays a channel of an image out, where there are zeros.
+    /// Copies a channel of an image into a tile that is filled with zeros.
     fn fill<T: Compute>(&self, image: &[T], number: usize, strip: &Strip, field: &mut [T]) {
         let lines =
             |dim: usize, from: usize, to: usize| from.cast_signed() + self.low[dim]..to.cast_signed() + self.high[dim];
@@ -230,7 +231,7 @@ impl Pass {
             [(1, &strip.rows), (2, &strip.columns)].map(|(dim, range)| lines(dim, range.start, range.end));
         let mut layers = field.chunks_exact_mut((rows.len() * strip.pitch).max(1));
         for phase in &self.phases {
-            // Those of them that are inside of the image, and how many come before.
+            // The indices inside the image, and the number of indices before them.
             let within = |dim: usize, range: &Range<isize>| {
                 let first = range.start.max(0);
                 let end = range.end.min(self.inside(dim, phase[dim]).cast_signed()).max(first);
@@ -248,7 +249,7 @@ impl Pass {
                 }
                 let lines = layer.chunks_exact_mut(strip.pitch).skip(above).take(height_inside);
                 for (row, line) in lines.enumerate() {
-                    // A step may be longer than the image, so it is taken only to rows that there are.
+                    // A step may be longer than the image, so only existing rows are addressed.
                     let start = (at(0, z) * height + at(1, first_row + row)) * width + at(2, first_column);
                     let line = &mut line[before..before + count];
                     if self.apart[2] == 1 {
@@ -266,9 +267,9 @@ impl Pass {
 /// Channels of images, laid out for a strip of results.
 pub(super) struct InputTile<T> {
     pub(super) elements: Vec<T>,
-    /// Where a strip's first place meets what.
+    /// The offset of the element that each tap of each channel reads for a strip's first result.
     pub(super) offsets: Vec<usize>,
-    /// What the offsets are of: how many channels of how many images, and how much of them.
+    /// The geometry that the offsets belong to: numbers of channels and of strips' images, area and pitch.
     made_for: Option<[usize; 4]>,
 }
 
@@ -277,7 +278,8 @@ impl<T: Compute> InputTile<T> {
         Self { elements: Vec::new(), offsets: Vec::new(), made_for: None }
     }
 
-    /// Lays out so many channels of so many strips, those of a channel side by side. `channel` gives one of an image.
+    /// Copies channels of several groups of images into the tile; those of a channel are stored side by side. `channel` returns a channel
+    /// of an image.
     #[inline(always)]
     pub(super) fn lay_out<'a>(
         &mut self,
@@ -294,7 +296,7 @@ impl<T: Compute> InputTile<T> {
                 let first = channel * images * strip.area;
                 self.offsets.extend(pass.taps.iter().map(|tap| first + pass.offset(tap, strip)));
             }
-            // Sums go on beyond the end: over zeros that belong to no row, and to the end of a vector.
+            // Sums continue beyond the end of the last row, over zeros, up to a full vector.
             let ends = pass.taps.iter().map(|tap| pass.offset(tap, strip) + strip.places());
             let beyond = ends.max().unwrap_or(0).saturating_sub(strip.area) + LANES;
             self.elements.clear();
@@ -309,15 +311,15 @@ impl<T: Compute> InputTile<T> {
         }
     }
 
-    /// How many offsets are near each other.
+    /// Returns the number of consecutive offsets whose elements fit the L1 cache together.
     pub(super) fn near(pass: &Pass) -> usize {
-        /// Elements that stay in the first cache beside others.
+        /// The number of elements that stay in the L1 cache beside other data.
         const NEAREST: usize = 1 << 13;
         (NEAREST / (pass.rows_met * (STEP + 2 * LANES))).max(1) * pass.taps.len()
     }
 }
 
-/// Copies as many elements as there are. Rows of small pictures take less than a call would.
+/// Copies elements of equally long slices. For the short rows of small images this is faster than a call of `memcpy`.
 #[inline(always)]
 pub(super) fn copy_row<T: Copy>(from: &[T], to: &mut [T]) {
     const HALF: usize = 8;

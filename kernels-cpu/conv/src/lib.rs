@@ -1,4 +1,4 @@
-//! Convolutions, `im2col` and `col2im`.
+//! Kernels of convolutions, `im2col` and `col2im`.
 #![allow(clippy::needless_range_loop, reason = "several arrays have one index")]
 #![expect(unsafe_code, reason = "planes of one result, each written by one thread")]
 
@@ -9,8 +9,8 @@ mod input_tile;
 mod microkernel;
 mod weight_gradient;
 
-/// Elements that stay in the second cache beside others.
+/// The number of elements that stay in the L2 cache beside other data.
 const NEAR: usize = 1 << 17;
 
-/// Multiply-adds that are worth a thread.
+/// The fewest multiply-adds that are worth a thread.
 const GRAIN: usize = 1 << 18;

@@ -1,8 +1,8 @@
-//! The loops of convolutions: sums that stay in registers.
+//! Microkernels of convolutions, with sums in registers.
 //!
-//! Results that lie side by side are computed side by side, for several channels at once: a number of the weight meets as many elements
-//! of a [field](super::input_tile), and an element as many weights, as there are registers for the sums. The gradient of a weight
-//! of few channels has its sums the other way around: what is added up lies side by side.
+//! Adjacent results are computed together, for several channels at once. Each weight is multiplied with several vectors of the
+//! [input tile](super::input_tile), and each vector with several weights, as many as there are registers for sums. For the gradient of a
+//! weight of few channels, the roles are exchanged: the terms of a sum are adjacent.
 
 use dispatch_runtime::{Arithmetic, Complex32, Complex64};
 use pulp::{Arch, Simd, WithSimd};
@@ -11,25 +11,25 @@ use engine::compute::Compute;
 use engine::gemm::Entry;
 use engine::inlined::inlined;
 
-/// How many channels of results have their weights next to each other.
+/// The number of result channels whose weights are stored next to each other.
 pub(super) const ROWS: usize = 8;
 
-/// As many have theirs in registers on machines with few of these, or where there are no more.
+/// The number of result channels in registers on machines with few registers, or if there are no more channels.
 const FEW: usize = 4;
 
-/// How many vectors of results a channel has in registers, at most.
+/// The most vectors of results per channel in registers.
 const WIDE: usize = 3;
 
-/// How many elements of a row of results are computed at once, at most.
+/// The most elements of a row of results that are computed at once.
 pub(super) const STEP: usize = WIDE * LANES;
 
-/// How many filters' gradients are in registers at once, at most.
+/// The most filters whose gradients are in registers at once.
 pub(super) const FILTERS: usize = 4;
 
-/// No vector has more elements.
+/// The most elements of a vector.
 pub(super) const LANES: usize = 16;
 
-/// What convolutions compute in.
+/// A type that convolutions compute in.
 pub(super) trait Term: Compute + Entry<Sum = Self> {
     type Vector<S: Simd>: Copy;
 
@@ -59,7 +59,7 @@ terms! {
 }
 
 inlined! {
-    // One at a time.
+    // Vectors of one element.
     impl Term for i64 {
         type Vector[S: Simd] = Self;
         fn repeated[S: Simd](_simd: S, number: Self) -> Self = number;
@@ -75,27 +75,27 @@ fn lanes<T: Term, S: Simd>() -> usize {
 
 /// # Safety
 ///
-/// As many elements as a vector has can be read.
+/// A vector of elements can be read from `from`.
 #[inline(always)]
 unsafe fn load<T: Term, S: Simd>(from: *const T) -> T::Vector<S> {
-    // SAFETY: the caller's promise; a vector is its elements.
+    // SAFETY: guaranteed by the caller; a vector consists of its elements.
     unsafe { from.cast::<T::Vector<S>>().read_unaligned() }
 }
 
-/// Sums over everything that results meet: for a row of weights, and from a place of the field on.
+/// The sums of results over taps and channels, for some rows of weights, from a position of the tile on.
 pub(super) struct OutputSums<'a, T> {
-    /// For every [`ROWS`] rows: their numbers for what is met first, for what is met next, ...
+    /// For each block of [`ROWS`] rows: their weights for the first offset, for the second, and so on.
     pub(super) weights: &'a [T],
     pub(super) rows: usize,
-    /// What the sums of every row begin with, for a multiple of [`ROWS`] rows.
+    /// The initial values of the sums of each row, for a multiple of [`ROWS`] rows.
     pub(super) start: &'a [T],
-    /// Where in the field the result at place zero meets what.
+    /// The offset of each term's element in the tile, for the result at position zero.
     pub(super) offsets: &'a [usize],
-    /// How many of these are near each other, and worked through together.
+    /// The number of offsets that are processed together, because their elements fit the cache.
     pub(super) near: usize,
     pub(super) field: &'a [T],
     pub(super) places: usize,
-    /// Lines of results, for a multiple of [`ROWS`] rows, of a length that vectors divide.
+    /// Lines of results, for a multiple of [`ROWS`] rows, whose length is a multiple of that of vectors.
     pub(super) results: &'a mut [T],
     pub(super) line: usize,
 }
@@ -116,13 +116,13 @@ impl<T: Term> OutputSums<'_, T> {
             self.rows,
             self.field.len()
         );
-        // Every number of lanes divides `LANES`.
+        // `LANES` is a multiple of every number of lanes.
         Arch::new().dispatch(&mut self);
     }
 
     /// # Safety
     ///
-    /// There are so many rows from this one on, and the field goes on for so many vectors from this place.
+    /// There are `R` rows from `row` on, and the tile has `V` vectors from `place` on for every offset.
     #[inline(always)]
     unsafe fn block<S: Simd, const R: usize, const V: usize>(
         &mut self,
@@ -134,7 +134,7 @@ impl<T: Term> OutputSums<'_, T> {
         let lanes = lanes::<T, S>();
         let offsets = &self.offsets[inner.clone()];
         let weights = (row - row % ROWS) * self.offsets.len() + inner.start * ROWS + row % ROWS;
-        // SAFETY: `compute` has checked that all places of all rows are there, in the weights, the field and the sums.
+        // SAFETY: `compute` has checked that all positions of all rows are inside the weights, the tile and the sums.
         unsafe {
             let mut weight = self.weights.as_ptr().add(weights);
             let field = self.field.as_ptr().add(place);
@@ -176,7 +176,7 @@ impl<T: Term> WithSimd for &mut OutputSums<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let lanes = lanes::<T, S>();
-        // As many as leave registers for what they are sums of.
+        // As many sums as leave registers for their operands.
         let most = if S::REGISTER_COUNT >= 32 { ROWS } else { FEW };
         for start in (0..self.offsets.len().max(1)).step_by(self.near.max(1)) {
             let inner = start..self.offsets.len().min(start + self.near.max(1));
@@ -190,7 +190,7 @@ impl<T: Term> WithSimd for &mut OutputSums<'_, T> {
                         _ => most,
                     };
                     let inner = inner.clone();
-                    // SAFETY: the rows and places are below those that were checked.
+                    // SAFETY: the rows and positions are below those that were checked.
                     unsafe {
                         match (height, vectors) {
                             (1, 1) => self.block::<S, 1, 1>(simd, row, place, inner),
@@ -211,25 +211,25 @@ impl<T: Term> WithSimd for &mut OutputSums<'_, T> {
     }
 }
 
-/// What a weight has met: sums over places of elements of the small side times elements of the field.
+/// The gradient of a weight: sums over positions of elements of the small side times elements of the tile.
 pub(super) struct WeightSums<'a, T> {
-    /// From the first place on.
+    /// The small side, from the first position on.
     pub(super) small: &'a [T],
     pub(super) filters: usize,
     pub(super) field: &'a [T],
-    /// Where in the field the first place meets what.
+    /// The offset of each term's element in the tile, for the first position.
     pub(super) offsets: &'a [usize],
     pub(super) images: usize,
     pub(super) rows: usize,
     pub(super) columns: usize,
-    /// From one image, filter and row to the next.
+    /// The strides between images, filters and rows of the small side.
     pub(super) small_steps: [usize; 3],
-    /// From one image and row to the next.
+    /// The strides between images and rows of the tile.
     pub(super) field_steps: [usize; 2],
 }
 
 impl<T: Term> WeightSums<'_, T> {
-    /// Hands on the sum of every filter and offset.
+    /// Calls `add` with the sum of every filter and offset.
     pub(super) fn compute(&self, add: impl FnMut(usize, usize, T)) {
         if [self.filters, self.offsets.len(), self.images, self.rows, self.columns].contains(&0) {
             return;
@@ -245,16 +245,16 @@ impl<T: Term> WeightSums<'_, T> {
         Arch::new().dispatch(Walk { weight_sums: self, lines: Vec::new(), add });
     }
 
-    /// How many elements of an image are read on end, gaps between rows included.
+    /// Returns the number of contiguous elements of an image that are read, gaps between rows included.
     fn line(&self) -> usize {
         ((self.rows - 1) * self.field_steps[1] + self.columns).next_multiple_of(LANES)
     }
 
-    /// The sums of so many filters, whose rows these are, and of some offsets.
+    /// Returns the sums of `F` filters, whose rows are in `small`, for `K` offsets.
     ///
     /// # Safety
     ///
-    /// The rows are there, and so is what the offsets lead to.
+    /// The rows are complete, and the tile has all elements that the offsets reach.
     #[inline(always)]
     unsafe fn block<S: Simd, const F: usize, const K: usize>(
         &self,
@@ -264,7 +264,7 @@ impl<T: Term> WeightSums<'_, T> {
     ) -> [[T; K]; F] {
         let (lanes, line) = (lanes::<T, S>(), self.line());
         let mut sums = [[T::repeated(simd, T::ZERO); K]; F];
-        // SAFETY: as promised.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             for image in 0..self.images {
                 let small = small.as_ptr().add(image * line);
@@ -292,7 +292,8 @@ impl<T: Term> WeightSums<'_, T> {
         totals
     }
 
-    /// One of the sums, of results alone. What lies in a gap counts as zero elsewhere, which it must not if it is infinite.
+    /// Returns one of the sums, computed without the gaps. Elsewhere, elements in gaps are multiplied with zero, which is wrong if an
+    /// element is infinite or NaN.
     #[cold]
     fn exact(&self, filter: usize, offset: usize) -> T {
         let rows = (0..self.images).flat_map(|image| (0..self.rows).map(move |row| (image, row)));
@@ -308,7 +309,7 @@ impl<T: Term> WeightSums<'_, T> {
 
 struct Walk<'a, T, A> {
     weight_sums: &'a WeightSums<'a, T>,
-    /// Rows of some filters as far apart as those of the field, with zeros between.
+    /// Rows of some filters, as far apart as those of the tile, with zeros between.
     lines: Vec<T>,
     add: A,
 }
@@ -321,7 +322,7 @@ impl<T: Term, A: FnMut(usize, usize, T)> Walk<'_, T, A> {
         let line = self.weight_sums.line();
         self.lines.resize(F * images * line, T::ZERO);
         for first in (0..filters).step_by(F) {
-            // What is too much is computed again, and left.
+            // Filters and offsets beyond the last are computed again, and the results are dropped.
             let numbers = (first..first + F).map(|filter| filter.min(filters - 1));
             let of = numbers.flat_map(|filter| (0..images).map(move |image| (filter, image)));
             for ((filter, image), line) in of.zip(self.lines.chunks_exact_mut(line)) {
@@ -333,7 +334,7 @@ impl<T: Term, A: FnMut(usize, usize, T)> Walk<'_, T, A> {
             }
             for start in (0..offsets.len()).step_by(K) {
                 let met = std::array::from_fn(|k| offsets[(start + k).min(offsets.len() - 1)]);
-                // SAFETY: `compute` has checked where the offsets lead to, and there is a line for every image.
+                // SAFETY: `compute` has checked the reach of the offsets, and there is a line for every image.
                 let totals = unsafe { self.weight_sums.block::<S, F, K>(simd, &self.lines, met) };
                 for (f, totals) in totals.iter().enumerate().take(filters - first) {
                     for (k, &total) in totals.iter().enumerate().take(offsets.len() - start) {

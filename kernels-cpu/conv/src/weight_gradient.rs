@@ -1,4 +1,4 @@
-//! The gradients of weights: what a window meets, times what it gives.
+//! Gradients of convolution weights: products of the small side and the elements of the large side under the window.
 
 use super::geometry::ConvGeometry;
 use super::input_tile::{InputTile, Pass, Strip};
@@ -8,7 +8,7 @@ use engine::gemm::{Matrix, MatrixMut, gemm};
 use engine::thread_pool::{self, DisjointSlices, Lines};
 
 impl ConvGeometry {
-    /// The weight: the small side times what it meets of the large side, over the batch.
+    /// Computes the gradient of the weight: the sum of the small side times the large side under the window, over the batch.
     pub(super) fn weight_gradient<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         weight.fill(T::ZERO);
         if large.is_empty() || small.is_empty() {
@@ -26,13 +26,13 @@ impl ConvGeometry {
         }
     }
 
-    /// Sums that lie side by side, for many filters and channels: of one place after the other.
+    /// Computes the gradient for many filters and channels: adjacent sums, one position of the window after another.
     fn weight_gradient_many<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         let pass = self.gathering();
         if pass.taps.is_empty() {
             return;
         }
-        // So many places that all filters' elements there come from near.
+        // The number of positions at which the elements of all filters fit the L2 cache.
         let room = 4 * NEAR / self.filters.max(4 * LANES);
         let images = (room / self.places().max(1)).clamp(1, self.batch.max(1));
         for strip in pass.strips([1; 2], room * pass.layers(), 1) {
@@ -46,7 +46,7 @@ impl ConvGeometry {
         }
     }
 
-    /// The small side's elements, those of [`ROWS`] filters at a place side by side.
+    /// Copies the small side's elements, with those of [`ROWS`] filters at a position side by side.
     fn factors<T: Term>(&self, part: &Part<'_>, small: &[T]) -> Vec<T> {
         let [rows, columns] = part.strip.sizes();
         let (start, step) = part.pass.start(part.strip);
@@ -64,9 +64,9 @@ impl ConvGeometry {
         factors
     }
 
-    /// What some images add to the weight.
+    /// Adds the contribution of some images to the gradient.
     fn weight_gradient_part<T: Term>(&self, part: &Part<'_>, large: &[T], factors: &[T], weight: &mut [T]) {
-        /// Places of which the elements that are met stay in the first cache.
+        /// The number of positions whose source elements stay in the L1 cache.
         const NEAREST: usize = 1 << 8;
         let Part { pass, strip, first, images, group } = *part;
         let area = images * strip.area;
@@ -94,7 +94,7 @@ impl ConvGeometry {
                 side_by_side(&field.elements.chunks_exact(area).take(channels.len()), &mut met[..area]);
                 let mut offsets: Vec<_> = field.offsets[..taps].iter().zip(0..).collect();
                 offsets.sort_unstable();
-                // Taps that meet neighbours have their sums side by side.
+                // The sums of taps with adjacent offsets are computed side by side.
                 for run in offsets.chunk_by(|(before, _), (offset, _)| **before + 1 == **offset) {
                     let line = run.len() * LANES;
                     sums.resize(filters.len().next_multiple_of(ROWS) * line, T::ZERO);
@@ -113,7 +113,7 @@ impl ConvGeometry {
                     for (filter, sums) in filters.clone().zip(sums.chunks_exact(line)) {
                         let row = (group * self.filters + filter) * self.channels;
                         let entries = (row + channels.start) * window..(row + channels.end) * window;
-                        // SAFETY: inside of the weight, whose filters and channels are divided between the pieces.
+                        // SAFETY: the range is inside the weight, whose filters and channels are divided between the pieces.
                         let entries = unsafe { out.slice(entries) };
                         for (channel, entries) in entries.chunks_exact_mut(window).enumerate() {
                             for (at, &(_, tap)) in run.iter().enumerate() {
@@ -127,14 +127,14 @@ impl ConvGeometry {
         });
     }
 
-    /// A channel of an item of the large side.
+    /// Returns a channel of an item of the large side.
     fn channel<'a, T>(&self, large: &'a [T], item: usize, channel: usize) -> &'a [T] {
         &large[self.large_range(item)][channel * self.area()..][..self.area()]
     }
 
-    /// Sums whose terms lie side by side.
+    /// Computes the gradient for few filters or channels: the terms of each sum are adjacent.
     fn weight_gradient_few<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
-        /// Places that are worth adding up at once, and of which some filters' stay in the first cache.
+        /// The number of positions that are worth adding up at once, and that stay in the L1 cache for some filters.
         const PLACES: usize = 1 << 11;
         let pass = self.gathering();
         let (taps, window) = (pass.taps.len(), self.taps());
@@ -185,7 +185,7 @@ impl ConvGeometry {
                             |filter, offset, sum| {
                                 let number = pass.taps[offset % taps].number;
                                 let at = row + filter * inner + offset / taps * window + number;
-                                // SAFETY: inside of the weight, whose filters and channels are divided between the pieces.
+                                // SAFETY: the index is inside the weight, whose filters and channels are divided between the pieces.
                                 let entry = unsafe { &mut out.slice(at..at + 1)[0] };
                                 *entry = entry.plus(sum);
                             },
@@ -196,7 +196,7 @@ impl ConvGeometry {
         });
     }
 
-    /// The same where the window is one element: products of matrices.
+    /// Computes the gradient by matrix products, for a window of one element.
     fn weight_gradient_points<T: Term>(&self, large: &[T], small: &[T], weight: &mut [T]) {
         let (places, filters, channels) = (self.places(), self.filters, self.channels);
         for (group, weight) in weight.chunks_exact_mut((filters * channels).max(1)).enumerate() {
@@ -211,7 +211,7 @@ impl ConvGeometry {
     }
 }
 
-/// Places of some images that are added up together.
+/// Window positions of some images that are summed together.
 struct Part<'a> {
     pass: &'a Pass,
     strip: &'a Strip,
@@ -221,7 +221,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Where in a field they are that has [`LANES`] channels side by side.
+    /// Returns the offsets of the positions in a tile in which [`LANES`] channels are interleaved.
     fn places(&self) -> Vec<usize> {
         let [rows, columns] = self.strip.sizes();
         let lines = (0..self.images).flat_map(|image| (0..rows).map(move |row| (image, row)));
@@ -230,9 +230,9 @@ impl Part<'_> {
     }
 }
 
-/// The elements of lines: the first of all, then the second of all, and so on.
+/// Interleaves the elements of lines: the first of all, then the second of all, and so on.
 fn side_by_side<'a, T: Term, const N: usize>(lines: &(impl Iterator<Item = &'a [T]> + Clone), to: &mut [[T; N]]) {
-    /// Elements of which those of all lines stay in the first cache.
+    /// The number of elements per line for which all lines stay in the L1 cache.
     const BLOCK: usize = 64;
     for (block, to) in to.chunks_mut(BLOCK).enumerate() {
         for (number, line) in lines.clone().enumerate() {

@@ -1,4 +1,4 @@
-//! Activation functions.
+//! Kernels of activation functions.
 
 use dispatch_runtime::{BadArgument, DType, DTypes, MemoryFormat, Result, Tensor, op_impl};
 
@@ -44,20 +44,20 @@ fn gelu_by_tanh<T: Fraction>(x: T) -> T {
     T::near(0.5) * x * (T::near(1.0) + Real::tanh(gelu_inner(x)))
 }
 
-/// What [`gelu_by_tanh`] takes the hyperbolic tangent of.
+/// Returns the argument of the hyperbolic tangent in [`gelu_by_tanh`].
 #[inline(always)]
 pub(crate) fn gelu_inner<T: Fraction>(x: T) -> T {
     let scale = T::near(std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2);
     scale * (x + T::near(0.044_715) * x * x * x)
 }
 
-/// From 0 to 6.
+/// Returns `x + 3`, limited to the range from 0 to 6.
 #[inline(always)]
 fn gate<T: Fraction>(x: T) -> T {
     (x + T::near(3.0)).at_least(T::near(0.0)).at_most(T::near(6.0))
 }
 
-/// Where the exponential is too large, it is `x` to the last bit.
+/// Returns `log(1 + exp(x))`. For large `x`, where the exponential could overflow, the result is `x` to the last bit.
 #[inline(always)]
 pub(crate) fn softplus<T: Fraction>(x: T) -> T {
     if x > T::near(40.0) { x } else { Real::log1p(Real::exp(x)) }

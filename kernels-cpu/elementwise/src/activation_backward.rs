@@ -1,4 +1,4 @@
-//! Gradients of elementwise operators.
+//! Kernels of gradients of activation functions and other elementwise operators.
 
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Result, Scalar};
 
@@ -36,19 +36,19 @@ elementwise! {
     log_sigmoid_backward => |[grad, x]| grad * Real::sigmoid(-x);
 }
 
-/// What is missing to one.
+/// Returns `1 - y`.
 #[inline(always)]
 fn rest<T: Arithmetic>(y: T) -> T {
     T::ONE.minus(y)
 }
 
 trait Gate: Field + Conjugate {
-    /// Of a result.
+    /// Multiplies a gradient by the derivative of the sigmoid, in terms of its result `y`.
     fn times_sigmoid_slope(self, y: Self) -> Self;
 
     fn sigmoid(self) -> Self;
 
-    /// The slope of a number times its own sigmoid.
+    /// Returns the derivative of `x * sigmoid(x)`.
     #[inline(always)]
     fn gate_slope(self) -> Self {
         let sigmoid = self.sigmoid();
@@ -108,7 +108,7 @@ fn gelu_slope_by_tanh<T: Fraction>(x: T) -> T {
 }
 
 fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopInput<'_, 2>) -> Result<(), &'static [DType]> {
-    // Within the bounds of `eps` there is no slope; without, there is no such number.
+    // With `eps`, the gradient outside its bounds is zero. Without it, `logit` is undefined there and the gradient is NaN.
     let (low, high, outside) = eps.map_or((0.0, 1.0, f64::NAN), |eps| (eps, 1.0 - eps, 0.0));
     loops!([f32 f64] |[grad, x]| {
         let (low, high) = (Precision::near(low), Precision::near(high));

@@ -1,4 +1,4 @@
-//! Elementwise arithmetic of several operands.
+//! Kernels of elementwise arithmetic on several operands.
 
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, DType, Scalar, Tensor, bf16, f16, result_dtype};
 
@@ -28,7 +28,7 @@ elementwise! {
     lcm => |[a, b]| common_multiple(a, b);
 }
 
-/// A sum of narrow integers wraps in their own dtype before it is compared with zero.
+/// Returns the loops of `relu(a + alpha * b)`. A sum of narrow integers wraps in their own dtype before it is compared with zero.
 fn sums_from_zero(
     dtype: DType,
     alpha: Scalar,
@@ -51,7 +51,7 @@ fn plus_times<T: Compute>(a: T, b: T, factor: Scalar) -> T {
     lane::plus_times([a, b, T::from_scalar(factor)])
 }
 
-/// From the nearer end, so that either end comes out exactly.
+/// Interpolates linearly from `a` to `b`. It starts at the nearer end, so that both ends are exact.
 #[inline(always)]
 fn interpolated<T: Blend>(a: T, b: T, weight: T) -> T {
     let way = b.minus(a);
@@ -59,10 +59,10 @@ fn interpolated<T: Blend>(a: T, b: T, weight: T) -> T {
 }
 
 trait Blend: Field {
-    /// Whether the magnitude is below a half.
+    /// Returns whether the magnitude is below a half.
     fn is_small(self) -> bool;
 
-    /// The logarithm of the sum of the exponentials.
+    /// Returns the logarithm of the sum of the two exponentials.
     fn log_sum(self, other: Self) -> Self;
 }
 
@@ -83,7 +83,7 @@ inlined! {
     }
 }
 
-/// The product with a logarithm, which is zero where `a` is.
+/// Returns `a * log(b)`, or zero if `a` is zero; NaN if `b` is NaN.
 #[inline(always)]
 pub(crate) fn x_log_y<T: Fraction>(a: T, b: T, log: impl Fn(T) -> T) -> T {
     let zero = T::near(0.0);
@@ -96,7 +96,7 @@ pub(crate) fn x_log_y<T: Fraction>(a: T, b: T, log: impl Fn(T) -> T) -> T {
     }
 }
 
-/// The logarithm of the sum of the exponentials, without overflow on the way.
+/// Returns the logarithm of the sum of the two exponentials, without intermediate overflow.
 #[inline(always)]
 fn log_sum<T: Fraction + Ordered>(a: T, b: T, exp: impl Fn(T) -> T, log_1p: impl Fn(T) -> T) -> T {
     let largest = Ordered::larger(a, b);
@@ -108,7 +108,7 @@ fn log2_1p<T: Fraction>(x: T) -> T {
     Real::log1p(x) * T::near(std::f64::consts::LOG2_E)
 }
 
-/// The next number is that of the dtype, not of the type that it is computed in.
+/// Returns the loops of `nextafter`. The next value is that of the operands' dtype, not of the type that loops compute in.
 fn steps(this: &Tensor, other: &Tensor) -> Loops<'static, 2> {
     match result_dtype([this, other]) {
         DType::BF16 => &loops!(
@@ -121,7 +121,7 @@ fn steps(this: &Tensor, other: &Tensor) -> Loops<'static, 2> {
     }
 }
 
-/// One step towards `b` among numbers whose bits are a sign and a size.
+/// Returns the next value after `a` towards `b`, in a dtype whose bits are a sign and a magnitude.
 fn narrow_step(a: f32, b: f32, bits: impl Fn(f32) -> u16, number: impl Fn(u16) -> f32) -> f32 {
     const SIGN: u16 = 1 << 15;
     if a == b || a.is_nan() || b.is_nan() {

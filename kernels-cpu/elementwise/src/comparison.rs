@@ -1,4 +1,4 @@
-//! Elementwise comparison.
+//! Kernels of elementwise comparison.
 
 use dispatch_runtime::Bool;
 

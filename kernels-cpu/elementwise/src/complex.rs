@@ -1,4 +1,4 @@
-//! Complex numbers and their parts.
+//! Complex conjugation.
 
 use dispatch_runtime::{Complex32, Complex64};
 

@@ -1,4 +1,4 @@
-//! Elements of one tensor or another.
+//! Kernels that select elements by a condition.
 
 use engine::compute::{Compute, Ordered};
 use engine::elementwise::elementwise;

@@ -1,4 +1,4 @@
-//! Division and remainders.
+//! Kernels of division and remainders.
 
 use aten::Rounding;
 use dispatch_runtime::{
@@ -28,13 +28,13 @@ fn floor_divide_(this: &mut Tensor, other: &Tensor) -> Result<()> {
     in_place::<aten::floor_divide, aten::floor_divide_, _>(this, [None, Some(other)], FLOOR)
 }
 
-/// The loop of a rounded division, whose promotion is that of `floor_divide` in either case.
+/// Returns the loop of a rounded division. It uses the promotion of `floor_divide` for both kinds of rounding.
 fn rounded(this: &Tensor, other: &Tensor, rounding: Rounding) -> Result<Loops<'static, 2>> {
     divisible(this, other)?;
     Ok(match rounding {
         Rounding::Floor => FLOOR,
         Rounding::Trunc if other.geometry().count() == 1 => TRUNC,
-        // Of several in narrow dtypes, it is the quotient in that dtype that is rounded to an integer.
+        // With several divisors in a 16-bit dtype, the quotient is rounded to that dtype before it is rounded to an integer.
         Rounding::Trunc => match result_dtype([this, other]) {
             DType::F16 => TRUNC_F16,
             DType::BF16 => TRUNC_BF16,
@@ -52,13 +52,13 @@ fn div_mode(plan: &Option<Rounding>, out: &mut Tensor, this: &Tensor, other: &Te
     }
 }
 
-/// Finds out integers that are to be divided by zero before anything is written.
+/// Returns an error for an integer division by zero, before anything is written.
 fn divisible(this: &Tensor, other: &Tensor) -> Result<()> {
     let dtype = result_dtype([this, other]);
     if dtype.is_floating() || dtype.is_complex() || this.sizes().contains(&0) {
         return Ok(());
     }
-    // What does not fit wraps, and may be zero then.
+    // A divisor that does not fit the dtype wraps, and may then be zero.
     let narrowed = (other.dtype().promote(dtype) != dtype).then(|| packed(other, dtype)).transpose()?;
     let other = narrowed.as_ref().unwrap_or(other);
     let has_zero = match other.dtype() {
@@ -73,7 +73,7 @@ fn divisible(this: &Tensor, other: &Tensor) -> Result<()> {
 }
 
 fn contains<T: Element>(tensor: &Tensor, element: T) -> Result<bool> {
-    // Another device's is refused when operands are taken.
+    // A tensor on another device is refused when operands are taken.
     if tensor.device() != dispatch_runtime::Device::CPU {
         return Ok(false);
     }

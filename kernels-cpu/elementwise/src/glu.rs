@@ -1,4 +1,4 @@
-//! Halves that are gated by others.
+//! Kernels of gated linear units.
 
 use aten::{GluTangent, Halves};
 use dispatch_runtime::Promotion;

@@ -1,4 +1,4 @@
-//! Elementwise operators: an expression for an element, in a line each.
+//! Kernels of elementwise operators, one line each.
 #![forbid(unsafe_code)]
 #![allow(clippy::float_cmp, reason = "kernels compare exactly where their definitions do")]
 #![allow(clippy::needless_bitwise_bool, reason = "a condition without branches becomes vector instructions")]

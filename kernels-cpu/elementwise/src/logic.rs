@@ -1,4 +1,4 @@
-//! Bits and truth.
+//! Kernels of bitwise and logical operators.
 
 use dispatch_runtime::{Bool, Complex32, Complex64, DType, Tensor};
 
@@ -27,14 +27,14 @@ elementwise! {
 }
 
 const NOT: Loops<'static, 1> = &loops!([i32 i64] | [x] | !x);
-/// Of a boolean, the other one: its bits are more than one.
+/// The negation of booleans. `!x` would invert all bits of the `i32` or `i64` that they are computed in.
 const OPPOSITE: Loops<'static, 1> = &loops!([i32 i64] | [x] | 1 - x);
 
 fn inverting(this: &Tensor) -> Loops<'static, 1> {
     if this.dtype() == DType::Bool { OPPOSITE } else { NOT }
 }
 
-/// Narrower integers lose what is shifted out when they are stored.
+/// Shifts left. Narrower integers lose the bits that do not fit when they are stored.
 #[inline(always)]
 fn shifted_left(x: i64, by: i64) -> i64 {
     if (0..64).contains(&by) { x << by } else { 0 }

@@ -1,4 +1,4 @@
-//! The larger, the smaller, and what is kept between them.
+//! Kernels of elementwise maxima, minima and clamping.
 
 use dispatch_runtime::{Pointwise, Tensor};
 

@@ -1,4 +1,4 @@
-//! Powers.
+//! Kernels of powers.
 
 use dispatch_runtime::{Complex32, Complex64, Result, Tensor, op_impl};
 

@@ -1,4 +1,4 @@
-//! Special functions: computed one element at a time, in double precision.
+//! Kernels of special functions, computed one element at a time, in double precision.
 
 use engine::compute::Fraction;
 use engine::elementwise::elementwise;
@@ -47,17 +47,17 @@ elementwise! {
     special_legendre_polynomial_p => |[x, n]| by_two(x, n, polynomials::legendre);
 }
 
-/// A function in double precision, rounded.
+/// Computes a function in double precision and rounds the result to `T`.
 pub fn by<T: Fraction + Into<f64>>(x: T, f: impl Fn(f64) -> f64) -> T {
     T::near(f(x.into()))
 }
 
-/// A function of two numbers in double precision, rounded.
+/// Computes a function of two values in double precision and rounds the result to `T`.
 pub fn by_two<T: Fraction + Into<f64>>(x: T, y: T, f: impl Fn(f64, f64) -> f64) -> T {
     T::near(f(x.into(), y.into()))
 }
 
-/// A function of three numbers in double precision, rounded.
+/// Computes a function of three values in double precision and rounds the result to `T`.
 pub fn by_three<T: Fraction + Into<f64>>(x: T, y: T, z: T, f: impl Fn(f64, f64, f64) -> f64) -> T {
     T::near(f(x.into(), y.into(), z.into()))
 }

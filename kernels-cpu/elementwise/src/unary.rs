@@ -1,4 +1,4 @@
-//! Functions of one number: signs, rounding, exponentials, logarithms, trigonometric functions and others.
+//! Kernels of functions of one operand: signs, rounding, exponentials, logarithms, trigonometric functions and others.
 
 use std::f64::consts::PI;
 
@@ -54,7 +54,7 @@ impl Sign for Complex32 {
     }
 }
 
-/// Rounding to an integer, which an integer is.
+/// Rounding to an integer; integers stay as they are.
 trait Round {
     fn down(self) -> Self;
     fn up(self) -> Self;
@@ -97,7 +97,7 @@ fn frexp(_plan: &(), [mantissa, exponent]: [&mut Tensor; 2], this: &Tensor) -> R
     aten::copy_(exponent, &either(&loops!([f32 f64] |[x]| by(x, |x| parts(x).1)))?, false)
 }
 
-/// A number from a half to one, and the exponent that goes with it; what is zero or not finite has none.
+/// Returns a mantissa of magnitude 0.5 to 1, and its exponent. Zero, infinities and NaN are returned unchanged, with the exponent 0.
 fn parts(x: f64) -> (f64, f64) {
     if !x.is_finite() {
         return (x, 0.0);
@@ -106,7 +106,7 @@ fn parts(x: f64) -> (f64, f64) {
     (mantissa, exponent.into())
 }
 
-/// What stands in for what is not a number.
+/// Replacement of NaN and infinities.
 trait NanReplacement: Compute {
     fn or(self, nan: f64, above: Option<f64>, below: Option<f64>) -> Self;
 }
@@ -140,7 +140,7 @@ fn nan_to_num_loops(
     above: Option<f64>,
     below: Option<f64>,
 ) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
-    // What is computed in a wider type is bounded by its own.
+    // A 16-bit float is computed in `f32`, but its limits are those of its own dtype.
     let largest = match dtype {
         DType::F16 => Some(f16::MAX.to_f64()),
         DType::BF16 => Some(bf16::MAX.to_f64()),
@@ -150,7 +150,7 @@ fn nan_to_num_loops(
     loops!([f32 f64 i64 Complex32 Complex64] |[x]| x.or(nan.unwrap_or(0.0), above, below))
 }
 
-/// The loop of a function of real and of complex numbers.
+/// Makes the loop of a function of real and of complex numbers.
 macro_rules! analytic {
     ($real:expr, $complex:expr $(, cheap $cheap:ident)?) => {
         |dtype, loop_input: &mut LoopInput<'_, 1>| match dtype {
@@ -167,7 +167,7 @@ macro_rules! analytic {
 
 const ANALYTIC: &[DType] = &[DType::F32, DType::F64, DType::C64, DType::C128];
 
-/// One loop for all functions of complex numbers: they are calls in any case.
+/// Runs a complex function. All of them share this loop, because each element is a function call in any case.
 fn complex(dtype: DType, loop_input: &mut LoopInput<'_, 1>, f: fn(Complex64) -> Complex64) {
     if dtype == Complex32::DTYPE {
         loop_input.run(move |[x]: [Complex32; 1]| narrowed_complex(f(widened(x))));
@@ -236,14 +236,14 @@ fn sine_over<T: Fraction>(x: T) -> T {
 }
 
 fn logit_loops(eps: Option<f64>) -> impl Fn(DType, &mut LoopInput<'_, 1>) -> Result<(), &'static [DType]> {
-    // What is beyond an end stays there, so that it becomes NaN.
+    // Without `eps`, an element outside the domain is not clamped, so its result is NaN.
     let (low, high) = eps.map_or((f64::NEG_INFINITY, f64::INFINITY), |eps| (eps, 1.0 - eps));
     loops!([f32 f64] |[x]| logit(x, Precision::near(low), Precision::near(high)))
 }
 
 #[inline(always)]
 fn logit<T: Fraction>(x: T, low: T, high: T) -> T {
-    // Where `eps` is more than a half, the lower bound is above the other one, and goes first.
+    // If `eps` is more than a half, the lower bound is above the upper one, and takes precedence.
     let x = if x < low { low } else { x.at_most(high) };
     Real::log(x / (T::near(1.0) - x))
 }

@@ -1,12 +1,12 @@
-//! Sizes, and room for as many values.
+//! Fallible allocation of vectors, and conversion of sizes.
 
 use dispatch_runtime::OutOfMemory;
 
-/// Room for so many of a type.
+/// Returns an empty vector with capacity for `count` values.
 ///
 /// # Errors
 ///
-/// Returns [`OutOfMemory`] if there is none.
+/// Returns [`OutOfMemory`] if the allocation fails.
 pub fn reserve<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut room = Vec::new();
     match room.try_reserve_exact(count) {
@@ -15,18 +15,18 @@ pub fn reserve<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
     }
 }
 
-/// A value so many times, if there is memory for that.
+/// Returns a vector of `count` copies of a value.
 ///
 /// # Errors
 ///
-/// As [`reserve`].
+/// Returns [`OutOfMemory`] if the allocation fails.
 pub fn times<T: Clone>(value: T, count: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut values = reserve(count)?;
     values.resize(count, value);
     Ok(values)
 }
 
-/// A size that was looked at before.
+/// Converts a size that was checked before to `usize`; a negative value becomes 0.
 pub fn usized(value: i64) -> usize {
     usize::try_from(value).unwrap_or(0)
 }

@@ -12,22 +12,22 @@ pub use fraction::Fraction;
 pub use ordered::Ordered;
 pub use precision::Precision;
 
-/// A type that loops compute in: narrower ones come and go through [`convert`](crate::convert).
+/// A type that loops compute in. Elements of narrower dtypes are converted by [`convert`](crate::convert).
 pub trait Compute: Arithmetic {
-    /// The number as this type.
+    /// Converts a scalar to this type.
     fn from_scalar(value: Scalar) -> Self;
 
-    /// The same with the other sign; integers wrap.
+    /// Returns the value with the opposite sign; integers wrap.
     fn negated(self) -> Self;
 
-    /// Whether it is anything but zero.
+    /// Returns whether the value is not zero.
     #[inline(always)]
     fn holds(self) -> bool {
         self != Self::ZERO
     }
 }
 
-/// The sum of all lanes.
+/// Returns the sum of all lanes, added pairwise.
 #[inline(always)]
 pub fn joined<T: Arithmetic, const N: usize>(mut lanes: [T; N]) -> T {
     let mut width = N / 2;

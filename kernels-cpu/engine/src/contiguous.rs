@@ -1,7 +1,7 @@
-//! Tensors side by side, in a type that loops compute in.
+//! Contiguous elements of tensors, in a type that loops compute in.
 //!
-//! Engines that look at an element many times read slices. Where a tensor is one already it is lent; where not, it is copied once,
-//! which costs less than the engine does.
+//! Loops that read each element several times work on slices. A contiguous tensor of the right dtype is borrowed. Any other tensor is
+//! copied once, which costs less than the loop.
 #![expect(unsafe_code, reason = "elements of a dtype as bytes")]
 
 use std::ops::Deref;
@@ -13,11 +13,11 @@ use crate::compute::Compute;
 use crate::convert::conversion;
 use crate::elementwise::loop_nest::LoopNest;
 
-/// A tensor's elements, the last dimension fastest.
+/// A tensor's elements in row-major order.
 pub enum Contiguous<'a, T: Compute> {
-    /// Those of the tensor itself.
+    /// The elements of the tensor itself, borrowed.
     Lent(Read<'a, T>),
-    /// A copy.
+    /// A converted copy of the elements.
     Own(Vec<T>),
 }
 
@@ -32,7 +32,7 @@ impl<T: Compute> Deref for Contiguous<'_, T> {
     }
 }
 
-/// The elements of a tensor as `T`.
+/// Returns the elements of a tensor as `T`, without a copy if the tensor is contiguous and has this dtype.
 pub fn packed<T: Compute>(tensor: &Tensor) -> Result<Contiguous<'_, T>> {
     if tensor.dtype() == T::DTYPE && tensor.geometry().is_contiguous() {
         return Ok(Contiguous::Lent(tensor.read::<T>()?));
@@ -40,16 +40,16 @@ pub fn packed<T: Compute>(tensor: &Tensor) -> Result<Contiguous<'_, T>> {
     broadcast_contiguous(tensor, tensor.sizes()).map(Contiguous::Own)
 }
 
-/// A copy of the elements of a tensor as `T`: statistics, weights, positions.
+/// Copies the elements of a tensor as `T`; for small tensors such as statistics, weights and indices.
 pub fn elements<T: Compute>(tensor: &Tensor) -> Result<Vec<T>> {
     broadcast_contiguous(tensor, tensor.sizes())
 }
 
-/// Writes numbers into a tensor of as many elements, whatever its dtype and strides.
+/// Writes `values` to a tensor with any dtype and strides, converted.
 ///
 /// # Panics
 ///
-/// If there are more or fewer.
+/// Panics if the number of values differs from the tensor's number of elements.
 pub fn write(out: &mut Tensor, values: &[f64]) -> Result<()> {
     fill(out, |out: &mut [f64]| {
         out.copy_from_slice(values);
@@ -57,16 +57,16 @@ pub fn write(out: &mut Tensor, values: &[f64]) -> Result<()> {
     })
 }
 
-/// The elements of a tensor as `T`, repeated to these sizes.
+/// Copies the elements of a tensor as `T`, broadcast to `sizes`.
 ///
 /// # Panics
 ///
-/// If it does not broadcast to them, which plans refuse.
+/// Panics if the tensor does not broadcast to `sizes`; plans check this before.
 pub fn broadcast_contiguous<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Result<Vec<T>> {
     let mut elements = times(T::ZERO, count(sizes))?;
     let operands = Operands::take(&[], [], &["self"], [tensor])?;
     let [operand] = operands.read();
-    // SAFETY: a tensor's geometry stays inside its storage, which the operand holds, and there are as many elements as sizes say.
+    // SAFETY: a tensor's geometry stays inside its storage, which the operand holds, and `elements` has as many elements as `sizes` say.
     unsafe {
         let from = Side { start: operand.start(), dtype: operand.dtype(), geometry: operand.geometry() };
         let dense = &Geometry::contiguous(sizes);
@@ -76,8 +76,8 @@ pub fn broadcast_contiguous<T: Compute>(tensor: &Tensor, sizes: &[i64]) -> Resul
     Ok(elements)
 }
 
-/// Has `make` write the elements of a tensor, the last dimension fastest. It writes every element: before, they are arbitrary. If there
-/// are none, it is not called: it may loop over other sizes, and they may be of any number.
+/// Lets `make` write all elements of a tensor, in row-major order. `make` must write every element, because the slice has arbitrary values
+/// at first. It is not called for an empty tensor, whose other sizes can be arbitrarily large.
 pub fn fill<T: Compute>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
     if out.geometry().count() == 0 {
         return Ok(());
@@ -85,28 +85,28 @@ pub fn fill<T: Compute>(out: &mut Tensor, make: impl FnOnce(&mut [T]) -> Result<
     if out.dtype() != T::DTYPE || !out.geometry().is_contiguous() {
         let mut elements = times(T::ZERO, count(out.sizes()))?;
         make(&mut elements)?;
-        // SAFETY: there are as many elements as sizes say.
+        // SAFETY: `elements` has as many elements as the tensor's sizes say.
         return unsafe { store(elements.as_mut_ptr().cast(), T::DTYPE, out) };
     }
     make(&mut out.write::<T>()?)
 }
 
-/// Writes elements of `dtype`, side by side, to a tensor.
+/// Writes contiguous elements of `dtype` to a tensor.
 ///
 /// # Safety
 ///
-/// There are as many as the tensor has.
+/// `start` points to as many elements as the tensor has.
 unsafe fn store(start: *mut u8, dtype: DType, out: &mut Tensor) -> Result<()> {
     let operands = Operands::take(&["out"], [out], &[], [])?;
     let [to] = operands.written();
     let sizes = to.geometry().sizes();
     let from = Side { start, dtype, geometry: &Geometry::contiguous(sizes) };
-    // SAFETY: the caller's promise, and a geometry stays inside of its storage, which the operand holds.
+    // SAFETY: guaranteed by the caller, and a geometry stays inside its storage, which the operand holds.
     unsafe { copy(sizes, &from, &Side { start: to.start(), dtype: to.dtype(), geometry: to.geometry() }) };
     Ok(())
 }
 
-/// The number of elements of a tensor of these sizes.
+/// Returns the number of elements of a tensor of these sizes.
 pub fn count(sizes: &[i64]) -> usize {
     usize::try_from(Geometry::contiguous(sizes).count()).unwrap_or(usize::MAX)
 }
@@ -119,7 +119,7 @@ struct Side<'a> {
 
 /// # Safety
 ///
-/// Every element that the geometries lead to can be read, and written on the other side.
+/// Every element that `from`'s geometry reaches can be read, and every element that `to`'s geometry reaches can be written.
 unsafe fn copy(sizes: &[i64], from: &Side<'_>, to: &Side<'_>) {
     let convert = conversion(from.dtype, to.dtype);
     let nest = LoopNest::new(sizes, [(to.geometry, to.dtype.size()), (from.geometry, from.dtype.size())]);
@@ -129,12 +129,12 @@ unsafe fn copy(sizes: &[i64], from: &Side<'_>, to: &Side<'_>) {
     let (_, [to_step, from_step]) = nest.row();
     nest.rows(0, nest.count(), |[to_offset, from_offset], count| {
         let (from, to) = (from.start.wrapping_offset(from_offset), to.start.wrapping_offset(to_offset));
-        // SAFETY: the caller's promise, as the nest stays inside of both geometries.
+        // SAFETY: guaranteed by the caller, as the loop nest stays inside both geometries.
         unsafe { convert(from, from_step, to, to_step, count) };
     });
 }
 
-/// Runs a body for the type that a dtype is computed in, or refuses the dtype, and booleans in any case.
+/// Runs a body with the type that a dtype is computed in. Returns an error for other dtypes and for booleans.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __computed_packed {

@@ -1,7 +1,7 @@
-//! Between dtypes, a run of elements at a time.
+//! Conversion of elements between dtypes, a row at a time.
 //!
-//! Loops compute in few types: narrow floats in `f32`, integers and booleans in `i64`. What comes and goes in other types passes
-//! through here, by way of a block that stays in the processor's cache. This is the one place of the backend that knows every dtype.
+//! Loops compute in few types: 16-bit floats in `f32`, integers and booleans in `i64`. Operands and results of other dtypes are converted
+//! here, through a block that stays in the processor's cache. No other module of the backend lists every dtype.
 #![expect(unsafe_code, reason = "elements of a dtype as bytes, and back")]
 
 mod floats;
@@ -14,7 +14,7 @@ use crate::math::vectorised;
 use floats::{from_bf16, from_f16, to_bf16, to_f16};
 pub use floats::{rounded_to_bf16, rounded_to_f16};
 
-/// The dtype that elements of `dtype` are computed in.
+/// Returns the dtype that elements of `dtype` are computed in.
 #[must_use]
 pub fn computed_in(dtype: DType) -> DType {
     match dtype {
@@ -25,18 +25,18 @@ pub fn computed_in(dtype: DType) -> DType {
     }
 }
 
-/// Copies `count` elements, converting them; strides are in bytes.
+/// A function that copies `count` elements and converts them. Strides are in bytes.
 pub type Convert = unsafe fn(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, count: usize);
 
-/// An element that becomes one of another type as PyTorch has it.
+/// Conversion of an element to another type, with PyTorch's rules.
 trait To<T>: Sized {
     fn to(self) -> T;
 
-    /// Turns elements that lie side by side faster than one at a time; says whether there is such a way.
+    /// Converts contiguous elements by a method faster than one at a time. Returns whether such a method exists.
     ///
     /// # Safety
     ///
-    /// There are `count` elements at either end.
+    /// `from` and `to` each point to `count` elements.
     #[inline(always)]
     unsafe fn packed(_from: *const Self, _to: *mut T, _count: usize) -> bool {
         false
@@ -56,7 +56,7 @@ macro_rules! numbers {
     )*};
 }
 
-/// Numbers with a fraction become narrow integers by way of wide ones, so that what does not fit wraps.
+/// Converts floating-point numbers to integers through `i64`, so that values out of range wrap.
 macro_rules! floats_to_integers {
     ($($from:ty)* => $to:tt) => {$( floats_to_integers! { @ $from => $to } )*};
     (@ $from:ty => [$($to:ty)*]) => {$(
@@ -68,14 +68,14 @@ macro_rules! floats_to_integers {
                 self as i64 as $to
             }
 
-            /// Machines have few instructions for wide integers. Where a block has no number that is too large for others, it takes those.
+            /// Converts through `i32` if every number of a block is below 2^31, because machines have few vector instructions for `i64`.
             unsafe fn packed(from: *const Self, to: *mut $to, count: usize) -> bool {
-                // SAFETY: as the caller says.
+                // SAFETY: guaranteed by the caller.
                 let from = unsafe { std::slice::from_raw_parts(from, count) };
                 for (block, from) in from.chunks(BLOCK).enumerate() {
                     let to = to.wrapping_add(block * BLOCK);
                     vectorised(#[inline(always)] move || {
-                        // SAFETY: there is room for as many, and a number below 2^31 is no NaN and fits.
+                        // SAFETY: `to` has room for as many elements, and a number below 2^31 is not NaN and fits `i32`.
                         unsafe {
                             if from.iter().fold(true, |near, x| near & (x.abs() < 2_147_483_648.0)) {
                                 for (i, x) in from.iter().enumerate() {
@@ -93,7 +93,7 @@ macro_rules! floats_to_integers {
     )*};
 }
 
-/// How many elements are looked at before they are converted.
+/// The number of elements that are checked and then converted together.
 const BLOCK: usize = 1024;
 
 numbers! { u8 => u8 i8 i16 i32 i64 f32 f64 }
@@ -105,7 +105,7 @@ numbers! { f32 => f32 f64 }
 numbers! { f64 => f32 f64 }
 floats_to_integers! { f32 f64 => [u8 i8 i16 i32 i64] }
 
-/// The other types, by way of a type that holds them.
+/// Implements conversions through an intermediate type.
 macro_rules! by_way_of {
     ($($from:ty, $to:ty : |$x:ident| $body:expr;)*) => {$(
         impl To<$to> for $from {
@@ -118,7 +118,7 @@ macro_rules! by_way_of {
     )*};
 }
 
-/// The real types, each way, for one type that is none.
+/// Implements conversions between each real type and `Bool`, `f16`, `bf16` and the complex types.
 macro_rules! with_reals {
     ($($real:ty)*) => {$(
         by_way_of! {
@@ -181,7 +181,7 @@ impl To<f32> for f16 {
     }
 
     unsafe fn packed(from: *const Self, to: *mut f32, count: usize) -> bool {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { floats::widened(from, to, count) }
     }
 }
@@ -193,30 +193,30 @@ impl To<f16> for f32 {
     }
 
     unsafe fn packed(from: *const Self, to: *mut f16, count: usize) -> bool {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { floats::narrowed(from, to, count) }
     }
 }
 
 unsafe fn copy<A: To<B> + Copy, B>(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, count: usize) {
     let side_by_side = from_stride.unsigned_abs() == size_of::<A>() && to_stride.unsigned_abs() == size_of::<B>();
-    // SAFETY: the caller says that there are `count` elements at either end.
+    // SAFETY: the caller guarantees `count` elements at `from` and at `to`.
     if side_by_side && unsafe { A::packed(from.cast(), to.cast(), count) } {
         return;
     }
-    // By value: what is borrowed might be where results are written, and would be looked at again for every element.
+    // The closure captures by value: through a reference, the compiler would reload the pointers after each write.
     vectorised(
         #[inline(always)]
         move || {
             if side_by_side {
                 for i in 0..count {
-                    // SAFETY: the caller says that there are `count` elements at either end.
+                    // SAFETY: the caller guarantees `count` elements at `from` and at `to`.
                     unsafe { to.cast::<B>().add(i).write(from.cast::<A>().add(i).read().to()) };
                 }
             } else {
                 let (mut from, mut to) = (from, to);
                 for _ in 0..count {
-                    // SAFETY: as above, a stride apart.
+                    // SAFETY: the caller guarantees `count` elements, a stride apart.
                     unsafe {
                         to.cast::<B>().write(from.cast::<A>().read().to());
                         from = from.wrapping_offset(from_stride);
@@ -230,7 +230,7 @@ unsafe fn copy<A: To<B> + Copy, B>(from: *const u8, from_stride: isize, to: *mut
 
 macro_rules! table {
     ($($variant:ident $ty:ty),*) => {
-        /// The function that turns `from` into `to`.
+        /// Returns the function that converts elements of `from` to `to`.
         pub fn conversion(from: DType, to: DType) -> Convert {
             match from {
                 $(DType::$variant => from_type::<$ty>(to),)*
@@ -270,7 +270,7 @@ mod tests {
             let mut from = near.clone();
             from[1100] = large.unwrap_or(0.5);
             let (mut bytes, mut wide) = ([9_u8; 1500], [9_i64; 1500]);
-            // SAFETY: as many on either side.
+            // SAFETY: there are 1500 elements on either side.
             unsafe {
                 conversion(DType::F32, DType::U8)(from.as_ptr().cast(), 4, bytes.as_mut_ptr(), 1, 1500);
                 conversion(DType::F32, DType::I64)(from.as_ptr().cast(), 4, wide.as_mut_ptr().cast(), 8, 1500);
@@ -288,7 +288,7 @@ mod tests {
         unsafe { conversion(DType::Bool, DType::I64)(from.as_ptr().cast(), 1, to.as_mut_ptr().cast(), 8, 4) };
         assert_eq!(to, [0, 1, 1, 1]);
         let (from, mut to) = ([0.0, -0.0, f64::NAN, 0.5], [Bool(9); 4]);
-        // SAFETY: as above.
+        // SAFETY: four elements side by side.
         unsafe { conversion(DType::F64, DType::Bool)(from.as_ptr().cast(), 8, to.as_mut_ptr().cast(), 1, 4) };
         assert_eq!(to.map(|truth| truth.0), [0, 0, 1, 1]);
     }

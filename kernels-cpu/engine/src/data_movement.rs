@@ -1,7 +1,8 @@
-//! Elements that go from one tensor to another and stay what they are.
+//! Copies of elements between tensors.
 //!
-//! What joins, repeats, pads, flips, selects or puts elements says only where they are: for each dimension of the walk a step on either
-//! side, which is a stride or a table of places. One engine checks that every place is inside the tensors' memory, and goes there.
+//! Operators that concatenate, repeat, pad, flip, select or scatter elements describe only the positions: for each dimension, a step of the
+//! source and of the destination, which is a stride or a table of offsets. One loop checks that every offset is inside the tensors'
+//! storages and copies.
 #![expect(unsafe_code, reason = "places that a loop nest checked")]
 
 mod walk;
@@ -11,39 +12,39 @@ use dispatch_runtime::{DType, Element, Geometry, Operands, Result, Spec, Tensor}
 use crate::elementwise::{prefetch, transfer};
 use walk::{Walk, is_table, row};
 
-/// Fewer elements are not worth a thread.
+/// The fewest elements that are worth a thread.
 pub const GRAIN: usize = 1 << 15;
-/// How many elements next to each other stay in one piece, as they share a cache line.
+/// The number of adjacent elements that one thread copies, because they share a cache line.
 pub const LINE: usize = 16;
-/// With this many positions a dimension is as good to cut as any, and the outermost is best.
+/// The size at which a dimension is large enough to be divided among threads; the outermost such dimension is divided.
 pub const ENOUGH: i64 = 16;
-/// How many rows ahead of those that tables name memory is asked for.
+/// The number of rows between a copied row and the row that is prefetched.
 const AHEAD: usize = 8;
 
-/// Copies the elements of `from`, converted and broadcast to those of `out`.
+/// Copies the elements of `from` to `out`, converted and broadcast.
 pub fn copy(out: &mut Tensor, from: &Tensor) -> Result<()> {
     copy_called("self", out, from)
 }
 
-/// The same for an operator that calls `from` otherwise.
+/// Copies the elements of `from` to `out`, converted and broadcast; errors call `from` by the name `argument`.
 pub fn copy_called(argument: &'static str, out: &mut Tensor, from: &Tensor) -> Result<()> {
     transfer(&Operands::take(&["out"], [out], &[argument], [from])?);
     Ok(())
 }
 
-/// A fresh copy of the elements, side by side and of this dtype.
+/// Returns a contiguous copy of a tensor in this dtype.
 pub fn packed(from: &Tensor, dtype: DType) -> Result<Tensor> {
     broadcast_contiguous("self", from, dtype, from.sizes())
 }
 
-/// The same, broadcast to these sizes, for an operator that calls `from` otherwise.
+/// Returns a contiguous copy of a tensor, broadcast to `sizes`; errors call `from` by the name `argument`.
 pub fn broadcast_contiguous(argument: &'static str, from: &Tensor, dtype: DType, sizes: &[i64]) -> Result<Tensor> {
     let mut out = Spec::contiguous(dtype, sizes).on(from.device())?;
     copy_called(argument, &mut out, from)?;
     Ok(out)
 }
 
-/// The same elements with these sizes and strides, from this place on; the tensor itself if there are no such elements.
+/// Returns a view with these sizes, strides and offset; the tensor itself if they are not a valid geometry.
 pub fn viewed(tensor: &Tensor, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
     match Geometry::strided(sizes, strides, offset) {
         Some(geometry) => Ok(tensor.restride(geometry)?),
@@ -51,51 +52,51 @@ pub fn viewed(tensor: &Tensor, sizes: &[i64], strides: &[i64], offset: i64) -> R
     }
 }
 
-/// Where an operand begins, for threads.
+/// The address of an operand's first element, shared among threads.
 #[derive(Clone, Copy)]
 pub struct BasePointer(pub *mut u8);
 
-// SAFETY: whoever makes one divides what it writes among the threads.
+// SAFETY: the code that makes one divides the written elements among the threads.
 unsafe impl Send for BasePointer {}
 
-// SAFETY: as above.
+// SAFETY: the code that makes one divides the written elements among the threads.
 unsafe impl Sync for BasePointer {}
 
 impl BasePointer {
-    /// So many bytes from it.
+    /// Returns the address `bytes` bytes behind the base.
     #[inline]
     pub fn at(self, bytes: isize) -> *mut u8 {
         self.0.wrapping_offset(bytes)
     }
 }
 
-/// Where one side goes along a dimension, in elements.
+/// The offsets of one operand along a dimension, in elements.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// By as many at each step.
+    /// A constant stride.
     Stride(i64),
-    /// To these places.
+    /// An offset for each position.
     Table(Vec<i64>),
 }
 
-/// A dimension of a walk.
+/// A dimension of a copy: its size, and the offsets of both operands along it.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// How many steps there are.
+    /// The size of the dimension.
     pub size: i64,
-    /// Where the side that is written goes.
+    /// The offsets of the operand that is written.
     pub to: Step,
-    /// Where the side that is read goes.
+    /// The offsets of the operand that is read.
     pub from: Step,
 }
 
 impl Axis {
-    /// A dimension with a stride on each side.
+    /// Returns a dimension with a stride for each operand.
     pub fn strided(size: i64, to: i64, from: i64) -> Self {
         Self { size, to: Step::Stride(to), from: Step::Stride(from) }
     }
 
-    /// Whether either side has a table.
+    /// Returns whether either operand has a table.
     fn jumps(&self) -> bool {
         is_table(&self.to) || is_table(&self.from)
     }
@@ -110,7 +111,7 @@ impl Step {
         }
     }
 
-    /// The least and the greatest place of the first `size`; none where there are not so many, or numbers overflow.
+    /// Returns the smallest and the largest offset of the first `size` positions; `None` if there are fewer positions, or on overflow.
     fn reach(&self, size: i64) -> Option<(i64, i64)> {
         match self {
             Self::Stride(stride) => {
@@ -125,7 +126,7 @@ impl Step {
     }
 }
 
-/// Runs a body with a type that moves as elements of this size do.
+/// Runs a body with a plain data type of the size of an element.
 #[macro_export]
 macro_rules! of_size {
     ($size:expr, $word:ident => $body:expr) => {
@@ -156,13 +157,13 @@ macro_rules! of_size {
 
 pub use of_size;
 
-/// Moves elements of one dtype along these dimensions, the last fastest; both sides begin at the tensor's first element. Where an element
-/// of `out` is come to more than once, the last one stays.
+/// Copies elements of one dtype along `axes`, the last dimension innermost. Offsets count from each tensor's first element. If an element
+/// of `out` is written more than once, the last value stays.
 pub fn copy_along(out: &mut Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
     of_size!(from.dtype().size(), Word => walked::<Word>(out, from, axes, |_, comes| comes))
 }
 
-/// The same with elements made one with those that are there.
+/// Combines elements of `from` along `axes` with the elements of `out`: `f` gets the present and the new element.
 pub fn combined<T: Element>(
     out: &mut Tensor,
     from: &Tensor,
@@ -193,7 +194,7 @@ fn walked<W: Copy>(out: &mut Tensor, from: &Tensor, axes: &[Axis], f: impl Fn(W,
             prefetch::for_reading(from.cast(), count.min(LINE * 4) * size_of::<W>());
         }
         let (to, from) = start(to_offset, from_offset);
-        // SAFETY: `check` found every place inside the storages, which the operands hold; a piece's elements are its own.
+        // SAFETY: `check` found every offset inside the storages, which the operands hold; no other thread has the elements of a piece.
         unsafe { row(to, from, walk.inner(), at, count, &f) };
     });
     Ok(())

@@ -1,9 +1,9 @@
-//! The elementwise engine.
+//! The elementwise engine: loops over broadcast operands for kernels that map elements.
 //!
-//! An operator brings a small function of elements; the engine brings the rest: broadcasting, strides, type promotion, results that are
-//! fresh, given or in place, threads, and the instruction set. The function is compiled for the few types that loops compute in (see
-//! [`convert`](crate::convert)). Operands of other types, other strides, or that are written in place pass through a block of the
-//! cache's size, so there is one loop for each operator and type, and it is always the packed one.
+//! A kernel supplies a function of elements. The engine does everything else: broadcasting, strides, type promotion, fresh, given or
+//! in-place results, threads, and the instruction set. The function is compiled for the few types that loops compute in (see
+//! [`convert`](crate::convert)). Operands with other dtypes or strides, and operands that are written in place, are copied through a block
+//! that fits the cache. So each operator and type has one loop, and that loop always runs over contiguous elements.
 #![expect(unsafe_code, reason = "operands that are alike are said to be, to loops that rely on it")]
 
 mod fusible;
@@ -25,16 +25,16 @@ use loop_nest::LoopNest;
 pub use operands::LoopInput;
 pub use transfer::transfer;
 
-/// How an operator treats elements: runs its loop for a type to compute in, or names the types that it has loops for.
+/// The loops of an operator: runs the loop for a dtype to compute in, or returns the dtypes that have a loop.
 pub type Loops<'a, const N: usize> = &'a dyn Fn(DType, &mut LoopInput<'_, N>) -> Result<(), &'static [DType]>;
 
-/// Computes a fresh tensor.
+/// Computes the result of an elementwise operator in a fresh tensor.
 #[inline]
 pub fn fresh<O: Operation, const N: usize>(inputs: [&Tensor; N], loops: Loops<'_, N>) -> Result<Tensor> {
     Rule::of::<O, O>().fresh(inputs, loops)
 }
 
-/// Computes a fresh tensor for an operator whose result is made of it; the inputs are its first tensors.
+/// Computes an intermediate tensor for an operator that is not itself elementwise. The inputs are the operator's first tensor arguments.
 pub fn part<O: Operation, const N: usize>(
     dtype: Promotion,
     inputs: [&Tensor; N],
@@ -43,7 +43,7 @@ pub fn part<O: Operation, const N: usize>(
     Rule { dtype, names: names::<O>(), dtypes: &[], form: O::operator }.fresh(inputs, loops)
 }
 
-/// Computes into a result, or a part of it, for an operator without a promotion of its own; the inputs are its first tensors.
+/// Computes into `out` for an operator that has no promotion of its own. The inputs are the operator's first tensor arguments.
 pub fn part_into<O: Operation, const N: usize>(
     dtype: Promotion,
     out: &mut Tensor,
@@ -53,7 +53,7 @@ pub fn part_into<O: Operation, const N: usize>(
     Rule { dtype, names: names::<O>(), dtypes: &[], form: O::operator }.write_into("out", out, inputs, loops)
 }
 
-/// Computes into a tensor of the caller's.
+/// Computes into the caller's tensor `out`, which errors call `name`.
 #[inline]
 pub fn into<O: Operation, const N: usize>(
     (name, out): (&'static str, &mut Tensor),
@@ -63,7 +63,7 @@ pub fn into<O: Operation, const N: usize>(
     Rule::of::<O, O>().write_into(name, out, inputs, loops)
 }
 
-/// Computes into one of the inputs, which stands for each that is `None`, for the form `F` of the operator.
+/// Computes into `this`, for the in-place form `F` of the operator. Each input that is `None` is `this`.
 #[inline]
 pub fn in_place<O: Operation, F: Operation, const N: usize>(
     this: &mut Tensor,
@@ -77,14 +77,14 @@ struct Rule {
     dtype: Promotion,
     /// The names of the operands.
     names: &'static [&'static str],
-    /// The dtypes that the definition says, if it does.
+    /// The dtypes that the operator's definition lists; empty if it lists none.
     dtypes: &'static [DType],
-    /// The form that was called.
+    /// The form of the operator that was called.
     form: fn() -> &'static Operator,
 }
 
 impl Rule {
-    /// That of an operator, for one of its forms.
+    /// Returns the rule of an operator, for one of its forms.
     #[inline(always)]
     fn of<O: Operation, F: Operation>() -> &'static Self {
         const {
@@ -116,7 +116,7 @@ impl Rule {
     ) -> Result<()> {
         let (computed, mut alike) = self.look_at(&inputs);
         let dtype = self.dtype.gives(computed);
-        // One that is made anew takes the place of `out` once it is written: a call that is refused changes nothing.
+        // A resized handle replaces `out` after the write, so that a refused call changes nothing.
         let mut fitted = None;
         if !(alike && is_like(out, inputs[0]) && dtype == out.dtype()) {
             let other = self.fitted(name, out, &inputs, dtype)?;
@@ -125,7 +125,7 @@ impl Rule {
         }
         let written = fitted.as_mut().unwrap_or(out);
         let operands = Operands::take(&[name], [written], self.names, inputs)?;
-        // SAFETY: all of them were looked at.
+        // SAFETY: `alike` is true only if the inputs and the written tensor were checked.
         unsafe { self.run(&operands, computed, alike, loops) }?;
         drop(operands);
         if let Some(fitted) = fitted {
@@ -140,7 +140,7 @@ impl Rule {
         inputs: [Option<&Tensor>; N],
         loops: Loops<'_, N>,
     ) -> Result<()> {
-        // Before anything is taken, as a call that is refused is no write.
+        // The checks come before the operands are taken: a refused call is not a write.
         let all = inputs.map(|input| input.unwrap_or(this));
         let (computed, alike) = self.look_at(&all);
         let alike = alike && is_like(this, all[0]);
@@ -148,11 +148,11 @@ impl Rule {
             self.fitted("self", this, &all, self.dtype.gives(computed))?;
         }
         let operands = Operands::in_place("self", this, self.names, |this| inputs.map(|input| input.unwrap_or(this)))?;
-        // SAFETY: all of them were looked at.
+        // SAFETY: `alike` is true only if the inputs and `this` were checked.
         unsafe { self.run(&operands, computed, alike, loops) }
     }
 
-    /// The dtype to compute in, and whether the inputs are all of one dtype, side by side, and of the same sizes.
+    /// Returns the dtype to compute in, and whether all inputs are contiguous tensors of one dtype and the same sizes.
     #[inline(always)]
     fn look_at<const N: usize>(&self, inputs: &[&Tensor; N]) -> (DType, bool) {
         let first = inputs[0];
@@ -172,7 +172,7 @@ impl Rule {
         self.dtype.computes_in(inputs)
     }
 
-    /// A handle to `out`, fitted to the result.
+    /// Returns a handle to `out`, resized to the result if that is allowed.
     #[inline(never)]
     fn fitted(&self, name: &'static str, out: &Tensor, inputs: &[&Tensor], dtype: DType) -> Result<Tensor> {
         let mut fitted = out.clone();
@@ -195,7 +195,7 @@ impl Rule {
 
     /// # Safety
     ///
-    /// As [`LoopInput::new`].
+    /// The safety conditions of [`LoopInput::new`] hold.
     #[inline(always)]
     unsafe fn run<const N: usize>(
         &self,
@@ -205,7 +205,7 @@ impl Rule {
         loops: Loops<'_, N>,
     ) -> Result<()> {
         let run = |looped| {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             let mut loop_input = unsafe { LoopInput::new(operands, computed, alike) };
             loops(looped, &mut loop_input)
         };
@@ -216,10 +216,11 @@ impl Rule {
     }
 }
 
-/// What numbers of few bits are computed in, where an operator has a loop for it: more of them go together.
+/// The dtype that integers of at most 32 bits are computed in, if the operator has a loop for it. A vector holds more of them.
 const FEW: DType = i32::DTYPE;
 
-/// Whether these are such numbers. Truth looks at all the bits of one.
+/// Returns whether the operands can be computed in [`FEW`]. Booleans qualify only if all inputs are, because the truth of a wider integer
+/// depends on all its bits.
 #[inline]
 fn are_few(computed: DType, mut inputs: impl Iterator<Item = DType>) -> bool {
     match computed {
@@ -228,7 +229,7 @@ fn are_few(computed: DType, mut inputs: impl Iterator<Item = DType>) -> bool {
     }
 }
 
-/// The names of an operator's operands, for errors.
+/// Returns the names of an operator's tensor operands, for errors.
 const fn names<O: Operation>() -> &'static [&'static str] {
     match O::SHAPE {
         Some(Shape::Pointwise { names, .. }) => names,
@@ -236,13 +237,13 @@ const fn names<O: Operation>() -> &'static [&'static str] {
     }
 }
 
-/// Whether the elements of a tensor lie side by side, in the sizes of another.
+/// Returns whether a tensor is contiguous and has the sizes of another.
 #[inline(always)]
 fn is_like(tensor: &Tensor, other: &Tensor) -> bool {
     tensor.geometry().is_contiguous() && tensor.geometry().same_sizes(other.geometry())
 }
 
-/// The loop of an elementwise operator: the types that it computes in, and what it does with elements.
+/// Makes the loops of an elementwise operator: a list of types to compute in, and a function of elements.
 #[macro_export]
 macro_rules! loops {
     ([$($ty:ident)+] cheap $cheap:ident) => {
@@ -267,11 +268,11 @@ macro_rules! loops {
 }
 pub use loops;
 
-/// Kernels of elementwise operators, a line each: the operator, options, and what it does with elements, or which of the `cheap`
-/// functions does that. `by` makes the loop of the operator's arguments instead. The definition says the rest.
+/// Defines kernels of elementwise operators, one per line: the operator, options, and either a function of elements or the name of a
+/// `cheap` function. `by` makes the loops from the operator's arguments instead. Everything else comes from the operator's definition.
 ///
-/// `[few]` adds a loop for numbers of few bits, `[keeps 1]` says which operand [keeps](LoopInput::keeps) what halves do not hold, and
-/// `[if check(this)]` looks at elements beforehand.
+/// `[few]` adds a loop in `i32` for narrow integers. `[keeps 1]` names the operand that [keeps](LoopInput::keeps) its full precision when
+/// the others are 16-bit floats. `[if check(this)]` checks the arguments before the loop.
 #[macro_export]
 macro_rules! elementwise {
     ($($name:ident $([$($option:tt)+])* =>
@@ -285,7 +286,7 @@ macro_rules! elementwise {
 }
 pub use elementwise;
 
-/// The kernel of one line, and the rule by which it goes with others in one pass.
+/// Defines the kernel of one line of `elementwise!`, and the rule by which it is fused with other kernels.
 #[macro_export]
 macro_rules! line {
     ($name:ident $all:tt $operands:tt $types:tt [$($options:tt)*] $body:tt) => {
@@ -324,7 +325,7 @@ macro_rules! line {
                 ($crate::elementwise::Kernel::Here(stringify!($name), ::dispatch_runtime::Location::new(file!(), line!())))
                 let loops = $name;
                 |$($argument: $argument_ty),+| {
-                    // Of zeros, so that a check which looks at elements refuses what it might refuse.
+                    // The tensors hold zeros, so a check that reads elements refuses all calls that it might refuse.
                     <aten::$name>::__check($($argument),+).ok()?;
                     $crate::elementwise::Bound::of::<aten::$name, _>([$($tensor),+], &loops($($argument),+).ok()?)
                 }

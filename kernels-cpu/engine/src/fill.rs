@@ -1,4 +1,4 @@
-//! One value, or values in order, into a tensor whose elements lie side by side.
+//! Fills a dense tensor with one value, or with a list of values.
 #![expect(unsafe_code, reason = "places that a loop nest checked")]
 
 use dispatch_runtime::prelude::*;
@@ -8,7 +8,7 @@ use crate::convert::conversion;
 use crate::data_movement::{BasePointer, GRAIN};
 use crate::thread_pool::parallel_for;
 
-/// Fills a tensor whose elements lie side by side.
+/// Fills a dense tensor with one value.
 pub fn fill(out: &mut Tensor, value: Scalar) -> Result<()> {
     match value {
         Scalar::Bool(value) => fill_with(out, &[i64::from(value)]),
@@ -27,20 +27,20 @@ fn fill_with<T: Element>(out: &mut Tensor, value: &[T; 1]) -> Result<()> {
     let count = usize::try_from(to.geometry().count()).unwrap_or(0);
     parallel_for(0..count, GRAIN, |piece| {
         let at = start.at(step * piece.start.cast_signed());
-        // SAFETY: the elements lie side by side and the operand holds them; a piece's are its own.
+        // SAFETY: the elements lie side by side and the operand holds them; no other thread has the elements of a piece.
         unsafe { convert(value.as_ptr().cast(), 0, at, step, piece.len()) };
     });
     Ok(())
 }
 
-/// Fills a tensor whose elements lie side by side with these, converted.
+/// Fills a contiguous tensor with `elements`, converted.
 pub fn fill_in_order<T: Element>(out: &mut Tensor, elements: &[T]) -> Result<()> {
     let operands = operands!(write out)?;
     let [to] = operands.written();
     assert!(to.geometry().is_contiguous(), "elements are given side by side");
     let count = usize::try_from(to.geometry().count()).unwrap_or(0).min(elements.len());
     let step = to.dtype().size().cast_signed();
-    // SAFETY: the elements lie side by side on both sides, and the operand holds the written ones.
+    // SAFETY: source and destination are contiguous, and the operand holds the written elements.
     unsafe {
         conversion(T::DTYPE, to.dtype())(
             elements.as_ptr().cast(),

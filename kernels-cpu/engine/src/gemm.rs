@@ -1,11 +1,11 @@
 //! Matrix products over strided views: `C = alpha A B + beta C`.
 //!
-//! Where `beta` is zero, `C` is written and never read: it may hold anything, not-a-numbers included. Half-precision
-//! entries are multiplied and added up as `f32` and rounded once; integers wrap.
+//! If `beta` is zero, `C` is only written, so it may hold anything, NaN included. `f16` and `bf16` entries are multiplied and summed as
+//! `f32` and rounded once; integers wrap.
 //!
-//! A product takes one of four ways, by its shape: the plain loop, where setting anything up would cost more than the
-//! product; rows or columns times a vector, which is bound by memory; the blocked loop of integers; and for the rest
-//! micro-kernels of the `gemm` crates, one block of `C` per call, spread over this backend's threads.
+//! The shape of a product chooses one of four algorithms: the plain loop for tiny products; a matrix-vector loop, which is bound by memory;
+//! the blocked loop for integers; and for all others the micro-kernels of the `gemm` crates, one block of `C` per call, on this backend's
+//! threads.
 #![expect(unsafe_code, reason = "views of entries without bounds checks")]
 
 mod blocked;
@@ -24,13 +24,13 @@ use crate::thread_pool;
 use dispatch_runtime::Arithmetic;
 use entry::Kind;
 
-/// Up to this many multiply-adds the plain loop wins.
+/// The largest number of multiply-adds for which the plain loop is fastest.
 const PLAIN: usize = 1 << 10;
 
-/// Multiply-adds that are worth a thread: a few microseconds.
+/// The fewest multiply-adds that are worth a thread: a few microseconds.
 const GRAIN: usize = 1 << 18;
 
-/// `C = alpha A B + beta C`.
+/// Computes a matrix product, `C = alpha A B + beta C`.
 ///
 /// ```
 /// use kernels_cpu::gemm::{Matrix, MatrixMut, gemm};
@@ -44,11 +44,11 @@ const GRAIN: usize = 1 << 18;
 ///
 /// # Panics
 ///
-/// Where `A` is not `C`'s rows by some number and `B` that number by `C`'s columns.
+/// Panics if the sizes disagree: `A` must have `C`'s rows, `B` must have `C`'s columns, and `A` must have as many columns as `B` has rows.
 #[inline]
 pub fn gemm<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: MatrixMut<'_, T>) {
     let work = agree(a.sizes(), b.sizes(), c.sizes());
-    // Without columns there may be any number of rows.
+    // Without columns the number of rows can be arbitrarily large.
     if c.sizes().contains(&0) {
         return;
     }
@@ -59,7 +59,7 @@ pub fn gemm<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T
     }
 }
 
-/// As many products as the three batches hold: `C[i] = alpha A[i] B[i] + beta C[i]`.
+/// Computes a batch of matrix products: `C[i] = alpha A[i] B[i] + beta C[i]`.
 ///
 /// ```
 /// use kernels_cpu::gemm::{Batch, BatchMut, batched};
@@ -73,7 +73,7 @@ pub fn gemm<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T
 ///
 /// # Panics
 ///
-/// Where the batches are not of one length, or as [`gemm()`] does.
+/// Panics if the batches differ in length, or if the sizes of the matrices disagree as for [`gemm()`].
 #[expect(clippy::needless_pass_by_value, reason = "the batch is lent for this product, as `gemm` has it")]
 pub fn batched<T: Entry>(alpha: T::Sum, a: Batch<'_, T>, b: Batch<'_, T>, beta: T::Sum, c: BatchMut<'_, T>) {
     let count = c.len();
@@ -82,18 +82,18 @@ pub fn batched<T: Entry>(alpha: T::Sum, a: Batch<'_, T>, b: Batch<'_, T>, beta: 
         return;
     }
     let each = agree(a.get(0).sizes(), b.get(0).sizes(), c.sizes());
-    // Where there are fewer products than threads, the threads work inside of each one.
+    // If there are fewer products than threads, the threads divide each product.
     let grain = if count < thread_pool::threads_here() { count } else { GRAIN.div_ceil(each.max(1)) };
     thread_pool::parallel_for(0..count, grain, |piece| {
         for index in piece {
-            // SAFETY: every product is in one piece, and so is every entry of `c` in one product.
+            // SAFETY: every product is in one piece, and every entry of `c` is in one product.
             let c = unsafe { c.get(index) };
             gemm(alpha, a.get(index), b.get(index), beta, c);
         }
     });
 }
 
-/// How many multiply-adds it takes.
+/// Checks that the sizes agree, and returns the number of multiply-adds.
 #[inline]
 fn agree(a: [usize; 2], b: [usize; 2], c: [usize; 2]) -> usize {
     assert!(
@@ -120,15 +120,15 @@ fn large<T: Entry>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::S
     }
 }
 
-/// What becomes of an entry of `C`. It is read only where it counts.
+/// Writes `alpha * product + beta * entry` to an entry of `C`. If `beta` is zero, the entry is not read.
 ///
 /// # Safety
 ///
-/// `entry` can be written, and nobody else looks at it.
+/// `entry` can be written, and no other code uses it. If `beta` is not zero, it is initialised.
 #[inline(always)]
 unsafe fn store<T: Kind>(entry: *mut T, alpha: T::Sum, product: T::Sum, beta: T::Sum) {
     let scaled = alpha.times(product);
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let value = if beta == T::Sum::ZERO { scaled } else { scaled.plus(beta.times((*entry).widen())) };
         *entry = T::narrow(value);

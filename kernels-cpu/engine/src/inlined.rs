@@ -1,7 +1,7 @@
-//! Code that is always inlined, without an attribute at each place.
+//! Macros for code that is always inlined.
 
-/// Implements traits for one or several types. Every method is an expression, and is always inlined: the loops over elements are made of
-/// such methods, and a call would keep the compiler from using vector instructions.
+/// Implements traits for one or several types, with all methods always inlined. Every method is an expression. Loops over elements call
+/// such methods, and a call that is not inlined would prevent vector instructions.
 ///
 /// Generic parameters are in brackets.
 #[macro_export]
@@ -44,7 +44,7 @@ macro_rules! inlined {
 }
 pub use inlined;
 
-/// Runs a block by [`vectorised`](crate::math::vectorised()), in a closure that is inlined. `return` ends the block.
+/// Runs an expression by [`vectorised`](crate::math::vectorised()), in an inlined closure. `return` ends the closure.
 #[macro_export]
 macro_rules! vectorised {
     ($work:expr) => {

@@ -1,6 +1,6 @@
-//! The engines of the CPU backend: loops that several families of operators share, and what these loops stand on.
+//! Shared loops of the CPU backend: elementwise, reduction, matrix product and data movement, with the code that they need.
 //!
-//! It has no operator. Families bring what becomes of an element, a line or a window.
+//! This crate defines no operator. The crates of operator families call it with a function of an element, a row or a window.
 #![allow(clippy::float_cmp, reason = "loops compare exactly where definitions of operators do")]
 #![allow(clippy::needless_bitwise_bool, reason = "a condition without branches becomes vector instructions")]
 #![allow(clippy::needless_range_loop, reason = "several arrays have one index")]
@@ -12,7 +12,7 @@
     reason = "it is public for the families of this backend alone"
 )]
 
-// Tests of engines call operators.
+// The tests of this crate call operators.
 #[cfg(test)]
 use kernels_cpu as _;
 

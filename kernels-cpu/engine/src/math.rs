@@ -1,11 +1,11 @@
 //! Elementary functions that the compiler can vectorise.
 //!
-//! [`Real`] is straight-line arithmetic: no branches, tables or calls, so that a loop over any of its hot functions
-//! becomes packed instructions once it is compiled for a wide instruction set, which [`vectorised`](vectorised()) does at run time.
-//! Results do not depend on that choice. Sums of products are fused, in one instruction where the machine has it and
-//! by the library's correctly rounded function otherwise: slow there, but every machine rounds alike.
+//! [`Real`] is straight-line arithmetic without branches, tables or calls. So a loop over one of its hot functions is vectorised once it is
+//! compiled for a wide instruction set, which [`vectorised`](vectorised()) selects at run time. Results do not depend on that choice. Sums
+//! of products are fused: in one instruction if the machine has it, otherwise by the library's correctly rounded function, which is slow
+//! but rounds alike.
 //!
-//! On a concrete type the standard library's methods win over a trait's: write `Real::exp(x)`, not `x.exp()`.
+//! On a concrete type the standard library's methods take precedence over a trait's: write `Real::exp(x)`, not `x.exp()`.
 
 pub mod complex;
 mod double_precision;
@@ -34,9 +34,9 @@ pub(crate) use vectorised::vectorised_loop;
 
 pub use crate::inlined::vectorised;
 
-/// Applies a circular function to a block: `near`, its packed form, if every element allows it, `exact` otherwise.
+/// Applies a trigonometric function to a block: `near`, its vectorised form, if every element allows it, otherwise `exact`.
 ///
-/// Nothing but the block is looked at first, so blocks should fit a cache.
+/// All elements are checked before the first is computed, so a block should fit a cache.
 ///
 /// ```
 /// use kernels_cpu::math::{Real, map_circular};
@@ -91,7 +91,7 @@ macro_rules! reals {
 reals! {
     /// `e^self`
     exp() = exponential::exp;
-    /// [`exp`](Self::exp) of what is not positive, and zero where that may be denormal.
+    /// [`exp`](Self::exp) of a value that is not positive; zero if the result may be denormal.
     exp_or_zero() = exponential::exp_or_zero;
     /// `2^self`
     exp2() = exponential::exp2;
@@ -125,13 +125,13 @@ reals! {
     erfc() = ErrorFunction::erfc;
     /// `e^(self^2) erfc(self)`, one element at a time.
     erfcx() = ErrorFunction::erfcx;
-    /// `self` times the share of a normal distribution that is below it.
+    /// `self` times the cumulative distribution function of the normal distribution at `self`.
     gelu() = ErrorFunction::gelu;
-    /// The sine of any argument. Its branch keeps a loop from being packed: see [`map_circular`].
+    /// The sine of any argument. Its branch prevents vectorisation of a loop: see [`map_circular`].
     sin() = TrigonometricAnyRange::sin;
-    /// The cosine of any argument; as [`sin`](Self::sin).
+    /// The cosine of any argument. Its branch prevents vectorisation of a loop: see [`map_circular`].
     cos() = TrigonometricAnyRange::cos;
-    /// The tangent of any argument; as [`sin`](Self::sin).
+    /// The tangent of any argument. Its branch prevents vectorisation of a loop: see [`map_circular`].
     tan() = TrigonometricAnyRange::tan;
     /// The sine of an argument up to 2^20.
     sin_near() = Trigonometric::sin_near;
@@ -147,13 +147,13 @@ reals! {
     atan() = InverseTrigonometric::atan;
     /// The angle of the point `(x, self)`.
     atan2(x) = InverseTrigonometric::atan2;
-    /// `self` to a power. Packed in `f32` alone.
+    /// `self` to a power. A loop over it is vectorised in `f32` only.
     pow(exponent) = Power::pow;
-    /// `sqrt(self^2 + other^2)`, without overflow on the way.
+    /// `sqrt(self^2 + other^2)`, without intermediate overflow.
     hypot(other) = Power::hypot;
-    /// The remainder with the sign of `self`, one element at a time: exact, so it takes as many steps as it takes.
+    /// The exact remainder with the sign of `self`, one element at a time. Its time depends on the quotient.
     fmod(divisor) = power::fmod;
-    /// The remainder with the sign of the divisor; as [`fmod`](Self::fmod).
+    /// The exact remainder with the sign of the divisor, one element at a time. Its time depends on the quotient.
     remainder(divisor) = power::remainder;
     /// `sqrt(self)`
     sqrt() = Self::sqrt;
@@ -165,13 +165,13 @@ reals! {
     abs() = Self::abs;
     /// The magnitude of `self` with the sign of another number.
     copysign(sign) = Self::copysign;
-    /// The largest integer that is not above.
+    /// The largest integer that is not greater than `self`.
     floor() = Self::floor;
-    /// The smallest integer that is not below.
+    /// The smallest integer that is not less than `self`.
     ceil() = Self::ceil;
     /// The integer part.
     trunc() = Self::trunc;
-    /// The nearest integer, and the even one of two.
+    /// The nearest integer; ties to even.
     round() = Self::round_ties_even;
     /// The inverse of [`erf`](Self::erf), one element at a time.
     erfinv() = DoublePrecision::erfinv;
@@ -179,6 +179,6 @@ reals! {
     lgamma() = DoublePrecision::lgamma;
     /// The derivative of [`lgamma`](Self::lgamma), one element at a time.
     digamma() = DoublePrecision::digamma;
-    /// The derivative of [`digamma`](Self::digamma) of an order that is a whole number, one element at a time.
+    /// The derivative of [`digamma`](Self::digamma) of an integer order, one element at a time.
     polygamma(order) = DoublePrecision::polygamma;
 }

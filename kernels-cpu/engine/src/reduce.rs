@@ -1,9 +1,9 @@
-//! The reduction engines.
+//! The reduction engines: folds over dimensions, and functions of lines.
 //!
-//! There are two. Where results are merged from parts in any order - sums, extremes, norms - an operator brings a [`Fold`], and the
-//! engine reads memory once in the order in which it lies, whichever dimensions go: a reduced dimension that is innermost is folded in
-//! several lanes, a kept one that is innermost is folded as rows into a row. Everything that wants its elements as one run - scans,
-//! sorts, softmax - is a function of [`lines`].
+//! There are two. For results that can be merged in any order, such as sums, extremes and norms, an operator supplies a [`Fold`]. The
+//! engine reads memory once, in memory order, for any reduced dimensions. If the innermost dimension is reduced, its elements are folded in
+//! several lanes; otherwise rows are folded into a row. Operators that need all elements of a line at once, such as scans, sorts and
+//! softmax, are functions of [`lines`].
 
 mod fold;
 pub mod line_totals;
@@ -18,39 +18,40 @@ pub use lines::lines;
 
 use crate::elementwise::loop_nest::bytes_of as signed;
 
-/// How elements become one.
+/// A reduction of elements to one result.
 ///
-/// Elements are added to lanes, [`MOST_IN_A_LANE`] to each at most, and lanes to totals: sums are exact enough if totals are wider.
+/// Elements are added to lanes, at most [`MOST_IN_A_LANE`] to each, and lanes are merged into totals. With a wider type for totals, sums
+/// are accurate enough.
 pub trait Fold: Sync {
-    /// What elements are converted to.
+    /// The type that elements are converted to.
     type In: Element;
-    /// What a loop carries.
+    /// The accumulator of a loop.
     type Lane: Copy + Send + Sync;
-    /// What lanes end in.
+    /// The accumulator of lanes.
     type Total: Copy + Send + Sync;
-    /// What a total ends in.
+    /// The type of the result.
     type Out: Element;
 
-    /// A lane without elements.
+    /// Returns a lane without elements.
     fn lane(&self) -> Self::Lane;
 
-    /// A lane with one element more.
+    /// Adds an element to a lane.
     fn add(&self, lane: Self::Lane, value: Self::In) -> Self::Lane;
 
-    /// Two lanes as one.
+    /// Joins two lanes.
     fn join(&self, a: Self::Lane, b: Self::Lane) -> Self::Lane;
 
-    /// The total of one lane.
+    /// Converts a lane to a total.
     fn total(&self, lane: Self::Lane) -> Self::Total;
 
-    /// Two totals as one.
+    /// Merges two totals.
     fn merge(&self, a: Self::Total, b: Self::Total) -> Self::Total;
 
-    /// The result.
+    /// Computes the result from a total.
     fn finish(&self, total: Self::Total) -> Self::Out;
 }
 
-/// Folds the dimensions that are `gone` into a tensor whose elements lie side by side.
+/// Reduces the dimensions that are marked in `gone` into a contiguous tensor.
 pub fn fold_into(out: &mut Tensor, this: &Tensor, gone: &[bool], fold: &impl Fold) -> Result<()> {
     let operands = operands!(write out; read this)?;
     let ([to], [from]) = (operands.written(), operands.read());
@@ -58,23 +59,23 @@ pub fn fold_into(out: &mut Tensor, this: &Tensor, gone: &[bool], fold: &impl Fol
     Ok(())
 }
 
-/// Sizes with 1 in place of the dimensions that are `gone`.
+/// Returns the sizes with 1 in place of the dimensions that are marked in `gone`.
 pub fn kept_sizes(sizes: &[i64], gone: &[bool]) -> Dims {
     sizes.iter().zip(gone).map(|(&size, &gone)| if gone { 1 } else { size }).collect()
 }
 
-/// Results as [`lines`] wants them: with the dimensions that are `gone`, of size 1. Their elements lie side by side.
+/// Returns a contiguous view of the results for [`lines`]: the dimensions that are marked in `gone` are kept with size 1.
 pub fn kept(out: &Tensor, this: &Tensor, gone: &[bool]) -> Result<Tensor> {
     let sizes = kept_sizes(this.sizes(), gone);
     Ok(out.restride(Geometry::contiguous(&sizes).at(out.geometry().offset()))?)
 }
 
-/// A dimension as the engines want it: marked among all.
+/// Returns marks for `rank` dimensions, of which only `dim` is set.
 pub fn marked(rank: usize, dim: usize) -> Vec<bool> {
     (0..rank).map(|i| i == dim).collect()
 }
 
-/// The refusal of a dtype.
+/// Returns the error for an unsupported dtype.
 #[cold]
 pub fn unsupported<O: Operation>(
     argument: &'static str,
@@ -84,7 +85,7 @@ pub fn unsupported<O: Operation>(
     ErrorKind::UnsupportedDType { operator: O::operator().name(), argument, dtype, supported }.into()
 }
 
-/// Runs a body for the type that a dtype is computed in, or refuses the dtype.
+/// Runs a body with the type that a dtype is computed in, or returns an error for an unsupported dtype.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __computed_reduce {

@@ -1,12 +1,11 @@
-//! The threads of this backend.
+//! The thread pool of this backend.
 //!
-//! A kernel hands a region of work to [`parallel_for`] or [`parallel_each`]; it is cut into pieces, and the calling thread and this
-//! backend's own workers run them. The caller leaves when all is done, and until then it runs pieces of its own region
-//! and nothing else: it never picks up another's job while it waits. A user's job therefore never runs under the
-//! guards of a kernel that happens to wait, which is what a shared work-stealing pool would do.
+//! A kernel passes a region of work to [`parallel_for`] or [`parallel_each`]. The region is cut into pieces, which the calling thread and
+//! this backend's workers run. The caller returns when all pieces are done. Until then it runs only pieces of its own region, never another
+//! caller's job. So a user's job never runs under the guards of a waiting kernel, as it could in a shared work-stealing pool.
 //!
-//! One region has the workers at a time. Whoever asks meanwhile, be it another user thread or a piece of the running
-//! region, runs its own region alone, at once: that one rule is why nothing nests and nothing can deadlock.
+//! Only one region uses the workers at a time. A second region, from another thread or from a piece of the running region, runs on its
+//! caller's thread alone, at once. So regions never nest across threads, and no deadlock is possible.
 
 mod disjoint;
 mod region;
@@ -24,21 +23,21 @@ use std::{
 
 pub use disjoint::{DisjointSlices, Lines};
 
-/// How many pieces each thread gets at most: more than one, so that a thread that the system holds up can be helped.
+/// The most pieces per thread: more than one, so that other threads can help one that the system delays.
 const PIECES: usize = 4;
 
 /// From this length on, pieces start at multiples of [`ALIGNED`] elements.
 const LONG: usize = 1024;
 
-/// Elements. Pieces of aligned data begin aligned, and no two threads write one cache line.
+/// The alignment of long pieces in elements. Pieces of aligned data begin aligned, and no two threads write one cache line.
 const ALIGNED: usize = 64;
 
-/// Zero until someone asks or sets.
+/// The number of threads; zero until it is first read or set.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
-/// How many threads a region is spread over, the caller's included.
+/// Returns the number of threads of a region, the caller's included.
 ///
-/// Until [`set_num_threads`] says otherwise it is what the system lets this process run at once.
+/// Until [`set_num_threads`] is called, it is the parallelism that the system makes available to this process.
 ///
 /// ```
 /// assert!(kernels_cpu::thread_pool::num_threads() >= 1);
@@ -55,7 +54,7 @@ pub fn num_threads() -> usize {
 #[cold]
 fn available() -> usize {
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    // Whoever has set a number meanwhile is right.
+    // A number that another thread has set meanwhile takes precedence.
     THREADS.compare_exchange(0, threads, Relaxed, Relaxed).map_or_else(|set| set, |_| threads)
 }
 
@@ -63,15 +62,15 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// How many threads a region that starts here is spread over: inside of a region it is one.
+/// Returns the number of threads of a region that starts here: one inside a region.
 #[inline]
 pub fn threads_here() -> usize {
     if INSIDE.get() { 1 } else { num_threads() }
 }
 
-/// Spreads the regions that start from now on over `threads` threads, the caller's included; zero counts as one.
+/// Sets the number of threads for later regions, the caller's included; zero counts as one.
 ///
-/// Threads are started when a region first needs them. Those that are no longer wanted sleep.
+/// A worker starts when a region first needs it. Unneeded workers sleep.
 ///
 /// ```
 /// use kernels_cpu::thread_pool::{num_threads, set_num_threads};
@@ -82,10 +81,10 @@ pub fn set_num_threads(threads: usize) {
     THREADS.store(threads.max(1), Relaxed);
 }
 
-/// Runs `job` on pieces of `range` that together are the range. Only pieces of `grain` elements or more are worth a
-/// thread: up to that length it is one call of `job`, and the cost is a compare.
+/// Runs `job` on consecutive pieces of `range`, in parallel. Only pieces of at least `grain` elements are worth a thread. A range of at
+/// most `grain` elements is one direct call of `job`, at the cost of a comparison.
 ///
-/// Where pieces panic, one of the panics is carried to the caller and pieces that had not begun may be left out.
+/// If pieces panic, one of the panics resumes in the caller, and pieces that have not begun may be skipped.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -120,7 +119,8 @@ fn pieces(range: Range<usize>, grain: usize, job: &(dyn Fn(Range<usize>) + Sync)
     });
 }
 
-/// Runs `job` once for every number below `count`, each worth a thread. What [`parallel_for`] says of panics holds here.
+/// Runs `job` once for every number below `count`, in parallel; each call is worth a thread. If calls panic, one of the panics resumes in
+/// the caller, and calls that have not begun may be skipped.
 ///
 /// ```
 /// use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! Elements that meet, and how they are made one.
+//! Reductions into elements that have the same index: sums, products, means, minima and maxima.
 
 use aten::Reduce;
 use dispatch_runtime::prelude::*;
@@ -13,7 +13,7 @@ use engine::fill::fill;
 use engine::inlined::inlined;
 use engine::reduce::computed;
 
-/// What reductions do besides arithmetic.
+/// The operations of reductions besides arithmetic.
 pub(super) trait Reducible: Compute {
     const LEAST: Self;
     const GREATEST: Self;
@@ -40,7 +40,7 @@ inlined! {
         fn shared(self, count: i64) -> Self = self.div_euclid(count);
     }
 
-    // They have no order, and plans refuse to ask for one.
+    // Complex numbers have no order; plans refuse minima and maxima of them.
     impl Reducible for Complex32, Complex64 {
         const LEAST: Self = Self::ZERO;
         const GREATEST: Self = Self::ZERO;
@@ -50,11 +50,11 @@ inlined! {
     }
 }
 
-/// Which elements are made one.
+/// The destination of combined elements.
 pub(super) enum CombineTarget<'a> {
-    /// Those along a walk.
+    /// The elements along a loop nest.
     Along(&'a [Axis]),
-    /// Those beside an index, and those that it picks along a dimension.
+    /// The elements that an index selects along a dimension.
     Index(usize, &'a Tensor),
 }
 
@@ -66,7 +66,7 @@ impl CombineTarget<'_> {
         }
     }
 
-    /// The same with one number for all that come.
+    /// Combines every element of the destination with one number.
     fn combine_one<T: Compute>(&self, out: &mut Tensor, number: T, f: impl Fn(T, T) -> T + Sync) -> Result<()> {
         let from = Tensor::from_slice(&[number]);
         match self {
@@ -79,7 +79,7 @@ impl CombineTarget<'_> {
     }
 }
 
-/// Writes the elements of `this`, made one with those of `from`, which is [`ready`].
+/// Writes `this`, reduced with the elements of `from`, to `out`. `from` must be [`ready`].
 pub(super) fn reduced(
     out: &mut Tensor,
     this: &Tensor,
@@ -99,12 +99,12 @@ pub(super) fn reduced(
         reduce::<T>(out, from, target, how, include))
 }
 
-/// Writes the sums of the elements of `this` and those of `from`, which is [`ready`], along a walk.
+/// Writes the sums of `this` and the elements of `from` along `axes` to `out`. `from` must be [`ready`].
 pub fn summed(out: &mut Tensor, this: &Tensor, from: &Tensor, axes: &[Axis]) -> Result<()> {
     reduced(out, this, from, &CombineTarget::Along(axes), Reduce::Sum, true)
 }
 
-/// The tensor itself if it is of a type that loops compute in, or else a copy that is.
+/// Returns the tensor itself if its dtype is one that loops compute in, otherwise a converted copy.
 pub fn ready(tensor: &Tensor) -> Result<Tensor> {
     let computed = computed_in(tensor.dtype());
     if tensor.dtype() == computed { Ok(tensor.clone()) } else { packed(tensor, computed) }
@@ -136,7 +136,7 @@ fn reduce<T: Reducible>(
         let mut counts = Spec { dtype: DType::I64, geometry: out.geometry().clone().at(0) }.on(out.device())?;
         fill(&mut counts, Scalar::Int(i64::from(include)))?;
         target.combine_one(&mut counts, 1_i64, i64::wrapping_add)?;
-        // Both are laid out alike, without gaps.
+        // Both have the same layout without gaps.
         let row = Geometry::contiguous(&[out.geometry().count()]);
         let mut out = out.restride(row.clone().at(out.geometry().offset()))?;
         let counts = counts.restride(row)?;

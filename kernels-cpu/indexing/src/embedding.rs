@@ -1,4 +1,4 @@
-//! `one_hot`, and the gradient of `embedding`.
+//! Kernels of `one_hot` and of the gradient of `embedding`.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Dims, Problem, Spec};
@@ -58,7 +58,7 @@ fn embedding_dense_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> 
     summed(out, &one(Scalar::Int(0), computed)?, &grads, &[rows, columns])
 }
 
-/// Shares gradients among the positions that have the same row.
+/// Divides each gradient by the number of positions that have the same row.
 fn weigh<T: Reducible>(grads: &mut Tensor, list: &[i64], num_weights: i64) -> Result<()> {
     if grads.geometry().count() == 0 {
         return Ok(());

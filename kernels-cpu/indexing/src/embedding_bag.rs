@@ -1,7 +1,7 @@
-//! Sums, means and maxima of bags of rows.
+//! Kernels of embedding bags: sums, means and maxima of bags of rows.
 //!
-//! A bag adds its rows in their order, and a row of the gradient those of its bags in theirs: one thread does all of a line, so the
-//! number of threads changes nothing.
+//! A bag adds its rows in order, and a gradient row adds the gradients of its bags in order. One thread computes a whole line, so the
+//! result does not depend on the number of threads.
 
 use std::ops::Range;
 
@@ -17,19 +17,19 @@ use engine::contiguous::{computed, fill, packed};
 use engine::fill::fill_in_order;
 use engine::thread_pool::Lines;
 
-/// Elements that are worth a thread.
+/// The fewest elements that are worth a thread.
 const GRAIN: usize = 1 << 14;
 
-/// Which rows are in which bag.
+/// The rows of each bag.
 struct Bags {
     rows: Vec<usize>,
-    /// The places of each bag.
+    /// The range of each bag in the list of indices.
     each: Vec<Range<usize>>,
-    /// The row that counts for nothing.
+    /// The row that is ignored.
     padding: Option<usize>,
 }
 
-/// Positions below `size`.
+/// Reads a tensor of indices, and returns an error if one is not in `0..size`.
 fn list(argument: &'static str, tensor: &Tensor, size: i64) -> Result<Vec<usize>> {
     let mut list = positions(tensor)?;
     inside(argument, &mut list, size, Negative::IsOutside)?;
@@ -55,12 +55,12 @@ impl Bags {
         Ok(Self { rows, each, padding: usize::try_from(padding).ok() })
     }
 
-    /// The places in a bag that count.
+    /// Returns the positions of a bag's indices, without padding.
     fn places(&self, bag: usize) -> impl Iterator<Item = usize> {
         self.each[bag].clone().filter(|&place| Some(self.rows[place]) != self.padding)
     }
 
-    /// The bag of each place; those behind all bags are in the one that would follow.
+    /// Returns the bag of each index. Indices behind the last bag get the number of bags.
     fn of_places(&self) -> Vec<i64> {
         let mut bags = vec![self.each.len(); self.rows.len()];
         for (bag, places) in self.each.iter().enumerate() {
@@ -88,7 +88,7 @@ fn bagged(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _:
     let mut most = vec![0_i64; if mode == BagMode::Most { counts.len() * width } else { 0 }];
     computed!(_embedding_bag "weight", weight.dtype(); T in [f32 f64] => {
         let shares = per_sample_weights.map(packed::<T>).transpose()?;
-        // Of a table that has to be converted, only the rows that are asked for.
+        // If the table needs a conversion, only the selected rows are converted.
         let picked = if weight.dtype() == T::DTYPE { None } else { Some(aten::index_select(weight, 0, indices)?) };
         let table = packed::<T>(picked.as_ref().unwrap_or(weight))?;
         let row = |place: usize| &table[if picked.is_some() { place } else { bags.rows[place] } * width..][..width];
@@ -101,7 +101,7 @@ fn bagged(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _:
             Lines::new(out, width).each(grain, |bag, line| {
                 line.fill(T::default());
                 if mode == BagMode::Most {
-                    // Where nothing is in the bag, nothing was the largest.
+                    // An empty bag has no maximum.
                     let winners = most[bag * width..][..width].iter().map(|&place| usized(place));
                     let winners = line.iter_mut().zip(winners).enumerate();
                     winners.filter(|_| counts[bag] > 0).for_each(|(at, (to, place))| *to = row(place)[at]);
@@ -119,7 +119,7 @@ fn bagged(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _:
             Ok(())
         })
     })?;
-    // Places become rows; a bag without any has row 0.
+    // Positions of indices become rows; an empty bag has row 0.
     let rows = most.iter().enumerate().map(|(at, &place)| {
         let row = || i64::try_from(bags.rows[usized(place)]).unwrap_or(0);
         if counts[at / width] > 0 { row() } else { 0 }
@@ -137,7 +137,7 @@ fn bagged(plan: &BagMode, [out, bag_of, bag_size, maximum]: [&mut Tensor; 4], _:
     }
 }
 
-/// At which of these places each column is the largest.
+/// Finds, for each column, the position of the index whose row has the largest element.
 fn largest<'a, T: Fraction>(places: impl Iterator<Item = usize>, row: impl Fn(usize) -> &'a [T], line: &mut [i64]) {
     let mut places = places.peekable();
     let Some(&first) = places.peek() else { return };
@@ -151,7 +151,7 @@ fn largest<'a, T: Fraction>(places: impl Iterator<Item = usize>, row: impl Fn(us
     }
 }
 
-/// For each row, the places that show it, in order.
+/// For each row, the positions of the indices that select it, in order.
 struct PositionsByRow {
     starts: Vec<usize>,
     places: Vec<usize>,
@@ -162,7 +162,7 @@ impl PositionsByRow {
         let mut starts = times(0, count.saturating_add(1))?;
         rows.iter().for_each(|&row| starts[row + 1] += 1);
         (0..count).for_each(|row| starts[row + 1] += starts[row]);
-        // Each start moves on to the next one while places are written, and then comes back.
+        // Each start advances to the next start while positions are written, and is then moved back.
         let mut places = times(0, rows.len())?;
         for (place, &row) in rows.iter().enumerate() {
             places[starts[row]] = place;

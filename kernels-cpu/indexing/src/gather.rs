@@ -1,6 +1,6 @@
-//! Elements picked one by one along a dimension, and elements put where others would be picked.
+//! Elements selected by an index along a dimension (`gather`), and elements written to such positions (`scatter`).
 //!
-//! What is written is fresh, so positions are checked on the way: it is thrown away where one is outside.
+//! The output is a fresh tensor, so indices are checked during the copy: if one is out of range, the output is discarded.
 #![expect(unsafe_code, reason = "places that a loop nest checked")]
 
 use std::cmp::Reverse;
@@ -15,11 +15,11 @@ use engine::data_movement::{BasePointer, ENOUGH, GRAIN, LINE, of_size, packed};
 use engine::elementwise::loop_nest::LoopNest;
 use engine::thread_pool::{parallel_for, threads_here};
 
-/// Fills `out`, which has the sizes of the index, with the elements of `this` at positions of dimension `at`.
+/// Fills `out`, which has the sizes of the index, with the elements of `this` that the index selects in dimension `at`.
 ///
 /// # Errors
 ///
-/// Returns [`BadArgument`] if a position is outside of the dimension.
+/// Returns [`BadArgument`] if an index is outside the dimension.
 pub(crate) fn gathered(out: &mut Tensor, this: &Tensor, at: usize, index: &Tensor) -> Result<()> {
     if index.geometry().count() == 0 {
         return Ok(());
@@ -29,7 +29,7 @@ pub(crate) fn gathered(out: &mut Tensor, this: &Tensor, at: usize, index: &Tenso
         let operands = operands!(write out; read this, index)?;
         let ([to], [this, index]) = (operands.written(), operands.read());
         let walk = Walk::new(at, index, to, this);
-        // SAFETY: no element of `to` is come to twice. Elements of one size are moved as those of any other type of it.
+        // SAFETY: every element of `to` is visited once. Elements are moved as plain data of their size.
         of_size!(this.dtype().size(), Word => unsafe {
             walk.run::<Word>(true, |picked, beside| beside.write(picked.read()))
         })
@@ -37,12 +37,12 @@ pub(crate) fn gathered(out: &mut Tensor, this: &Tensor, at: usize, index: &Tenso
     checked(inside, this, at, index)
 }
 
-/// Puts elements of `src`, which is no smaller than the index, where they would be picked. The last one stays.
+/// Writes elements of `src`, which is at least as large as the index, to the positions that the index selects. The last one stays.
 pub(crate) fn put(out: &mut Tensor, at: usize, index: &Tensor, src: &Tensor) -> Result<()> {
     of_size!(src.dtype().size(), Word => put_with::<Word>(out, at, index, src, |_, comes| comes))
 }
 
-/// The same with elements made one with those that are there.
+/// Combines elements of `src` with the elements of `out` that the index selects.
 pub(crate) fn put_combined<T: Element>(
     out: &mut Tensor,
     at: usize,
@@ -54,7 +54,7 @@ pub(crate) fn put_combined<T: Element>(
     put_with(out, at, index, src, f)
 }
 
-/// `W` is of the size of the elements.
+/// Writes `f` of the present and the new element. `W` has the size of the elements.
 fn put_with<W: Copy>(
     out: &mut Tensor,
     at: usize,
@@ -71,7 +71,7 @@ fn put_with<W: Copy>(
         let ([to], [src, index]) = (operands.written(), operands.read());
         let walk = Walk::new(at, index, src, to);
         assert_eq!(size_of::<W>(), to.dtype().size(), "elements are put as what they are");
-        // SAFETY: elements that differ in more than their positions are put to different places.
+        // SAFETY: threads have pairs that differ in other dimensions than `at`, so they write different elements.
         unsafe { walk.run::<W>(false, |picked, beside| picked.write(f(picked.read(), beside.read()))) }
     };
     checked(inside, out, at, index)
@@ -81,7 +81,7 @@ fn positions(index: &Tensor) -> Result<Tensor> {
     if index.dtype() == DType::I64 { Ok(index.clone()) } else { packed(index, DType::I64) }
 }
 
-/// A tensor without dimensions as one of one.
+/// Returns the tensor; one without dimensions as a tensor with one dimension.
 fn as_row(tensor: &Tensor) -> Result<Tensor> {
     if !tensor.sizes().is_empty() {
         return Ok(tensor.clone());
@@ -89,7 +89,7 @@ fn as_row(tensor: &Tensor) -> Result<Tensor> {
     Ok(tensor.restride(Geometry::contiguous(&[1]).at(tensor.geometry().offset()))?)
 }
 
-/// Says which position is outside.
+/// Returns an error that names the first index out of range, if `inside` is false.
 fn checked(inside: bool, picked: &Tensor, at: usize, index: &Tensor) -> Result<()> {
     if inside {
         return Ok(());
@@ -99,7 +99,7 @@ fn checked(inside: bool, picked: &Tensor, at: usize, index: &Tensor) -> Result<(
     outside.map_or(Ok(()), |index| Err(BadArgument::new("index", Problem::Index { index, size }).into()))
 }
 
-/// All positions of an index, a tensor beside it, and one that is as large but along a dimension, where positions say which element.
+/// The positions of an index, with an operand of the same sizes (`beside`), and one whose elements the index selects (`picked`).
 struct Walk<'a> {
     at: usize,
     index: &'a Operand<'a>,
@@ -107,13 +107,13 @@ struct Walk<'a> {
     picked: &'a Operand<'a>,
 }
 
-// SAFETY: the operands are held for as long as the walk; whoever runs it divides what it writes among the threads.
+// SAFETY: the operands are held for as long as the walk; the caller of `run` divides the written elements among the threads.
 unsafe impl Sync for Walk<'_> {}
 
 impl<'a> Walk<'a> {
     /// # Panics
     ///
-    /// If an operand has no element for a position of the index, or the two are of different dtypes.
+    /// Panics if an operand has no element for a position of the index, or if the two operands differ in dtype.
     fn new(at: usize, index: &'a Operand<'a>, beside: &'a Operand<'a>, picked: &'a Operand<'a>) -> Self {
         let sizes = index.geometry().sizes();
         let has_all = |operand: &Operand<'_>, but: Option<usize>| {
@@ -125,19 +125,19 @@ impl<'a> Walk<'a> {
         Self { at, index, beside, picked }
     }
 
-    /// Calls `f` with every pair of a picked element and the one beside its position, and says whether all positions are inside of
-    /// the dimension; others are left out. Pairs that differ along the dimension alone are come to in order, or `apart`.
+    /// Calls `f` with every pair of a selected element and the element beside its index. Returns whether all indices are in range; others
+    /// are skipped. Pairs that differ only in dimension `at` are visited in order by one thread, unless `apart` is true.
     ///
     /// # Safety
     ///
-    /// Elements are of the size of `W`. `f` writes none that another thread has: threads have pairs that differ otherwise, or, if
-    /// `apart`, any.
+    /// Elements have the size of `W`. `f` writes no element that another thread accesses: threads have pairs that differ in other
+    /// dimensions than `at` or, if `apart` is true, any pairs.
     unsafe fn run<W>(&self, apart: bool, f: impl Fn(*mut W, *mut W) + Sync) -> bool {
         let sizes = self.index.geometry().sizes();
         let free = (0..sizes.len()).filter(|&dim| apart || dim != self.at);
         let cut = free.max_by_key(|&dim| (sizes[dim].min(ENOUGH), Reverse(dim)));
         let Some(cut) = cut else {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             return unsafe { self.part::<W>(0, 0..sizes.first().map_or(1, |&size| usized(size)), &f) };
         };
         let (size, count) = (usized(sizes[cut]), usized(self.index.geometry().count()));
@@ -145,7 +145,7 @@ impl<'a> Walk<'a> {
         let least = if apart { line } else { line.max(size.div_ceil(threads_here())) };
         let inside = AtomicBool::new(true);
         parallel_for(0..size, (GRAIN / (count / size).max(1)).max(least), |piece| {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             if !unsafe { self.part::<W>(cut, piece, &f) } {
                 inside.store(false, Ordering::Relaxed);
             }
@@ -153,11 +153,11 @@ impl<'a> Walk<'a> {
         inside.into_inner()
     }
 
-    /// The same for a part of one dimension.
+    /// Visits the pairs of a part of one dimension, as [`run`](Self::run) does.
     ///
     /// # Safety
     ///
-    /// As [`run`](Self::run).
+    /// The safety conditions of [`run`](Self::run) hold.
     unsafe fn part<W>(&self, cut: usize, piece: Range<usize>, f: &impl Fn(*mut W, *mut W)) -> bool {
         let mut sizes = Dims::from_slice(self.index.geometry().sizes());
         sizes[cut] = i64::try_from(piece.len()).unwrap_or(0);
@@ -191,9 +191,9 @@ impl<'a> Walk<'a> {
                 along,
                 length,
             };
-            // SAFETY: the operands' geometries have elements for all positions of the index; those along the dimension are looked at.
+            // SAFETY: the operands' geometries have elements for all positions of the index; indices along the dimension are checked.
             inside &= unsafe {
-                // Steps that the compiler knows.
+                // Constant strides, for better code.
                 if side_by_side {
                     row.run(8, size_of::<W>().cast_signed(), count, f)
                 } else {
@@ -205,31 +205,31 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Positions in a row, bytes apart.
+/// A row of indices. Distances are in bytes.
 struct Row<W> {
     positions: *const i64,
     beside: *mut W,
     picked: *mut u8,
-    /// Between what is picked, but for its positions.
+    /// The stride of the selected elements, without the effect of the indices.
     step: isize,
-    /// Between what is picked at one position and the next.
+    /// The stride of the selected elements along the indexed dimension.
     along: i64,
-    /// How many positions there are.
+    /// The size of the indexed dimension.
     length: u64,
 }
 
 impl<W> Row<W> {
     /// # Safety
     ///
-    /// There are `count` positions, as many elements beside them, and elements at those that are inside.
+    /// There are `count` indices, as many elements beside them, and elements for the indices that are in range.
     #[inline(always)]
     unsafe fn run(&self, step: isize, beside_step: isize, count: usize, f: &impl Fn(*mut W, *mut W)) -> bool {
         let mut inside = true;
         for i in 0..count.cast_signed() {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             let position = unsafe { self.positions.byte_offset(i * step).read() };
             if position.cast_unsigned() < self.length {
-                // Bytes inside of a block of memory, so they fit.
+                // The distance fits, as it is inside a block of memory.
                 #[expect(clippy::cast_possible_truncation, reason = "as said")]
                 let place = i * self.step + (position * self.along) as isize;
                 f(self.picked.wrapping_offset(place).cast(), self.beside.wrapping_byte_offset(i * beside_step));

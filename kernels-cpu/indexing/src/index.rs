@@ -1,6 +1,6 @@
-//! Elements picked by their positions.
+//! Kernels of operators that select elements by index.
 //!
-//! Positions become a table of places, checked and wrapped before anything is moved.
+//! Indices become a table of offsets, which are checked and wrapped before anything is copied.
 
 use std::ops::Range;
 
@@ -12,25 +12,25 @@ use crate::gather::gathered;
 use engine::allocation::usized;
 use engine::data_movement::{self, Axis, Step, copy_along, packed, viewed};
 
-/// An index whose positions lie side by side.
+/// Returns a contiguous index of dtype `I64`.
 fn side_by_side(index: &Tensor) -> Result<Tensor> {
     let is_ready = index.dtype() == DType::I64 && index.geometry().is_contiguous();
     if is_ready { Ok(index.clone()) } else { packed(index, DType::I64) }
 }
 
-/// The positions of an index, the last dimension fastest.
+/// Returns the indices in row-major order.
 pub(crate) fn positions(index: &Tensor) -> Result<Vec<i64>> {
     side_by_side(index)?.to_vec::<i64>()
 }
 
-/// Whether negative positions count from the end.
+/// The meaning of negative indices.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Negative {
     Wraps,
     IsOutside,
 }
 
-/// Refuses positions outside of a dimension of this size; the rest are made zero or more.
+/// Returns an error if an index is outside a dimension of this size. Negative indices are wrapped if `negative` allows it.
 pub(crate) fn inside(
     argument: &'static str,
     positions: &mut [i64],
@@ -49,12 +49,12 @@ pub(crate) fn inside(
     Ok(())
 }
 
-/// A tensor without dimensions counts as one of one.
+/// Returns the sizes of a tensor; `[1]` for a tensor without dimensions.
 pub(crate) fn sizes_or_one(tensor: &Tensor) -> &[i64] {
     if tensor.sizes().is_empty() { &[1] } else { tensor.sizes() }
 }
 
-/// Fills a tensor whose elements lie side by side with those at places of another.
+/// Fills a contiguous tensor with the elements of another tensor at these offsets.
 pub(super) fn picked(out: &mut Tensor, this: &Tensor, places: Vec<i64>) -> Result<()> {
     let size = out.geometry().count();
     copy_along(out, this, &[Axis { size, to: Step::Stride(1), from: Step::Table(places) }])
@@ -76,7 +76,7 @@ fn take(_plan: &(), out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<(
 fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -> Result<()> {
     let at = *plan;
     if at + 1 == this.sizes().len() && out.geometry().count() > 0 {
-        // The same positions in all rows.
+        // All rows use the same indices.
         let mut strides = Dims::from_elem(0, at + 1);
         strides[at] = index.strides().first().copied().unwrap_or(1);
         return match Geometry::strided(out.sizes(), &strides, index.geometry().offset()) {
@@ -87,7 +87,7 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
     let (sizes, strides) = (Dims::from_slice(out.sizes()), Dims::from_slice(out.strides()));
     let (size, stride) = (this.sizes().get(at).copied().unwrap_or(1), this.strides().get(at).copied().unwrap_or(1));
     let index = side_by_side(index)?;
-    // Some at a time, as a table of all places would be as large as the index.
+    // In chunks, because a table of all offsets would be as large as the index.
     for (number, positions) in (0..).zip(index.read::<i64>()?.chunks(TOGETHER)) {
         let mut places = positions.to_vec();
         inside("index", &mut places, size, Negative::IsOutside)?;
@@ -108,13 +108,13 @@ fn index_select(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor) -
     Ok(())
 }
 
-/// How many positions become places at once.
+/// The number of indices that are converted to offsets at a time.
 const TOGETHER: usize = 1 << 14;
 
-/// The positions of an index for several dimensions.
+/// The indices of several dimensions.
 pub(crate) struct Lists<'a> {
     indexed: &'a Indexed,
-    /// For each dimension that has an index, the positions, broadcast and side by side.
+    /// For each indexed dimension, the indices, broadcast and contiguous.
     positions: Vec<Tensor>,
 }
 
@@ -132,8 +132,8 @@ impl<'a> Lists<'a> {
         Ok(Self { indexed, positions: positions.collect::<Result<_>>()? })
     }
 
-    /// The dimensions of a walk over some of the positions: for each the size, the step in a tensor of these sizes and strides, and the
-    /// step where what is picked lies side by side.
+    /// Returns the dimensions of a copy for some of the positions: for each the size, the step in a tensor of these sizes and strides, and
+    /// the step in a contiguous tensor of the selected elements.
     pub(crate) fn steps(&self, some: Range<usize>, sizes: &[i64], strides: &[i64]) -> Result<Vec<(i64, Step, Step)>> {
         let Indexed { sizes: picked, index_sizes, at, dims, .. } = self.indexed;
         let mut places: Option<Vec<i64>> = None;
@@ -160,12 +160,12 @@ impl<'a> Lists<'a> {
         Ok(steps)
     }
 
-    /// How many positions there are.
+    /// Returns the number of positions.
     pub(crate) fn count(&self) -> usize {
         usized(dispatch_runtime::element_count(&self.indexed.index_sizes))
     }
 
-    /// How many elements lie side by side from what one position picks to what the next does.
+    /// Returns the number of contiguous elements that one position selects.
     fn width(&self) -> i64 {
         dispatch_runtime::element_count(&self.indexed.sizes[self.indexed.at + self.indexed.index_sizes.len()..])
     }
@@ -174,7 +174,7 @@ impl<'a> Lists<'a> {
 #[op_impl(aten::index, CPU)]
 fn index(plan: &Indexed, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let lists = Lists::of(plan)?;
-    // Some at a time, as a table of all places would be as large as an index.
+    // In chunks, because a table of all offsets would be as large as an index.
     for first in (0..lists.count()).step_by(TOGETHER) {
         let some = first..lists.count().min(first + TOGETHER);
         let steps = lists.steps(some, this.sizes(), this.strides())?;
@@ -187,7 +187,7 @@ fn index(plan: &Indexed, out: &mut Tensor, this: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// A tensor stretched to sizes to which it broadcasts.
+/// Returns a view of a tensor, broadcast to `sizes`.
 pub(super) fn expanded(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
     viewed(tensor, sizes, &broadcast_strides(tensor.geometry(), sizes), tensor.geometry().offset())
 }

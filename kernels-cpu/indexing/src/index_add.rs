@@ -1,4 +1,4 @@
-//! Elements put where a list, or several, say along dimensions.
+//! Kernels that write or add elements at indices along one or several dimensions.
 
 use aten::{AddAt, Indexed, ReduceAt};
 use dispatch_runtime::prelude::*;
@@ -84,7 +84,7 @@ fn put_flat(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     inside("index", &mut list, this.geometry().count(), Negative::Wraps)?;
     let axes = [Axis { size: index.geometry().count(), to: Step::Table(list), from: Step::Stride(1) }];
     let source = packed(source, source.dtype())?;
-    // Positions count elements side by side.
+    // Indices count elements in row-major order.
     let is_row = out.geometry().is_contiguous();
     let mut row = if is_row { out.clone() } else { Spec::contiguous(this.dtype(), this.sizes()).on(this.device())? };
     if accumulate {

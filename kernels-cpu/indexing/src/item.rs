@@ -1,4 +1,4 @@
-//! The number of a tensor that has one element.
+//! The kernel that reads the value of a tensor with one element.
 
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{BadArgument, Geometry};
@@ -8,7 +8,7 @@ fn local_scalar_dense(this: &Tensor) -> Result<Scalar> {
     if this.geometry().count() == 0 {
         return Err(BadArgument::count("self", this.sizes(), 1..).into());
     }
-    // One place, whatever is beside it.
+    // The first element, whatever the sizes.
     let first = Geometry::strided(&[], &[], this.geometry().offset()).unwrap_or_else(|| this.geometry().clone());
     Ok(this.restride(first)?.to_scalar()?)
 }

@@ -1,4 +1,4 @@
-//! Elements by their places: gathered, picked, scattered.
+//! Kernels of indexing: gather, scatter, masks, embeddings, search and segments.
 #![allow(clippy::needless_for_each, reason = "a short step at the end of a chain")]
 
 pub mod combine;

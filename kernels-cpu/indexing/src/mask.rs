@@ -1,6 +1,6 @@
-//! Which elements a mask picks.
+//! Positions that a mask selects.
 //!
-//! They are counted by the block first, so each block knows where among all of them its own begin, and threads can share the rest.
+//! The selected elements are counted per block first. So each block knows its offset in the result, and threads can share the rest.
 #![expect(unsafe_code, reason = "places that were counted before")]
 
 use dispatch_runtime::prelude::*;
@@ -11,14 +11,14 @@ use engine::allocation::usized;
 use engine::data_movement::{self, Axis, Step, copy_along, of_size, packed, viewed};
 use engine::thread_pool::{DisjointSlices, Lines, parallel_for};
 
-/// The elements of a tensor that are not zero.
+/// The positions of a tensor's nonzero elements.
 ///
-/// Flags are looked at twice, to count and to pick, and must be the same both times: results are as many as were counted. So they are
-/// held from the first look to the last, or are a copy that nothing else reaches.
+/// The mask is read twice, to count and to select, and must not change in between, because results have the counted size. So it is borrowed
+/// from the first read to the last, or is a private copy.
 pub(crate) struct MaskedPositions<'a> {
     flags: Flags<'a>,
     sizes: Dims,
-    /// How many come before each block, and how many there are.
+    /// The number of selected elements before each block, and the total.
     starts: Vec<usize>,
 }
 
@@ -36,9 +36,9 @@ impl Flags<'_> {
     }
 }
 
-/// How many elements are looked at together.
+/// The number of elements of a block.
 const BLOCK: usize = 1 << 12;
-/// How many blocks are worth a thread.
+/// The fewest blocks that are worth a thread.
 const GRAIN: usize = 8;
 
 impl<'a> MaskedPositions<'a> {
@@ -64,12 +64,12 @@ impl<'a> MaskedPositions<'a> {
         Ok(Self { flags, sizes: Dims::from_slice(mask.sizes()), starts })
     }
 
-    /// How many there are.
+    /// Returns the number of selected elements.
     pub(crate) fn count(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// Writes what `fill` makes of their places, a block of neighbours at a time. The last dimension counts fastest.
+    /// Writes the results of `fill` for all selected positions, a block at a time. Positions count elements in row-major order.
     pub(crate) fn write<T: Send>(&self, out: &mut [T], fill: impl Fn(&[usize], &mut [T]) + Sync) -> Result<()> {
         let out = DisjointSlices::new(&mut out[..self.count()]);
         self.flags.with(|flags| {
@@ -84,7 +84,7 @@ impl<'a> MaskedPositions<'a> {
                     }
                     let [start, end] = [self.starts[block], self.starts[block + 1]];
                     assert_eq!(count, end - start, "flags that are held stay as they were counted");
-                    // SAFETY: a block has so many, counted before, behind those of the blocks before it.
+                    // SAFETY: the range was counted before; it follows the ranges of the blocks before it.
                     let out = unsafe { out.slice(start..end) };
                     fill(&places[..count], out);
                 }
@@ -92,11 +92,11 @@ impl<'a> MaskedPositions<'a> {
         })
     }
 
-    /// The elements at their places of a tensor that is as large, whose own lie side by side.
+    /// Returns the selected elements of a contiguous tensor with the mask's sizes.
     ///
     /// # Errors
     ///
-    /// Returns [`BadArgument`] if it is another.
+    /// Returns [`BadArgument`] if the tensor is not contiguous or has other sizes.
     pub(crate) fn elements(&self, this: &Tensor) -> Result<Tensor> {
         if !this.geometry().is_contiguous() || *this.sizes() != *self.sizes {
             let expected = format!("{:?}, side by side, as the mask has", &self.sizes[..]);
@@ -106,7 +106,7 @@ impl<'a> MaskedPositions<'a> {
         let mut out = Spec::contiguous(this.dtype(), &[i64::try_from(count).unwrap_or(i64::MAX)]).on(this.device())?;
         let operands = operands!(write out; read this)?;
         let ([to], [from]) = (operands.written(), operands.read());
-        // SAFETY: words are of the size of the elements, which lie side by side in both, and there is room for `count`.
+        // SAFETY: `Word` has the size of the elements, both operands are contiguous, and there is room for `count` elements.
         of_size!(this.dtype().size(), Word => unsafe { self.compress::<Word>(to, from)? });
         drop(operands);
         Ok(out)
@@ -114,9 +114,9 @@ impl<'a> MaskedPositions<'a> {
 
     /// # Safety
     ///
-    /// Elements of both operands are of the size of `W`, and lie side by side; there is room for as many as are picked.
+    /// Elements of both operands have the size of `W` and are contiguous; there is room for as many as are selected.
     unsafe fn compress<W: Copy + Send + Sync>(&self, to: &Operand<'_>, from: &Operand<'_>) -> Result<()> {
-        // SAFETY: the operands hold the elements, and the rest is as the caller says.
+        // SAFETY: the operands hold the elements, and the caller guarantees the rest.
         let (to, from) = unsafe {
             let all = std::slice::from_raw_parts(from.start().cast::<W>(), usized(from.geometry().count()));
             (std::slice::from_raw_parts_mut(to.start().cast::<W>(), self.count()), all)
@@ -124,7 +124,7 @@ impl<'a> MaskedPositions<'a> {
         self.write(to, |places, to| to.iter_mut().zip(places).for_each(|(to, &place)| *to = from[place]))
     }
 
-    /// Their places.
+    /// Returns the selected positions, in row-major order.
     pub(crate) fn places(&self) -> Result<Vec<i64>> {
         let mut all = vec![0; self.count()];
         self.write(&mut all, |places, out| {
@@ -133,13 +133,13 @@ impl<'a> MaskedPositions<'a> {
         Ok(all)
     }
 
-    /// Their positions in a dimension.
+    /// Writes the coordinates of the selected positions in a dimension.
     pub(crate) fn positions(&self, dim: usize, out: &mut [i64]) -> Result<()> {
         let sizes = &self.sizes;
         let stride = usized(dispatch_runtime::element_count(&sizes[dim + 1..]));
         let size = usized(sizes[dim]);
         self.write(out, |places, out| {
-            // Neighbours are likely to have the same, or to be one further.
+            // Adjacent positions usually have the same coordinate, or the next one.
             let (mut position, mut start, mut end) = (0, 0, 0);
             for (to, &place) in out.iter_mut().zip(places) {
                 if stride == 1 && place < end {
@@ -159,7 +159,7 @@ impl<'a> MaskedPositions<'a> {
     }
 }
 
-/// The positions of elements that are not zero, side by side for each dimension.
+/// Returns the coordinates of nonzero elements, a contiguous row for each dimension, and their number.
 fn nonzero_positions(this: &Tensor) -> Result<(Tensor, usize)> {
     let (picked, rank) = (MaskedPositions::by(this)?, this.sizes().len());
     let count = picked.count();
@@ -192,7 +192,7 @@ fn nonzero_static(_plan: &(), out: &mut Tensor, this: &Tensor, fill_value: i64) 
     Ok(())
 }
 
-/// Where in memory the mask is true, among the elements of `this`; both have the same sizes.
+/// Returns the memory offsets of the elements of `this` that the mask selects. Both have the same sizes.
 fn masked_places(this: &Tensor, mask: &Tensor) -> Result<Vec<i64>> {
     let picked = MaskedPositions::by(mask)?;
     if this.geometry().is_contiguous() {

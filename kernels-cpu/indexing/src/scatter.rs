@@ -1,4 +1,4 @@
-//! Elements put where positions say.
+//! Kernels of scatter operators.
 
 use aten::{Reduce, ReduceAt};
 use dispatch_runtime::Spec;
@@ -22,7 +22,7 @@ fn scatter_value(plan: &usize, out: &mut Tensor, this: &Tensor, index: &Tensor, 
     put(out, *plan, index, &repeated(&one(value, this.dtype())?, index)?)
 }
 
-/// One number beside every position of an index.
+/// Returns one number, broadcast to the sizes of an index.
 pub(super) fn repeated(number: &Tensor, index: &Tensor) -> Result<Tensor> {
     corner(number, index.sizes(), &vec![0; index.sizes().len()])
 }
@@ -43,7 +43,7 @@ fn scattered(
     reduced(out, this, &from, &CombineTarget::Along(&axes), how, include)
 }
 
-/// What an index says along a dimension, if it says so at several places beside it and never otherwise.
+/// Returns an index along a dimension if the index is the same at all positions of the other dimensions, of which there are several.
 fn line_of(index: &Tensor, at: usize) -> Result<Option<Tensor>> {
     let (sizes, strides) = (index.sizes(), index.strides());
     let alike = (0..sizes.len()).all(|dim| dim == at || sizes[dim] == 1 || strides[dim] == 0);
@@ -51,7 +51,7 @@ fn line_of(index: &Tensor, at: usize) -> Result<Option<Tensor>> {
     if alike && wide { corner(index, &sizes[at..=at], &strides[at..=at]).map(Some) } else { Ok(None) }
 }
 
-/// The first elements of a tensor, as many as sizes say.
+/// Returns a view of the first elements of a tensor, with these sizes and strides.
 fn corner(tensor: &Tensor, sizes: &[i64], strides: &[i64]) -> Result<Tensor> {
     viewed(tensor, sizes, strides, tensor.geometry().offset())
 }
@@ -77,14 +77,14 @@ fn scatter_reduce_two(plan: &ReduceAt, out: &mut Tensor, _: ...) -> Result<()> {
     scattered(out, (plan.dim, plan.reduce), [this, index, src], include_self)
 }
 
-/// One number of a dtype, to be read again and again.
+/// Returns a tensor without dimensions that holds one number.
 pub(super) fn one(value: Scalar, dtype: DType) -> Result<Tensor> {
     let mut out = Spec::contiguous(dtype, &[]).on(Device::CPU)?;
     fill(&mut out, value)?;
     Ok(out)
 }
 
-/// The dimensions of `source`, with a table on the side that is written, whose strides these are.
+/// Returns the dimensions of a copy from `source`: dimension `at` of the destination uses a table of `list`, the others its strides.
 pub(super) fn rows(source: &Tensor, at: usize, list: &[i64], strides: &[i64]) -> Vec<Axis> {
     let axes = sizes_or_one(source).iter().enumerate().map(|(dim, &size)| {
         let from = Step::Stride(source.strides().get(dim).copied().unwrap_or(1));

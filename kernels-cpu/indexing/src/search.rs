@@ -1,4 +1,4 @@
-//! Where numbers are among others.
+//! Kernels that search sorted sequences, and test membership in sets.
 
 use std::hint::select_unpredictable;
 
@@ -41,7 +41,7 @@ fn search<T: Number>(
     order: Option<&[i64]>,
 ) -> Result<()> {
     let width = usize::try_from(sorted.sizes().last().copied().unwrap_or(0)).unwrap_or(0);
-    // Each of several rows has wanted numbers of its own.
+    // If there are several sorted rows, each has its own values to search for.
     let each = match (sorted.sizes(), wanted.sizes().last()) {
         ([_, _, ..], Some(&each)) => usize::try_from(each).unwrap_or(0),
         _ => usize::MAX,
@@ -53,7 +53,7 @@ fn search<T: Number>(
         let (row, order) = (&sorted[first..first + width], order.map(|order| &order[first..first + width]));
         let before = |place: usize| {
             let at = order.map_or(place, |order| usized(order[place]));
-            // What has no order with others is beyond them.
+            // NaN sorts behind all numbers.
             !if right { row[at] > wanted } else { row[at] >= wanted }
         };
         let (mut low, mut left) = (0, width);

@@ -1,4 +1,4 @@
-//! Segments of a dimension, each reduced to one element.
+//! Kernels that reduce segments of a dimension, each to one element.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use engine::compute::{Compute, Fraction};
 use engine::contiguous::{computed, fill, packed};
 use engine::thread_pool::Lines;
 
-/// Elements that are worth a thread.
+/// The fewest elements that are worth a thread.
 const GRAIN: usize = 1 << 14;
 
-/// Where the segments of each line are: rows of the data, whatever dimensions are before them.
+/// Returns the ranges of rows of all segments, for every position of the dimensions before the axis.
 fn ranges(segments: &Segments<'_>, data: &Tensor, partial: bool) -> Result<Vec<Range<usize>>> {
     let (told, by_ends) = segments.told;
     let (size, numbers) = (data.sizes()[segments.axis], positions(told)?);
@@ -44,7 +44,7 @@ fn ranges(segments: &Segments<'_>, data: &Tensor, partial: bool) -> Result<Vec<R
     Ok(ranges)
 }
 
-/// How many elements lie behind each other in one row.
+/// Returns the number of contiguous elements of a row.
 fn width(segments: &Segments<'_>, data: &Tensor) -> usize {
     usized(dispatch_runtime::element_count(&data.sizes()[segments.axis + 1..]))
 }
@@ -74,7 +74,7 @@ fn segment_reduce(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Result<()> {
     })
 }
 
-/// What a segment without elements is, but for a mean.
+/// Returns the result of an empty segment; for means, the start of the sum.
 fn start<T: Fraction>(reduce: Reduce) -> T {
     T::near(match reduce {
         Reduce::Sum | Reduce::Mean => 0.0,
@@ -84,7 +84,7 @@ fn start<T: Fraction>(reduce: Reduce) -> T {
     })
 }
 
-/// Two elements as one; what is not a number stays.
+/// Reduces two elements to one; NaN takes precedence.
 #[inline(always)]
 fn together<T: Fraction>(reduce: Reduce, a: T, b: T) -> T {
     match reduce {
@@ -116,7 +116,7 @@ fn _segment_reduce_backward(plan: &Segments<'_>, out: &mut Tensor, _: ...) -> Re
     })
 }
 
-/// The gradient of a segment for each of its elements.
+/// Computes the gradient of a segment's elements.
 fn spread<T: Fraction, I: Iterator<Item = usize>>(
     reduce: Reduce,
     (grad, result, start): (T, T, T),
@@ -132,7 +132,8 @@ fn spread<T: Fraction, I: Iterator<Item = usize>>(
             line().for_each(|at| out[at] = share);
         }
         Reduce::Product => {
-            // Of all others, as one may be zero: those before it, and then those behind.
+            // The gradient is the product of all other elements, without a division, as an element may be zero: first those before, then
+            // those after.
             let mut before = start;
             for at in line() {
                 out[at] = before * grad;

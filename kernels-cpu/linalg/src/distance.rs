@@ -1,4 +1,4 @@
-//! How far rows are from each other.
+//! Kernels of distances between rows.
 
 use aten::Distances;
 use dispatch_runtime::prelude::*;
@@ -9,10 +9,10 @@ use engine::contiguous::{broadcast_contiguous, computed, fill, packed};
 use engine::math::{Real, vectorised};
 use engine::thread_pool::Lines;
 
-/// Elements that are worth a thread.
+/// The fewest elements that are worth a thread.
 const GRAIN: usize = 1 << 14;
 
-/// How differences become a distance.
+/// The norm that turns differences into a distance.
 #[derive(Clone, Copy)]
 enum Norm<T> {
     Count,
@@ -47,7 +47,7 @@ impl<T: Fraction> Norm<T> {
         }
     }
 
-    /// By how much the distance grows with one difference.
+    /// Returns the derivative of the distance by one difference.
     #[inline(always)]
     fn slope(self, apart: T, distance: T) -> T {
         let (zero, sign) = (T::near(0.0), Real::copysign(T::near(1.0), apart));
@@ -63,7 +63,7 @@ impl<T: Fraction> Norm<T> {
         }
     }
 
-    /// Adds to the gradient of one end of a distance.
+    /// Adds the gradient of one end of a distance to `to`.
     fn add_gradient(self, to: &mut [T], [here, there]: [&[T]; 2], grad: T, distance: T) {
         for ((to, &a), &b) in to.iter_mut().zip(here).zip(there) {
             *to = *to + grad * self.slope(a - b, distance);
@@ -71,7 +71,7 @@ impl<T: Fraction> Norm<T> {
     }
 }
 
-/// All differences as one, in lanes.
+/// Reduces all differences of two rows to one value, in lanes.
 fn folded<T: Fraction>(a: &[T], b: &[T], add: impl Fn(T, T) -> T, join: impl Fn(T, T) -> T) -> T {
     const LANES: usize = 16;
     vectorised!({
@@ -89,7 +89,7 @@ fn folded<T: Fraction>(a: &[T], b: &[T], add: impl Fn(T, T) -> T, join: impl Fn(
     })
 }
 
-/// Two batches of matrices, each as often as the result has batches.
+/// Two batches of matrices, both broadcast to the batch dimensions of the result.
 struct Pair<T> {
     rows: Vec<T>,
     columns: Vec<T>,
@@ -107,7 +107,7 @@ impl<T: Fraction> Pair<T> {
         Ok(Self { rows, columns, height, breadth, width: usized(x1.sizes()[x1.sizes().len() - 1]) })
     }
 
-    /// One of the rows, and all columns that it meets.
+    /// Returns a row of the first matrix, and all rows of the second matrix that it is compared with.
     fn row(&self, at: usize) -> (&[T], impl Iterator<Item = &[T]>) {
         let first = at / self.height * self.breadth;
         let columns = (first..first + self.breadth).map(|column| &self.columns[column * self.width..][..self.width]);
@@ -155,7 +155,7 @@ fn _cdist_backward(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     })
 }
 
-/// Where among all pairs those begin in which a row is the first.
+/// Returns the index of the first pair whose first row is `row`.
 fn first(row: usize, rows: usize) -> usize {
     row * (2 * rows - row - 1) / 2
 }

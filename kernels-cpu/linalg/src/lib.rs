@@ -1,4 +1,4 @@
-//! Products of matrices, and distances.
+//! Kernels of matrix products and distances.
 
 mod distance;
 mod product;

@@ -1,4 +1,4 @@
-//! Products of matrices and vectors: tensors become views that [`gemm`](engine::gemm) multiplies where they lie.
+//! Kernels of matrix and vector products, on views that [`gemm`](engine::gemm) multiplies in place.
 #![expect(unsafe_code, reason = "views of entries without bounds checks")]
 
 use dispatch_runtime::prelude::*;
@@ -65,7 +65,7 @@ fn addbmm(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     let operator = aten::addbmm::operator();
     let mut beta = start(out, this, beta)?;
     if batch1.geometry().count() == 0 || batch2.geometry().count() == 0 {
-        // A product over nothing scales what is there, once, of however many matrices.
+        // Without elements to multiply, the input is only scaled, and only once.
         let (rows, columns) = (empty_matrix(batch1, 0, 1)?, empty_matrix(batch2, 2, 1)?);
         return product(operator, out, As::Matrix, [("batch1", &rows), ("batch2", &columns)], alpha, beta);
     }
@@ -77,14 +77,14 @@ fn addbmm(_plan: &(), out: &mut Tensor, _: ...) -> Result<()> {
     Ok(())
 }
 
-/// The item of a batch.
+/// Returns a view of one matrix of a batch.
 fn select(batch: &Tensor, item: i64) -> Result<Tensor> {
     let geometry = batch.geometry();
     let at = geometry.offset() + item * geometry.strides()[0];
     viewed(batch, &geometry.sizes()[1..], &geometry.strides()[1..], at)
 }
 
-/// A matrix of which one side has no length: the rows of the first operand, or the columns of the second.
+/// Returns a matrix with an empty inner dimension: the rows of the first operand, or the columns of the second.
 fn empty_matrix(batch: &Tensor, inner: usize, kept: usize) -> Result<Tensor> {
     let sizes = if inner == 0 { [batch.sizes()[kept], 0] } else { [0, batch.sizes()[inner]] };
     Spec::contiguous(batch.dtype(), &sizes).on(batch.device())
@@ -126,7 +126,7 @@ fn outer<T: Compute>(
     })
 }
 
-/// Writes what a product is added to, unless that does not count, and gives its factor.
+/// Copies the summand of a product to `out`, unless `beta` is zero, and returns the factor of `out`.
 fn start(out: &mut Tensor, this: &Tensor, beta: Scalar) -> Result<Scalar> {
     let counts = match beta {
         Scalar::Complex(beta) => beta != Complex64::new(0.0, 0.0),
@@ -139,16 +139,16 @@ fn start(out: &mut Tensor, this: &Tensor, beta: Scalar) -> Result<Scalar> {
     Ok(if counts { beta } else { ZERO })
 }
 
-/// How a vector is looked at.
+/// The interpretation of a vector operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum As {
-    /// As a matrix of one column; and what is a matrix or a batch already, as that.
+    /// A vector is a matrix of one column. Matrices and batches stay as they are.
     Matrix,
-    /// As a matrix of one row.
+    /// A vector is a matrix of one row.
     Row,
 }
 
-/// `out = alpha * first second + beta * out`, for operands of the dtype of `out` of which neither is `out`, as plans have it.
+/// Computes `out = alpha * first second + beta * out`. The operands have the dtype of `out`, and neither is `out`; plans ensure both.
 #[inline]
 fn product(
     operator: &Operator,
@@ -169,7 +169,7 @@ fn product(
         ($($variant:ident $ty:ty),+) => {
             match dtype {
                 $(DType::$variant => {
-                    // SAFETY: all operands are of this dtype, and what is written is not read.
+                    // SAFETY: all operands have this dtype, and no operand that is read is the written one.
                     unsafe { multiply::<$ty>(&operands, first_as, <$ty>::factor(alpha), <$ty>::factor(beta)) };
                     Ok(())
                 })+
@@ -189,7 +189,7 @@ fn product(
     )
 }
 
-/// What a product is scaled by.
+/// The scale factors of a product.
 trait Factor: Entry {
     fn factor(value: Scalar) -> Self::Sum;
 }
@@ -211,7 +211,7 @@ factors! { f32: f32, f64: f64, f16: f32, bf16: f32, Complex32: Complex32, Comple
 
 /// # Safety
 ///
-/// All operands are of dtype `T`, and neither of those that are read is the written one.
+/// All operands have dtype `T`, and neither of those that are read is the written one.
 #[inline]
 unsafe fn multiply<T: Factor>(operands: &Operands<'_, 1, 2>, first_as: As, alpha: T::Sum, beta: T::Sum) {
     let ([out], [first, second]) = (operands.written(), operands.read());
@@ -219,8 +219,8 @@ unsafe fn multiply<T: Factor>(operands: &Operands<'_, 1, 2>, first_as: As, alpha
     let (b_sizes, b_strides) = as_matrices(second, As::Matrix);
     let (c_sizes, c_strides) = as_matrices(out, As::Matrix);
     let starts = (first.start().cast::<T>(), second.start().cast::<T>(), out.start().cast::<T>());
-    // SAFETY: geometries stay inside of storages, which the operands hold; `take` refuses a written tensor that shares memory with itself
-    // or with parts of others; the rest is as the caller says.
+    // SAFETY: geometries stay inside storages, which the operands hold; `take` refuses a written tensor that overlaps itself or partly
+    // overlaps another operand; the caller guarantees the rest.
     unsafe {
         if let ([1, rows, inner], [_, _, columns]) = (a_sizes, b_sizes) {
             let a = Matrix::from_raw(starts.0, [rows, inner], [a_strides[1], a_strides[2]]);
@@ -234,7 +234,7 @@ unsafe fn multiply<T: Factor>(operands: &Operands<'_, 1, 2>, first_as: As, alpha
     }
 }
 
-/// A tensor as a batch of matrices.
+/// Returns the sizes and strides of an operand as a batch of matrices.
 #[inline]
 fn as_matrices(operand: &Operand<'_>, seen: As) -> ([usize; 3], [isize; 3]) {
     #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "what lies in memory can be counted")]

@@ -1,11 +1,11 @@
-//! `_add_relu` comes to `relu` of `add`, in every form.
+//! Tests of `_add_relu`: all its forms equal `relu` of `add`.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 const DTYPES: [DType; 6] = [DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64];
 
-/// Numbers of both signs; sums of some wrap in `i8`.
+/// Returns numbers of both signs; some of their sums wrap in `i8`.
 fn operands(dtype: DType) -> Result<[Tensor; 2]> {
     let numbers = [[100_i64, -100, 0], [7, -3, 50]];
     let others = [[100_i64, -100, -1], [-9, 2, 40]];
@@ -25,7 +25,7 @@ fn a_sum_below_zero_is_zero() -> Result<()> {
             assert_eq!((found.dtype(), values(&found)?), (dtype, values(&expected)?), "{dtype}, {alpha}");
             assert!(values(&found)?.iter().all(|x| *x >= 0.0) && values(&found)?.iter().any(|x| *x > 0.0));
         }
-        // Of any layout, and broadcast.
+        // With another layout and a broadcast operand.
         let (row, turned) = (b.i(0)?, a.t()?.contiguous()?.t()?);
         let found = aten::_add_relu(&turned, &row, 1.into())?;
         assert_eq!(values(&found.contiguous()?)?, values(&aten::add(&a, &row, 1.into())?.relu()?)?, "{dtype}");
@@ -42,7 +42,7 @@ fn integers_wrap_before_they_are_compared_with_zero() -> Result<()> {
     assert_eq!(aten::_add_relu(&ends, &others, 1.into())?.to_vec::<i16>()?, [0, i16::MAX, 0]);
     let ends = Tensor::from([i32::MAX, i32::MIN]);
     assert_eq!(aten::_add_relu(&ends, &Tensor::from([1_i32, -1]), 1.into())?.to_vec::<i32>()?, [0, i32::MAX]);
-    // A wider tensor that is written does not change that.
+    // A wider `out` tensor does not change the dtype in which the sum wraps.
     let mut wide = Tensor::from([7_i64, 7]);
     aten::_add_relu_out(&large, &small, 1.into(), &mut wide)?;
     assert_eq!(wide.to_vec::<i64>()?, [0, 56]);

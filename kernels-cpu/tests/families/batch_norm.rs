@@ -1,13 +1,16 @@
+//! Tests of the gradients of batch normalisation.
+
 use dispatch_runtime::{Result, Tensor};
 
-/// Long planes are gone through one by one, short ones with all of their channel.
+/// Checks that gradients do not depend on the layout of planes: long planes are processed one by one, short planes together with all of
+/// their channel.
 #[test]
 fn the_shape_of_planes_says_nothing_about_gradients() -> Result<()> {
     let numbers = |factor: i32| {
         let values = (0..2 * 3 * 128).map(|i| f64::from(i * factor % 23) - 11.0);
         Tensor::from_vec(values.collect(), &[2, 3, 128])
     };
-    // Planes in four parts, each of which is that of an image of its own.
+    // Each plane divided into four, as the planes of four images.
     let apart =
         |x: &Tensor| aten::reshape(&aten::permute(&aten::view(x, &[2, 3, 4, 32])?, &[0, 2, 1, 3])?, &[8, 3, 32]);
     let [weight, mean, spread] = [[0.5, -2.0, 3.0], [1.0, 0.0, -2.0], [0.1, 0.5, 0.25]];

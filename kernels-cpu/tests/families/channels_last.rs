@@ -1,4 +1,4 @@
-//! Images whose channels are innermost come out as they came, with the same elements, and as the Meta kernel says.
+//! Tests that channels-last images keep their format and their elements, and that the Meta kernel agrees.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -6,7 +6,7 @@ use aten::prelude::*;
 use dispatch_runtime::MemoryFormat::{self, ChannelsLast, ChannelsLast3d, Contiguous};
 use dispatch_runtime::prelude::*;
 
-/// Numbers that look like no others.
+/// Returns distinct numbers.
 fn numbers(sizes: &[i64]) -> Tensor {
     let count = u32::try_from(sizes.iter().product::<i64>()).unwrap();
     Tensor::from_vec((0..count).map(|i| (1.7 * f64::from(i)).sin()).collect::<Vec<f64>>(), sizes).unwrap()
@@ -14,7 +14,7 @@ fn numbers(sizes: &[i64]) -> Tensor {
 
 type Call<'a> = &'a dyn Fn(&Tensor) -> Result<Tensor>;
 
-/// Calls `f` with `like` in both orders, and compares.
+/// Compares `f` of a contiguous `like` with `f` of its channels-last copy.
 fn assert_keeps(expected: MemoryFormat, like: &Tensor, f: impl Fn(&Tensor) -> Tensor) {
     let format = if like.sizes().len() == 4 { ChannelsLast } else { ChannelsLast3d };
     let innermost = aten::contiguous(like, format).unwrap();

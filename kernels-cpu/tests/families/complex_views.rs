@@ -1,4 +1,4 @@
-//! Complex numbers and their parts share memory.
+//! Tests of complex views: complex numbers share memory with their real and imaginary parts.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -22,7 +22,7 @@ fn pairs_and_complex_numbers_are_views_of_each_other() {
 fn what_is_not_pairs_side_by_side_is_refused() {
     let whole = Tensor::arange(0..8, DType::F64).unwrap();
     for pairs in [
-        // Not two, not side by side, an odd place, odd steps, and no float at all.
+        // Not pairs, not contiguous, an odd offset, odd strides, integers, and no dimension.
         whole.view(&[2, 4]).unwrap(),
         whole.view(&[2, 4]).unwrap().t().unwrap(),
         whole.as_strided(&[3, 2], &[2, 1], Some(1)).unwrap(),

@@ -1,6 +1,8 @@
+//! Tests of convolutions: results do not depend on how many channels, filters or images are computed together.
+
 use dispatch_runtime::{Result, Tensor};
 
-/// Integers, which sums in any order have exactly.
+/// Returns integers, whose sums are exact in any order.
 fn numbers(sizes: &[i64], factor: i32) -> Result<Tensor> {
     let count = sizes.iter().product::<i64>();
     let numbers = (0..).take(usize::try_from(count).unwrap()).map(|i: i32| f64::from(i * factor % 7 - 3));

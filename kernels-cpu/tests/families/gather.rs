@@ -1,3 +1,5 @@
+//! Tests of `gather`.
+
 use dispatch_runtime::{BadArgument, Geometry, Problem, Result, Tensor};
 
 fn problem(result: Result<Tensor>) -> Problem {

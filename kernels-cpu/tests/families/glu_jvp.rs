@@ -1,4 +1,4 @@
-//! `glu_jvp` comes to its formula, and to the difference of two values of `glu`.
+//! Tests that `glu_jvp` equals its formula and the differences of `glu`.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -9,13 +9,13 @@ fn numbers(sizes: &[i64], seed: f64, dtype: DType) -> Result<Tensor> {
     Tensor::from_vec(values.collect::<Vec<f64>>(), sizes)?.to(dtype)
 }
 
-/// `glu`, `x` and `dx`.
+/// Returns `glu`, `x` and `dx`.
 fn arguments(sizes: &[i64], dim: i64, dtype: DType) -> Result<[Tensor; 3]> {
     let (x, dx) = (numbers(sizes, 1.0, dtype)?, numbers(sizes, 2.0, dtype)?);
     Ok([aten::glu(&x, dim)?, x, dx])
 }
 
-/// Through other operators, in double precision.
+/// Computes the formula with other operators, in double precision.
 fn formula([glu, x, dx]: &[Tensor; 3], dim: i64) -> Result<Tensor> {
     let double = |tensor: &Tensor| tensor.to(DType::F64);
     let (x, dx) = (aten::chunk(&double(x)?, 2, dim)?, aten::chunk(&double(dx)?, 2, dim)?);
@@ -42,7 +42,7 @@ fn each_element_is_that_of_the_formula() -> Result<()> {
             let found = aten::glu_jvp(glu, x, dx, dim)?;
             assert_eq!(found.dtype(), dtype);
             assert_near(&found, &formula(&given, dim)?, tolerance)?;
-            // The same numbers with other strides.
+            // The same elements with other strides.
             let [glu, x, dx] = &[glu, x, dx].map(|t| t.transpose_int(0, 2)?.contiguous()?.transpose_int(0, 2));
             let [Ok(glu), Ok(x), Ok(dx)] = [glu, x, dx] else { panic!("a copy is refused") };
             let turned = aten::glu_jvp(glu, x, dx, dim)?;
@@ -69,7 +69,7 @@ fn a_tensor_of_the_callers_gets_the_same() -> Result<()> {
         aten::glu_jvp_out(&glu, &x, &dx, 1, &mut out)?;
         assert_near(&out, &expected, 0.0)?;
     }
-    // One that is read, too.
+    // `out` is also an input.
     let mut written = glu.clone();
     aten::glu_jvp_out(&glu, &x, &dx, 1, &mut written)?;
     assert_near(&written, &expected, 0.0)?;

@@ -1,11 +1,11 @@
-//! Gradients that have no recording are held to differences.
+//! Tests that compare gradients without a recording with numerical differences.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 #![expect(clippy::many_single_char_names, reason = "they are those of the formulas")]
 
 use dispatch_runtime::prelude::*;
 
-/// Numbers that look like no others.
+/// Returns distinct numbers.
 fn numbers(sizes: &[i64], seed: f64) -> Tensor {
     let count = u32::try_from(sizes.iter().product::<i64>()).unwrap();
     let values = (0..count).map(|i| (seed + 1.7 * f64::from(i)).sin() * 2.0 + 0.1 * seed);
@@ -16,7 +16,7 @@ fn values(tensor: &Tensor) -> Vec<f64> {
     tensor.to_vec::<f64>().unwrap()
 }
 
-/// Compares a gradient with what `f` does where each element of its argument moves a little.
+/// Compares a gradient with central differences of `f` by each element of its argument.
 fn assert_slope(argument: &Tensor, gradient: &Tensor, grad: &Tensor, f: impl Fn(&Tensor) -> Tensor) {
     assert_eq!(gradient.sizes(), argument.sizes());
     for (i, found) in values(gradient).into_iter().enumerate() {

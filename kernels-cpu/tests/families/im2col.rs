@@ -1,6 +1,8 @@
+//! Tests of `im2col` and `col2im`.
+
 use dispatch_runtime::{Result, Tensor};
 
-/// A window that leaves as many places as the image has elements.
+/// A window with as many positions as the image has elements.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     image: [usize; 2],
@@ -13,7 +15,7 @@ impl Window {
         self.dilation * (self.kernel - 1) / 2
     }
 
-    /// The element of the image that lies under an element of the window.
+    /// Returns the element of the image under an element of the window.
     fn under(self, tap: usize, place: usize) -> Option<usize> {
         let [height, width] = self.image;
         let along = |place: usize, offset: usize, size: usize| {

@@ -1,3 +1,5 @@
+//! Tests of `index_select`.
+
 use dispatch_runtime::{Geometry, Tensor};
 
 #[test]

@@ -1,7 +1,7 @@
-//! Kernels of several families, called as operators.
+//! Tests of kernels of several families, called as operators.
 #![allow(clippy::float_cmp, reason = "kernels compute exactly what these say")]
 
-// The kernels are tested.
+// Links the kernels that are tested.
 use kernels_cpu as _;
 
 mod add_relu;

@@ -1,8 +1,10 @@
+//! Tests of `masked_select` and `nonzero`.
+
 use dispatch_runtime::{Geometry, Tensor};
 
 #[test]
 fn places_are_found_whatever_the_blocks() {
-    // Rows that are shorter and longer than a block, and a stretch of several without any.
+    // Rows shorter and longer than a block, and several blocks without selected elements.
     for (high, wide) in [(3_i64, 20_011_i64), (20_011, 3), (70, 1000)] {
         let holds = |place: i64| place % 7 == 3 && !(9000..30_000).contains(&place) || place % 4099 == 0;
         let flags: Vec<bool> = (0..high * wide).map(holds).collect();

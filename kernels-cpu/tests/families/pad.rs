@@ -1,3 +1,5 @@
+//! Tests of padding.
+
 use dispatch_runtime::BadArgument;
 use dispatch_runtime::{Result, Tensor};
 

@@ -1,3 +1,5 @@
+//! Tests of random operators: streams of a generator, distributions and permutations.
+
 use dispatch_runtime::{BadArgument, DType, Device, Generator, Geometry, Result, Spec, Tensor, philox};
 
 use kernels_cpu::thread_pool::{num_threads, set_num_threads};
@@ -87,7 +89,7 @@ fn weights_of_zero_are_never_drawn() {
 
 #[test]
 fn positions_are_where_numbers_fall_among_the_sums_of_weights() {
-    // Whole numbers, so that sums are exact; a whole piece weighs nothing.
+    // Integer weights, so that sums are exact. A whole piece has weight zero.
     let weights: Vec<f64> =
         (0..900_i32).map(|i| if (256..512).contains(&i) { 0.0 } else { f64::from(i % 5) }).collect();
     let drawn = aten::multinomial(&Tensor::from_slice(&weights), 500, true, Some(&seeded(4))).unwrap();
@@ -165,7 +167,7 @@ fn permutations_fit_their_dtype() {
     assert!(aten::randperm(0, None, None, None, None).unwrap().sizes() == [0]);
 }
 
-/// The mean and the variance.
+/// Returns the mean and the variance.
 fn moments(numbers: &Tensor) -> (f64, f64) {
     let numbers = numbers.to_vec::<f64>().unwrap();
     #[expect(clippy::cast_precision_loss, reason = "these are few")]

@@ -1,3 +1,5 @@
+//! Tests of scatter and index reductions: the order of additions, and elements without an index.
+
 use dispatch_runtime::Geometry;
 use dispatch_runtime::Tensor;
 
@@ -13,7 +15,7 @@ fn sized(tensor: &Tensor, sizes: &[i64]) -> Tensor {
     tensor.restride(Geometry::contiguous(sizes)).unwrap()
 }
 
-/// Numbers whose sum depends on the order.
+/// Returns numbers whose sum depends on the order.
 fn numbers() -> Vec<f32> {
     (0_u16..3000).flat_map(|row| (0_u16..64).map(move |col| 1.0 / (1.0 + f32::from(row * 7 % 1013 + col)))).collect()
 }
@@ -32,7 +34,7 @@ fn elements_that_meet_are_added_in_their_order() {
     let (src, index) = (sized(&src, &[ROWS, WIDE]), sized(&index, &[ROWS, WIDE]));
     let sum = aten::scatter_add(&this, 0, &index, &src).unwrap();
     assert_eq!(sum.to_vec::<f32>().unwrap(), expected);
-    // The same with the dimension innermost, laid out otherwise.
+    // The same sums with the dimension innermost, in another layout.
     let turn = |tensor: &Tensor| aten::t(tensor).unwrap();
     let sum = aten::scatter_add(&turn(&this), 1, &turn(&index), &turn(&src)).unwrap();
     assert_eq!(turn(&sum).to_vec::<f32>().unwrap(), expected);

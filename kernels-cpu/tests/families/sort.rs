@@ -1,3 +1,5 @@
+//! Tests of `sort` and `topk`: NaN, signed zeros, and the order of equal elements.
+
 use dispatch_runtime::{DType, Result, Tensor};
 use proptest::prelude::*;
 
@@ -31,7 +33,7 @@ fn what_is_no_number_comes_last_and_zeros_of_both_signs_are_equal() -> Result<()
     Ok(())
 }
 
-/// Long enough for digits, with many equals.
+/// Returns numbers with many equal ones, enough of them for a radix sort.
 fn numbers(seed: u64, count: usize, kinds: u64) -> Vec<i64> {
     let mut state = seed | 1;
     let mut next = || {
@@ -52,7 +54,7 @@ proptest! {
         let mut expected: Vec<i64> = (0..).take(count).collect();
         let at = |place: i64| integers[usize::try_from(place).unwrap()];
         expected.sort_by(|&a, &b| if descending { at(b).cmp(&at(a)) } else { at(a).cmp(&at(b)) });
-        // An element and its place fit one word only where elements are near each other.
+        // An element and its position fit one word only if the elements are close to each other.
         let near = line(&integers);
         let far = line(&integers.iter().map(|integer| integer << 40).collect::<Vec<_>>());
         let fractions = [DType::F32, DType::F64].map(|dtype| aten::to_dtype(&near, dtype, false, true, None).unwrap());

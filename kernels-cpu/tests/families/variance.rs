@@ -1,9 +1,11 @@
+//! Tests of the accuracy of means and variances.
+
 use dispatch_runtime::{Result, Tensor};
 
 #[test]
 fn moments_are_near_wherever_a_line_lies_and_begins() -> Result<()> {
     let mut state = 1_u32;
-    // A few roundings for each of the 64 elements that a lane adds before it goes on in double precision; most lines lose far less.
+    // A few roundings for each of the 64 elements that a lane adds before it continues in double precision; most lines lose far less.
     let lost = 4.0 * 64.0 * f64::from(f32::EPSILON);
     for length in [1_u32, 63, 64, 65, 1000, 5000] {
         for (first, center) in [(0.0, 0.0), (1e4, 0.0), (-1e6, 1.0), (1e6, 1e6)] {
@@ -23,7 +25,7 @@ fn moments_are_near_wherever_a_line_lies_and_begins() -> Result<()> {
             let [found, scale] = [found.read::<f32>()?[0], scale.read::<f32>()?[0]].map(f64::from);
             let what = format!("{length} about {center}: {found} and {scale} for {mean} and {variance}");
             assert!((found - mean).abs() <= lost * (mean.abs() + variance.sqrt()), "{what}");
-            // One element has no variance at all.
+            // One element has the variance zero.
             let is_near =
                 if length == 1 { scale.is_infinite() } else { (scale * scale * variance - 1.0).abs() <= lost };
             assert!(is_near, "{what}");

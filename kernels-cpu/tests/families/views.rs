@@ -1,3 +1,5 @@
+//! Tests of views and of their gradients.
+
 use dispatch_runtime::{DType, Geometry, Tensor};
 
 fn numbers(count: i64, sizes: &[i64]) -> Tensor {

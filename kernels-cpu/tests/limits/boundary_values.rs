@@ -1,4 +1,4 @@
-//! Calls at the edges of what there are numbers and memory for.
+//! Tests of boundary values of dtypes, sizes and memory.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;

@@ -1,4 +1,4 @@
-//! Calls at the limits of numbers, sizes and memory.
+//! Tests of the limits of numbers, sizes and memory.
 
 use kernels_cpu as _;
 

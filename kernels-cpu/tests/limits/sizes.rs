@@ -1,4 +1,4 @@
-//! Numbers beyond what bytes, memory and time hold: results stay right, and what cannot be computed is an error.
+//! Tests of counts and sizes beyond the range of bytes, of memory, or of reasonable time: results are correct, or the call is refused.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
@@ -27,7 +27,7 @@ fn meta(dtype: DType, sizes: &[i64]) -> Tensor {
     Spec::contiguous(dtype, sizes).on(Device::META).unwrap()
 }
 
-/// A text of the error, which there must be.
+/// Returns the text of an error; panics if there is none.
 fn refused<T>(result: Result<T>) -> String {
     result.err().expect("a call that cannot be made is refused").to_string()
 }
@@ -71,7 +71,7 @@ fn histograms_of_more_bins_than_memory_holds_are_refused() -> Result<()> {
 #[test]
 fn recurrent_layers_of_endless_sequences_are_refused() {
     for device in [Device::META, Device::CPU] {
-        // Of sequences without elements, there may be as many on the CPU.
+        // Without elements, sequences can have this length on the CPU, too.
         let batch = i64::from(device == Device::META);
         let of = |sizes: &[i64]| Spec::contiguous(DType::F32, sizes).on(device).unwrap();
         let (input, state) = (of(&[MANY, batch, 2]), of(&[1, batch, 3]));
@@ -168,7 +168,7 @@ fn windows_of_any_reach_have_the_places_that_they_have() -> Result<()> {
     let pool = |kernel: i64, stride: i64, padding: i64, dilation: i64, ceil: bool| {
         aten::max_pool2d_with_indices(&image, &[kernel], &[stride], &[padding], &[dilation], ceil)
     };
-    // One place, which goes far beyond the image: only its first element is inside.
+    // One window position. The window reaches far beyond the image, so that only its first element is inside.
     for (kernel, dilation) in [(2, i64::MAX), (3, 1 << 62), (1 << 40, 1 << 22), (i64::MAX, 1)] {
         let (largest, places) = pool(kernel, i64::MAX, 0, dilation, true)?;
         assert_eq!((largest.sizes(), places.sizes()), (&[1_i64, 1, 1][..], &[1_i64, 1, 1][..]), "{kernel} {dilation}");
@@ -181,7 +181,7 @@ fn windows_of_any_reach_have_the_places_that_they_have() -> Result<()> {
     for extreme in [i64::MAX, i64::MAX - 1, 1 << 62, i64::MIN, -1, 0] {
         for other in [1, 2, 1 << 31, i64::MAX] {
             for ceil in [false, true] {
-                // Whatever comes of them, it is a result or an error.
+                // Any result or error is accepted; only a panic or a crash fails.
                 _ = (pool(extreme, other, 0, other, ceil), pool(other, extreme, 1, other, ceil));
                 _ = (pool(other, other, extreme, other, ceil), pool(other, other, 1, extreme, ceil));
                 _ = aten::avg_pool2d(&image, &[extreme], &[other], &[other / 2], ceil, true, None);
@@ -215,7 +215,7 @@ fn images_are_scaled_by_any_number() -> Result<()> {
         let by_factors = aten::upsample_nearest2d_vec(&image, None, Some(&[scale, scale]));
         assert!(by_factors.is_err(), "{scale}");
     }
-    // Each of many elements would be made of many: there is no memory for the list of them.
+    // Each of many results would depend on many elements: their list does not fit memory.
     let row = Tensor::zeros(&[1, 1, 1, 1 << 20], DType::F32)?;
     let smooth = aten::_upsample_bilinear2d_aa(&row, &[1, 1 << 20], false, None, Some(1e-300));
     assert!(refused(smooth).contains("bytes of memory"));
@@ -254,7 +254,7 @@ fn convolutions_meet_only_what_is_inside_of_the_image() -> Result<()> {
         assert_eq!(backward.0.to_vec::<f32>()?, of_image);
         assert_eq!((backward.1.to_vec::<f32>()?, backward.2.to_vec::<f32>()?), (expected, vec![4.0]));
     }
-    // The same with as many channels and filters as are worked on side by side.
+    // The same test with as many channels and filters as are computed side by side.
     let (wide, heavy) = (image.expand(&[2, 16, 4])?, weight.expand(&[16, 16, 3])?);
     let many = aten::convolution(&wide, &heavy, None, &[1], &[far], &[far], false, &[0], 1)?;
     assert_eq!(many.i((0, 0))?.to_vec::<f32>()?, [16.0, 32.0, 48.0, 64.0]);
@@ -273,7 +273,7 @@ fn convolutions_meet_only_what_is_inside_of_the_image() -> Result<()> {
         &[false, true, false],
     )?;
     assert_eq!(backward.1.i((3, 5))?.to_vec::<f32>()?, [0.0, 20.0, 0.0]);
-    // Without channels there is nothing to meet, however large the window.
+    // Without channels there is nothing to sum, for a window of any size.
     let (none, window) = (Tensor::zeros(&[1, 0, MANY + 1], DType::F32)?, Tensor::zeros(&[1, 0, MANY], DType::F32)?);
     assert_eq!(convolve(&none, &window, 0, 1)?.to_vec::<f32>()?, [0.5, 0.5]);
     let transposed = aten::convolution(
@@ -301,7 +301,7 @@ fn sizes_whose_products_overflow_are_results_or_errors() -> Result<()> {
     assert!(aten::pixel_unshuffle(&none, 1 << 31).is_err());
     let turned = Tensor::arange(0..5, DType::I64)?;
     assert_eq!(aten::roll(&turned, &[i64::MIN, i64::MAX], &[0, 0])?.to_vec::<i64>()?, [1, 2, 3, 4, 0]);
-    // Strides of dimensions of size 1 may be of any number.
+    // Dimensions of size 1 can have any stride.
     let odd = Geometry::strided(&[1, 4, 1, 3], &[1 << 40, 3, 1 << 50, 1], 0).unwrap();
     let odd = meta(DType::F32, &[12]).restride(odd)?;
     assert_eq!(aten::reshape(&odd, &[2, 6])?.sizes(), [2, 6]);

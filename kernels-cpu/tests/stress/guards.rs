@@ -1,10 +1,10 @@
-//! Guards that somebody holds while an operator is called.
+//! Guards that are held during a call of an operator.
 
 use dispatch_runtime::{Bool, DType, Element, Tensor, f16};
 
 use crate::model::{Memory, Model};
 
-/// A tensor that is read or written meanwhile.
+/// A tensor that is borrowed for reading or writing during a call.
 pub(crate) struct Held {
     tensor: Tensor,
     memory: Memory,
@@ -21,7 +21,7 @@ impl Held {
     }
 }
 
-/// Calls while the guard is there.
+/// Makes a call while the guard is held.
 pub(crate) fn under<R>(held: Option<&Held>, call: impl FnOnce() -> R) -> R {
     let Some(held) = held else { return call() };
     match held.tensor.dtype() {

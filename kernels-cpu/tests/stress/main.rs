@@ -1,7 +1,7 @@
-//! A random walk over a few small tensors, beside a model of them.
+//! A stress test: a random sequence of calls on a few small tensors, compared with a model.
 //!
-//! Views, fresh results, writes in place, conversions and mistakes follow each other at random; after every call its result, or after a
-//! refusal all tensors, are what the model says. `STRESS_CALLS` is how many calls are made, and `STRESS_SEED` repeats a walk.
+//! The calls are views, fresh results, in-place writes, conversions and mistakes. After every call the result is compared with the model;
+//! after a refused call, all tensors are. `STRESS_CALLS` is the number of calls, and `STRESS_SEED` repeats a sequence.
 
 mod allocated_bytes;
 mod guards;
@@ -18,14 +18,14 @@ use kernels_cpu as _;
 
 use walk::Walk;
 
-/// What the standard library may keep for itself after a thread.
+/// The bytes that the standard library may keep after a thread.
 const SLACK: usize = 4096;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().map_or(otherwise, |text| text.parse().expect(variable))
 }
 
-/// The seed, told when a walk fails.
+/// The seed, printed if a walk fails.
 struct Told(u64);
 
 impl Drop for Told {
@@ -36,7 +36,7 @@ impl Drop for Told {
     }
 }
 
-/// Walks on a thread of its own, which takes its cache of blocks along when it ends.
+/// Runs a walk on its own thread, which frees its cache of blocks when it ends. Returns the allocated bytes.
 fn walked(seed: u64, calls: u64) -> usize {
     let walk = move || {
         let _told = Told(seed);
@@ -53,7 +53,7 @@ fn walked(seed: u64, calls: u64) -> usize {
 #[test]
 fn small_calls_agree_with_a_model_and_leak_nothing() {
     let (calls, seed) = (number("STRESS_CALLS", 100_000), number("STRESS_SEED", 1));
-    // The first walk also makes what is made once: tables, and the thread-local parts of libraries.
+    // The first walk also allocates data that stays: tables, and the thread-local data of libraries.
     let first = walked(seed, calls / 2);
     let second = walked(seed + 1, calls - calls / 2);
     println!("{first} bytes are alive after the first half, {second} after the second");

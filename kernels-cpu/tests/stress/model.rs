@@ -1,15 +1,15 @@
-//! What a tensor should be: plain vectors of small whole numbers, which every dtype of the walk holds exactly.
+//! The model of a tensor: a vector of small integers, which every dtype of the walk represents exactly.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use dispatch_runtime::{Bool, DType, Result, Tensor, f16};
 
-/// In the order in which they promote.
+/// All dtypes of the walk, in the order of promotion.
 pub(crate) const DTYPES: [DType; 7] =
     [DType::Bool, DType::U8, DType::I32, DType::I64, DType::F16, DType::F32, DType::F64];
 
-/// Results beyond this are not asked for, so that even half precision is exact.
+/// The largest absolute value of a result, so that `F16` is exact.
 const LARGEST: f64 = 1000.0;
 
 pub(crate) type Memory = Rc<RefCell<Vec<f64>>>;
@@ -17,14 +17,14 @@ pub(crate) type Memory = Rc<RefCell<Vec<f64>>>;
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     pub(crate) memory: Memory,
-    /// Where each element is, the last dimension fastest.
+    /// The index of each element in memory, in row-major order.
     pub(crate) places: Vec<usize>,
     pub(crate) sizes: Vec<usize>,
     pub(crate) dtype: DType,
 }
 
 impl Model {
-    /// One with memory of its own. None where a number is too large.
+    /// Returns a model with its own memory; `None` if an element is too large.
     pub(crate) fn fresh(dtype: DType, sizes: &[usize], elements: &[f64]) -> Option<Self> {
         let memory = Rc::new(RefCell::new(stored(dtype, elements)?));
         Some(Self { memory, places: (0..elements.len()).collect(), sizes: sizes.to_vec(), dtype })
@@ -35,29 +35,29 @@ impl Model {
         self.places.iter().map(|&place| memory[place]).collect()
     }
 
-    /// The elements as another dtype has them.
+    /// Returns the elements, converted to another dtype.
     pub(crate) fn elements_as(&self, dtype: DType) -> Vec<f64> {
         self.elements().into_iter().map(|x| wrapped(dtype, x)).collect()
     }
 
-    /// Writes elements that [`stored`] has made fit.
+    /// Writes elements that [`stored`] has converted.
     pub(crate) fn write(&self, elements: &[f64]) {
         let mut memory = self.memory.borrow_mut();
         self.places.iter().zip(elements).for_each(|(&place, &element)| memory[place] = element);
     }
 
-    /// A view of these sizes; `from` says which of the elements is at a position.
+    /// Returns a view of these sizes; `from` returns the position in `self` for a position in the view.
     pub(crate) fn view(&self, sizes: &[usize], from: impl Fn(&[usize]) -> Vec<usize>) -> Self {
         let places = positions(sizes).iter().map(|at| self.places[flat(&self.sizes, &from(at))]).collect();
         Self { memory: self.memory.clone(), places, sizes: sizes.to_vec(), dtype: self.dtype }
     }
 
-    /// The same elements in other sizes that multiply to as many.
+    /// Returns a view with other sizes and equally many elements.
     pub(crate) fn reshaped(&self, sizes: Vec<usize>) -> Self {
         Self { sizes, ..self.clone() }
     }
 
-    /// A view of sizes that these broadcast to.
+    /// Returns a view broadcast to these sizes.
     pub(crate) fn stretched(&self, sizes: &[usize]) -> Self {
         let new = sizes.len() - self.sizes.len();
         let own = &self.sizes;
@@ -68,12 +68,12 @@ impl Model {
         Rc::ptr_eq(&self.memory, &other.memory)
     }
 
-    /// Whether some element is in both.
+    /// Returns whether the two models have an element in common.
     pub(crate) fn meets(&self, other: &Self) -> bool {
         self.shares_memory_with(other) && self.places.iter().any(|place| other.places.contains(place))
     }
 
-    /// Whether an element comes twice.
+    /// Returns whether two positions are the same element.
     pub(crate) fn meets_itself(&self) -> bool {
         self.places.iter().enumerate().any(|(i, place)| self.places[..i].contains(place))
     }
@@ -87,7 +87,7 @@ impl Model {
     }
 }
 
-/// What memory of this dtype holds after these are written. None where a number is too large to be exact everywhere.
+/// Returns elements as they are stored in this dtype; `None` if one is too large to be exact in every dtype.
 pub(crate) fn stored(dtype: DType, elements: &[f64]) -> Option<Vec<f64>> {
     elements.iter().map(|&x| (x.abs() <= LARGEST).then(|| wrapped(dtype, x))).collect()
 }
@@ -101,7 +101,7 @@ pub(crate) fn wrapped(dtype: DType, x: f64) -> f64 {
     }
 }
 
-/// The dtype of a computation: a rank of operands decides only where it is of a higher kind than those above it.
+/// Returns the promoted dtype. Operands without dimensions decide only if their kind of dtype is higher.
 pub(crate) fn promoted(models: &[&Model]) -> DType {
     let of_rank = |has_dims: bool| {
         let operands = models.iter().filter(|model| (model.rank() > 0) == has_dims);
@@ -118,7 +118,7 @@ fn order(dtype: DType) -> usize {
     DTYPES.iter().position(|&other| other == dtype).unwrap()
 }
 
-/// Truth, whole numbers, and numbers with a fraction: each goes into those behind it.
+/// Returns the kind of a dtype, in the order of promotion: boolean, integer, floating-point.
 pub(crate) fn kind(dtype: DType) -> u8 {
     match dtype {
         DType::Bool => 0,
@@ -126,7 +126,7 @@ pub(crate) fn kind(dtype: DType) -> u8 {
     }
 }
 
-/// The sizes that both stretch to.
+/// Returns the sizes to which both broadcast.
 pub(crate) fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     let rank = a.len().max(b.len());
     let size = |sizes: &[usize], dim: usize| (dim + sizes.len()).checked_sub(rank).map_or(1, |dim| sizes[dim]);
@@ -139,7 +139,7 @@ pub(crate) fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
         .collect()
 }
 
-/// Every position, the last dimension fastest.
+/// Returns all positions in row-major order.
 pub(crate) fn positions(sizes: &[usize]) -> Vec<Vec<usize>> {
     sizes.iter().fold(vec![Vec::new()], |outer, &size| {
         let inner = outer.iter().flat_map(|at| (0..size).map(move |i| [&at[..], &[i]].concat()));
@@ -147,12 +147,12 @@ pub(crate) fn positions(sizes: &[usize]) -> Vec<Vec<usize>> {
     })
 }
 
-/// The number of a position.
+/// Returns the row-major index of a position.
 pub(crate) fn flat(sizes: &[usize], at: &[usize]) -> usize {
     sizes.iter().zip(at).fold(0, |flat, (size, at)| flat * size + at)
 }
 
-/// A tensor of these elements.
+/// Returns a tensor with the model's elements.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the elements are small and whole")]
 pub(crate) fn tensor(model: &Model) -> Tensor {
     let (elements, sizes) = (model.elements().into_iter(), model.size_list());

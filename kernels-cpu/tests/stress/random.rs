@@ -1,6 +1,6 @@
-//! Random numbers that a seed repeats.
+//! A pseudorandom number generator with a seed.
 
-/// `SplitMix64`.
+/// The generator `SplitMix64`.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -21,7 +21,7 @@ impl Random {
         least + i64::try_from(self.below(span)).unwrap_or(0)
     }
 
-    /// Yes, once in so many times.
+    /// Returns `true` with probability 1 / `times`.
     pub(crate) fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }

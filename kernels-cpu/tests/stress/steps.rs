@@ -1,4 +1,4 @@
-//! Steps that make tensors: out of nothing, by computing, by converting.
+//! Steps that make tensors: factories, computations, conversions.
 
 use dispatch_runtime::{DType, MemoryFormat, Result, Scalar, Tensor};
 
@@ -6,7 +6,7 @@ use crate::guards::{Held, under};
 use crate::model::{self, Model, broadcast, flat, positions, promoted, stored};
 use crate::walk::{Entry, Mistake, Mistakes, Walk, any_dtype, index};
 
-/// An elementwise operator of two tensors: its name, itself, what it does, and whether the result is truth.
+/// An elementwise operator of two tensors: its name, the operator, its model, and whether the result is boolean.
 type Binary = (&'static str, fn(&Tensor, &Tensor) -> Result<Tensor>, fn(f64, f64) -> f64, bool);
 
 #[expect(clippy::float_cmp, reason = "the numbers are exact")]
@@ -127,7 +127,7 @@ impl Walk {
     }
 
     fn cat(&mut self) {
-        // Any three tensors hardly ever fit.
+        // Three random tensors rarely have matching sizes.
         let first = self.any_handle();
         let mut all = vec![first];
         for _ in 0..self.random.below(3) {
@@ -179,8 +179,8 @@ impl Walk {
     }
 }
 
-/// What `f` makes of the elements where two tensors meet, computed in the dtype that both promote to: none of them where their sizes do
-/// not fit, and no call at all where a number is too large.
+/// Returns `f` of the elements of two models, broadcast, in the promoted dtype. Without elements if the sizes do not broadcast; `None` if a
+/// value is too large for a call.
 pub(crate) fn met(a: &Model, b: &Model, f: fn(f64, f64) -> f64) -> Option<Vec<f64>> {
     let Some(sizes) = broadcast(&a.sizes, &b.sizes) else { return Some(Vec::new()) };
     let dtype = promoted(&[a, b]);
@@ -188,7 +188,7 @@ pub(crate) fn met(a: &Model, b: &Model, f: fn(f64, f64) -> f64) -> Option<Vec<f6
     stored(dtype, &a.into_iter().zip(b).map(|(a, b)| f(a, b)).collect::<Vec<_>>())
 }
 
-/// What `cat` gives, if it does.
+/// Returns the model of the result of `cat`, if the call is valid.
 fn joined(all: &[Entry], dim: i64, held: Option<&Held>, mistakes: &mut Mistakes) -> Option<Model> {
     let parts: Vec<&Model> = all.iter().map(|entry| &entry.model).filter(|model| model.sizes != [0]).collect();
     let first = parts.first().copied().unwrap_or(&all[0].model);

@@ -1,4 +1,4 @@
-//! Steps that show the same memory otherwise.
+//! Steps that make views.
 
 use dispatch_runtime::{Result, Tensor};
 
@@ -11,7 +11,7 @@ const VIEWS: [fn(&mut Walk, &Entry) -> View; 10] =
 
 type Call = Box<dyn FnOnce(&Tensor) -> Result<Tensor>>;
 
-/// A call, all that is wrong with it, and what it gives otherwise.
+/// A call of a view operator, its mistakes, and the model of its result.
 struct View {
     operator: &'static str,
     call: Call,
@@ -34,7 +34,7 @@ impl Walk {
     pub(crate) fn view(&mut self) {
         let (base, held) = (self.any_handle(), self.held());
         let View { operator, call, mistakes, model } = self.random.of(&VIEWS)(self, &base);
-        // A view looks at no element, so nobody's guard is in its way.
+        // A view accesses no element, so a guard does not affect it.
         let result = under(held.as_ref(), || call(&base.tensor));
         if let (Some(tensor), Some(model)) = (self.judge(operator, &mistakes, result), model) {
             assert!(tensor.storage().same(base.tensor.storage()), "`{operator}` gives a copy");
@@ -42,7 +42,7 @@ impl Walk {
         }
     }
 
-    /// A handle becomes one of another view.
+    /// Transposes a handle in place.
     pub(crate) fn turn(&mut self) {
         let at = self.any();
         let rank = self.pool[at].model.rank();
@@ -56,7 +56,7 @@ impl Walk {
     }
 }
 
-/// The dimension that a view works on, if the tensor has it.
+/// Returns the dimension for a view operator, if the tensor has it.
 fn sized(mistakes: &mut Mistakes, model: &Model, dim: i64) -> Option<usize> {
     let at = index(dim, model.rank());
     mistakes.add(Mistake::Dim, at.is_none());
@@ -64,7 +64,7 @@ fn sized(mistakes: &mut Mistakes, model: &Model, dim: i64) -> Option<usize> {
     at.filter(|_| model.rank() > 0)
 }
 
-/// `count` positions of a dimension, `step` apart.
+/// Returns a view of `count` positions of a dimension, `step` apart.
 fn run(model: &Model, dim: usize, start: usize, count: usize, step: usize) -> Model {
     let mut sizes = model.sizes.clone();
     sizes[dim] = count;
@@ -220,7 +220,7 @@ fn view(walk: &mut Walk, base: &Entry) -> View {
         mistakes.add(Mistake::Sizes, count > 0 || list.contains(&-2));
         sizes.push(usize::try_from(list[list.len() - 1]).unwrap_or(1));
     }
-    // Whether there is a view at all, strides decide.
+    // The strides decide whether such a view exists.
     mistakes.add_possible(Mistake::Sizes, !base.tensor.geometry().is_contiguous());
     let model = base.model.reshaped(sizes);
     View::new("aten::view", mistakes, Some(model), move |base| aten::view(base, &list))

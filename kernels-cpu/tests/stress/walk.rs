@@ -1,4 +1,4 @@
-//! The pool of tensors, and what is true of it after every call.
+//! The pool of tensors, and the checks after every call.
 
 use dispatch_runtime::{BadArgument, DType, Error, Name, Operator, Problem, Result, Tensor};
 
@@ -22,7 +22,7 @@ pub(crate) struct Walk {
     pub(crate) refused: u64,
 }
 
-/// What can be wrong with a call of the walk.
+/// A kind of mistake in a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mistake {
     Dim,
@@ -57,7 +57,7 @@ impl Mistake {
     }
 }
 
-/// All that is wrong with a call: with `certain` mistakes it is refused, with `possible` ones it may be.
+/// The mistakes of a call: it is refused because of a `certain` one, and may be refused because of a `possible` one.
 #[derive(Default, Debug)]
 pub(crate) struct Mistakes {
     certain: Vec<Mistake>,
@@ -77,12 +77,12 @@ impl Mistakes {
         }
     }
 
-    /// A tensor is read while somebody holds a guard.
+    /// Adds the mistakes of reading a tensor while a guard is held.
     pub(crate) fn read(&mut self, model: &Model, held: Option<&Held>) {
         self.enter(model, held.filter(|held| held.is_written));
     }
 
-    /// A tensor is written, and another of the call is read.
+    /// Adds the mistakes of writing a tensor while others are read.
     pub(crate) fn written(&mut self, this: &Entry, read: &[&Entry], held: Option<&Held>) {
         self.enter(&this.model, held);
         self.add(Mistake::SelfOverlap, this.model.meets_itself());
@@ -90,14 +90,14 @@ impl Mistakes {
             let same = this.model.places == other.model.places && this.model.sizes == other.model.sizes;
             let meets = this.model.meets(&other.model);
             self.add(Mistake::Overlap, meets && !same);
-            // Dimensions of size 1 may have any stride, and the runtime compares them too.
+            // Dimensions of size 1 may have any stride, but the runtime compares strides.
             self.add_possible(Mistake::Overlap, meets && this.tensor.strides() != other.tensor.strides());
         }
     }
 
     fn enter(&mut self, model: &Model, held: Option<&Held>) {
         let conflicts = held.is_some_and(|held| held.holds(model));
-        // Where there are no elements, a kernel need not look.
+        // Without elements, a kernel need not take the tensor.
         self.add(Mistake::InUse, conflicts && !model.places.is_empty());
         self.add_possible(Mistake::InUse, conflicts);
     }
@@ -112,7 +112,7 @@ impl Walk {
         self.random.below(self.pool.len())
     }
 
-    /// Another handle to a tensor of the pool.
+    /// Returns another handle to a tensor of the pool.
     pub(crate) fn handle(&self, at: usize) -> Entry {
         Entry { tensor: self.pool[at].tensor.clone(), model: self.pool[at].model.clone() }
     }
@@ -122,7 +122,7 @@ impl Walk {
         self.handle(at)
     }
 
-    /// A guard that is held during a call, now and then.
+    /// Returns a guard to hold during a call; usually `None`.
     pub(crate) fn held(&mut self) -> Option<Held> {
         if !self.random.once_in(12) {
             return None;
@@ -131,7 +131,7 @@ impl Walk {
         Some(Held::new(&self.pool[at].tensor, &self.pool[at].model, is_written))
     }
 
-    /// A dimension of so many, counted from either end, or now and then none of them.
+    /// Returns a random dimension, counted from either end; occasionally an invalid one.
     pub(crate) fn dim(&mut self, rank: usize) -> i64 {
         let count = i64::try_from(rank.max(1)).unwrap();
         let beyond = i64::from(self.random.once_in(20));
@@ -151,7 +151,8 @@ impl Walk {
         }
     }
 
-    /// A call came back: with a result if nothing was wrong with it, or else with an error that says what was, and nothing changed.
+    /// Checks the outcome of a call. It must succeed if it has no mistakes. Otherwise it must return an error about one of them, and change
+    /// nothing.
     pub(crate) fn judge<T>(&mut self, operator: &str, mistakes: &Mistakes, result: Result<T>) -> Option<T> {
         self.calls += 1;
         match result {
@@ -170,26 +171,26 @@ impl Walk {
         }
     }
 
-    /// A fresh result is right, and goes into the pool.
+    /// Checks that a result is correct and shares no memory, and adds it to the pool.
     pub(crate) fn keep_fresh(&mut self, operator: &str, tensor: Tensor, model: Model) {
         let shared = self.pool.iter().any(|entry| entry.tensor.storage().same(tensor.storage()));
         assert!(!shared, "`{operator}` gives memory that is another tensor's");
         self.keep(operator, tensor, model);
     }
 
-    /// A result is right, and goes into the pool.
+    /// Checks that a result is correct, and adds it to the pool.
     pub(crate) fn keep(&mut self, operator: &str, tensor: Tensor, model: Model) {
         let entry = Entry { tensor, model };
         assert!(entry.agrees(), "`{operator}` gives {:?}, not {:?}", entry.tensor, entry.model);
         self.add(entry.tensor, entry.model);
     }
 
-    /// The tensors that share this memory are right.
+    /// Checks all tensors that share this memory.
     pub(crate) fn check_memory(&self, model: &Model) {
         self.pool.iter().filter(|entry| entry.model.shares_memory_with(model)).for_each(Entry::check);
     }
 
-    /// Two tensors share memory exactly where their models do, and all are right.
+    /// Checks all tensors, and that two tensors share memory exactly if their models do.
     pub(crate) fn check_all(&self) {
         for (i, a) in self.pool.iter().enumerate() {
             a.check();
@@ -213,7 +214,7 @@ impl Entry {
     }
 }
 
-/// What an error is about. It names the operator that was called, and an argument of the one that failed.
+/// Returns the mistake that an error describes. Checks that the error names the called operator, and an argument of the failed operator.
 fn mistake(operator: &str, error: &Error) -> Mistake {
     let (called, failed) = (Name::parse(operator), error.kind().operator());
     let named = failed == called || error.callers().iter().any(|&caller| Some(caller) == called);
@@ -226,14 +227,14 @@ fn mistake(operator: &str, error: &Error) -> Mistake {
     Mistake::of(&bad.problem).unwrap_or_else(|| panic!("nobody made this mistake: {error}"))
 }
 
-/// A dimension as an index; none where there is no such dimension. A tensor without dimensions takes 0 and -1.
+/// Returns a dimension as an index; `None` if it is out of range. A tensor without dimensions accepts 0 and -1.
 pub(crate) fn index(dim: i64, rank: usize) -> Option<usize> {
     let count = i64::try_from(rank.max(1)).unwrap();
     let wrapped = if dim < 0 { dim + count } else { dim };
     (0..count).contains(&wrapped).then(|| usize::try_from(wrapped).unwrap())
 }
 
-/// A dtype, each as often as the others.
+/// Returns a random dtype, each with the same probability.
 pub(crate) fn any_dtype(random: &mut Random) -> DType {
     random.of(&model::DTYPES)
 }

@@ -1,4 +1,4 @@
-//! Steps that write into a tensor that is there.
+//! Steps that write to existing tensors.
 
 use dispatch_runtime::{DType, Result, Scalar, Tensor};
 
@@ -7,7 +7,7 @@ use crate::model::{Model, broadcast, kind, promoted, stored, wrapped};
 use crate::steps::met;
 use crate::walk::{Entry, Mistake, Mistakes, Walk};
 
-/// An elementwise operator that writes a tensor: in place of the first of two, or into another.
+/// An elementwise operator that writes a tensor: its name, the operator, and its model. It writes the first of two operands, or `out`.
 type InPlace = (&'static str, fn(&mut Tensor, &Tensor) -> Result<()>, fn(f64, f64) -> f64);
 type Into = (&'static str, fn(&Tensor, &Tensor, &mut Tensor) -> Result<()>, fn(f64, f64) -> f64);
 
@@ -34,7 +34,7 @@ impl Walk {
         }
     }
 
-    /// A tensor that probably shares memory.
+    /// Returns a tensor that shares memory with a tensor of the pool.
     fn relative(&mut self, at: usize) -> Entry {
         let model = &self.pool[at].model;
         let all = self.pool.iter().enumerate().filter(|(_, entry)| entry.model.shares_memory_with(model));
@@ -96,7 +96,7 @@ impl Walk {
         let mut mistakes = Mistakes::default();
         mistakes.written(this, &[], held.as_ref());
         let [number_f, least_f, most_f] = [number, least, most].map(|x| f64::from(i8::try_from(x).unwrap()));
-        // A whole number makes a whole number of truth.
+        // Arithmetic of a boolean and an integer results in an integer.
         let raises = this.model.dtype == DType::Bool;
         let old = this.model.elements();
         let (operator, elements): (_, Vec<f64>) = match self.random.below(4) {
@@ -133,7 +133,7 @@ impl Walk {
         mistakes.read(&b.model, held.as_ref());
         mistakes.add(Mistake::DType, kind(common) > kind(out.model.dtype));
         mistakes.add(Mistake::Broadcast, sizes.is_none());
-        // One without elements becomes what is needed.
+        // An `out` without elements is resized to the result.
         let is_nothing = out.model.places.is_empty() && out.model.rank() <= 1;
         let is_remade = is_nothing && sizes.as_ref().is_some_and(|sizes| *sizes != out.model.sizes);
         if !is_remade {
@@ -153,7 +153,7 @@ impl Walk {
         }
     }
 
-    /// A write came back: the tensor and all that share its memory have these elements.
+    /// Checks the outcome of a write: the tensor and all tensors that share its memory must have these elements.
     fn written(&mut self, operator: &str, at: usize, mistakes: &Mistakes, result: Result<()>, elements: &[f64]) {
         if self.judge(operator, mistakes, result).is_some() {
             let model = self.pool[at].model.clone();

@@ -1,4 +1,4 @@
-//! Numbers that can be divided, and those that cannot but have powers.
+//! Division of floating-point and complex numbers, and powers of all number types.
 
 use dispatch_runtime::{Complex32, Complex64};
 
@@ -6,15 +6,15 @@ use super::Compute;
 use crate::inlined::inlined;
 use crate::math::Real;
 
-/// A number with a fraction, real or complex.
+/// A floating-point number, real or complex.
 pub trait Field: Compute {
-    /// The quotient.
+    /// Divides by `divisor`.
     fn over(self, divisor: Self) -> Self;
 }
 
-/// A number that has powers.
+/// A number type with powers.
 pub trait Power: Compute {
-    /// The power. Of integers, negative powers are rounded towards zero.
+    /// Raises to a power. A negative power of an integer is rounded towards zero.
     fn to_the(self, exponent: Self) -> Self;
 }
 
@@ -50,7 +50,7 @@ impl Power for i64 {
 }
 
 impl Field for Complex64 {
-    /// Scaled by the larger part of the divisor, so that nothing overflows on the way.
+    /// Divides after scaling by the larger component of the divisor, so that no intermediate value overflows.
     fn over(self, divisor: Self) -> Self {
         if divisor.re.abs() >= divisor.im.abs() {
             if divisor.re == 0.0 && divisor.im == 0.0 {
@@ -92,12 +92,12 @@ impl Power for Complex32 {
     }
 }
 
-/// The same number in double precision.
+/// Converts a complex number to double precision.
 pub fn widened(x: Complex32) -> Complex64 {
     Complex64::new(x.re.into(), x.im.into())
 }
 
-/// The nearest number in single precision.
+/// Converts a complex number to single precision, rounded to nearest.
 #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
 pub fn narrowed(x: Complex64) -> Complex32 {
     Complex32::new(x.re as f32, x.im as f32)

@@ -1,4 +1,4 @@
-//! Real numbers with a fraction.
+//! Real floating-point numbers.
 
 use std::cmp::Ordering;
 
@@ -8,29 +8,29 @@ use crate::math::Real;
 
 /// `f32` or `f64`, for formulas that are written once for both.
 pub trait Fraction: Compute + Real + Precision {
-    /// The next number on the way to another.
+    /// Returns the next representable value in the direction of `other`.
     fn towards(self, other: Self) -> Self;
 
-    /// Whether it is NaN.
+    /// Returns whether the value is NaN.
     #[inline(always)]
     #[expect(clippy::eq_op, reason = "that is what NaN is")]
     fn is_nan(self) -> bool {
         self != self
     }
 
-    /// Itself if it is positive, or a part of it.
+    /// Returns the value if it is positive, and `slope` times the value otherwise.
     #[inline(always)]
     fn leaky_relu(self, slope: Self) -> Self {
         if self > Self::ZERO { self } else { self.times(slope) }
     }
 
-    /// The larger, and `self` where neither is.
+    /// Returns the larger of the two values; `self` if either is NaN.
     #[inline(always)]
     fn at_least(self, limit: Self) -> Self {
         if self < limit { limit } else { self }
     }
 
-    /// The smaller, and `self` where neither is.
+    /// Returns the smaller of the two values; `self` if either is NaN.
     #[inline(always)]
     fn at_most(self, limit: Self) -> Self {
         if self > limit { limit } else { self }

@@ -1,42 +1,42 @@
-//! What integers and fractions have in common, and do each in their own way.
+//! Operations that integers and floating-point numbers each define in their own way.
 
 use crate::inlined::inlined;
 use crate::math::Real;
 
 use super::{Compute, Fraction};
 
-/// A real number, whole or not: order, division with rounding, signs.
+/// A real number type, integer or floating-point: order, division with rounding, signs.
 pub trait Ordered: Compute + PartialOrd {
-    /// The larger; NaN where one is.
+    /// Returns the larger value; NaN if either is NaN.
     fn larger(self, other: Self) -> Self;
-    /// The smaller; NaN where one is.
+    /// Returns the smaller value; NaN if either is NaN.
     fn smaller(self, other: Self) -> Self;
-    /// The larger; the other where one is NaN.
+    /// Returns the larger value; the other one if one of them is NaN.
     fn larger_number(self, other: Self) -> Self;
-    /// The smaller; the other where one is NaN.
+    /// Returns the smaller value; the other one if one of them is NaN.
     fn smaller_number(self, other: Self) -> Self;
-    /// The quotient, rounded downwards.
+    /// Returns the quotient, rounded downwards.
     fn floor_divided(self, divisor: Self) -> Self;
-    /// The quotient, rounded towards zero.
+    /// Returns the quotient, rounded towards zero.
     fn trunc_divided(self, divisor: Self) -> Self;
-    /// What [`floor_divided`](Self::floor_divided) leaves.
+    /// Returns the remainder of [`floor_divided`](Self::floor_divided).
     fn modulo(self, divisor: Self) -> Self;
-    /// What [`trunc_divided`](Self::trunc_divided) leaves.
+    /// Returns the remainder of [`trunc_divided`](Self::trunc_divided).
     fn truncated_remainder(self, divisor: Self) -> Self;
-    /// The absolute value.
+    /// Returns the absolute value.
     fn magnitude(self) -> Self;
-    /// -1, 0 or 1; 0 for NaN.
+    /// Returns -1, 0 or 1; 0 for NaN.
     fn signum(self) -> Self;
-    /// Whether the sign is minus.
+    /// Returns whether the sign is minus.
     fn is_minus(self) -> bool;
 
-    /// Itself, or zero if it is less; NaN if it is.
+    /// Returns the value, or zero if the value is negative; NaN stays NaN.
     #[inline(always)]
     fn positive(self) -> Self {
         self.larger(Self::ZERO)
     }
 
-    /// The value if it is at most the threshold, or itself.
+    /// Returns `value` if `self` is at most `threshold`, and `self` otherwise.
     #[inline(always)]
     fn beyond(self, threshold: Self, value: Self) -> Self {
         if self <= threshold { value } else { self }
@@ -44,7 +44,7 @@ pub trait Ordered: Compute + PartialOrd {
 }
 
 inlined! {
-    // Kernels find a divisor of zero before they come here; what it gives is of no consequence.
+    // Kernels refuse an integer divisor of zero before the loop, so the result for one does not matter here.
     impl Ordered for i64, i32 {
         fn larger(self, other: Self) -> Self = self.max(other);
         fn smaller(self, other: Self) -> Self = self.min(other);

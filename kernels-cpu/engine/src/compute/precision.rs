@@ -1,4 +1,4 @@
-//! Floating-point types whose operations each round to the type itself.
+//! Floating-point types for formulas that round after every operation.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -6,7 +6,7 @@ use dispatch_runtime::{bf16, f16};
 
 use crate::inlined::inlined;
 
-/// A floating-point type, narrow ones included.
+/// A floating-point type, including the 16-bit ones.
 ///
 /// Most kernels compute narrow types in `f32` and round once. A formula over `T: Precision` with `T = bf16` rounds after each
 /// operation, as PyTorch does in kernels that are templates over the scalar type.
@@ -19,7 +19,7 @@ pub trait Precision:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
-    /// The nearest value of this type. Folds to a constant.
+    /// Returns the nearest value of this type. The call folds to a constant.
     fn near(value: f64) -> Self;
 }
 
@@ -47,7 +47,8 @@ mod tests {
         fn thrice<T: Precision>(x: f64) -> T {
             T::near(x) + T::near(x) + T::near(x)
         }
-        // 1.0078125 is the first number behind one. Twice that is a number, and three times that lies between two of them.
+        // 1.0078125 is the first bf16 value above one. Twice that value is a bf16 value; three times that value lies between two bf16
+        // values.
         assert_eq!(thrice::<bf16>(1.007_812_5).to_f64(), 3.03125);
         assert_eq!(thrice::<f64>(1.007_812_5), 3.023_437_5);
     }

@@ -1,6 +1,7 @@
-//! Narrow numbers with a fraction, and `f32`.
+//! Conversion between the 16-bit floating-point types and `f32`.
 //!
-//! One at a time in arithmetic alone, so that a loop over it is packed; and halves by the instruction that most machines have for eight.
+//! Conversion of one element is pure arithmetic, so that the compiler vectorises a loop of it. Rows of `f16` use the F16C instructions if
+//! the machine has them.
 
 use dispatch_runtime::{bf16, f16};
 
@@ -9,7 +10,7 @@ pub(super) fn from_bf16(x: bf16) -> f32 {
     f32::from_bits(u32::from(x.to_bits()) << 16)
 }
 
-/// To the nearest, and the even one of two.
+/// Rounds to the nearest `bf16`, ties to even.
 #[inline(always)]
 pub(super) fn to_bf16(x: f32) -> bf16 {
     let bits = x.to_bits();
@@ -19,13 +20,13 @@ pub(super) fn to_bf16(x: f32) -> bf16 {
     bf16::from_bits(bits as u16)
 }
 
-/// What is left of a number in a narrow dtype.
+/// Rounds a number to `bf16` and converts it back.
 #[inline(always)]
 pub fn rounded_to_bf16(x: f32) -> f32 {
     from_bf16(to_bf16(x))
 }
 
-/// The same for halves.
+/// Rounds a number to `f16` and converts it back.
 #[inline(always)]
 pub fn rounded_to_f16(x: f32) -> f32 {
     from_f16(to_f16(x))
@@ -35,19 +36,19 @@ pub fn rounded_to_f16(x: f32) -> f32 {
 pub(super) fn from_f16(x: f16) -> f32 {
     let bits = u32::from(x.to_bits());
     let (sign, rest) = ((bits & 0x8000) << 16, (bits & 0x7fff) << 13);
-    // The exponents are 112 apart, and the product also gets subnormal numbers right.
+    // The exponent biases differ by 112. The multiplication also converts subnormal numbers correctly.
     let finite = f32::from_bits(rest) * f32::from_bits((127 + 112) << 23);
     let special = f32::from_bits(rest | 0x7f80_0000);
     f32::from_bits(sign | if bits & 0x7c00 == 0x7c00 { special } else { finite }.to_bits())
 }
 
-/// To the nearest, and the even one of two.
+/// Rounds to the nearest `f16`, ties to even.
 #[inline(always)]
 pub(super) fn to_f16(x: f32) -> f16 {
     let (sign, rest) = (x.to_bits() >> 16 & 0x8000, x.to_bits() & 0x7fff_ffff);
-    // A carry out of the fraction is right to reach the exponent.
+    // A carry out of the fraction correctly increments the exponent.
     let normal = rest.wrapping_sub((112 << 23) - 0xfff - (rest >> 13 & 1)) >> 13;
-    // The last place of one half is that of subnormal numbers.
+    // The addition of one half aligns the last bit with that of subnormal `f16` numbers, and so rounds to it.
     let subnormal = (f32::from_bits(rest) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
     let special = if x.is_nan() { 0x7e00 | rest >> 13 & 0x3ff } else { 0x7c00 };
     let finite = if rest < 113 << 23 { subnormal } else { normal };
@@ -55,15 +56,15 @@ pub(super) fn to_f16(x: f32) -> f16 {
     f16::from_bits((sign | if rest < 143 << 23 { finite } else { special }) as u16)
 }
 
-/// Whether there was an instruction for it.
+/// Widens contiguous `f16` elements with F16C instructions. Returns `false`, without work, if the machine has none.
 ///
 /// # Safety
 ///
-/// There are `count` elements at either end, side by side.
+/// `from` and `to` each point to `count` contiguous elements.
 pub(super) unsafe fn widened(from: *const f16, to: *mut f32, count: usize) -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if std::arch::is_x86_feature_detected!("f16c") {
-        // SAFETY: as the caller says, and the machine has the instruction.
+        // SAFETY: guaranteed by the caller, and the machine has the instruction.
         unsafe { eight::widened(from, to, count) };
         return true;
     }
@@ -71,15 +72,15 @@ pub(super) unsafe fn widened(from: *const f16, to: *mut f32, count: usize) -> bo
     false
 }
 
-/// Whether there was an instruction for it.
+/// Narrows contiguous `f32` elements to `f16` with F16C instructions. Returns `false`, without work, if the machine has none.
 ///
 /// # Safety
 ///
-/// As [`widened`].
+/// `from` and `to` each point to `count` contiguous elements.
 pub(super) unsafe fn narrowed(from: *const f32, to: *mut f16, count: usize) -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if std::arch::is_x86_feature_detected!("f16c") {
-        // SAFETY: as the caller says, and the machine has the instruction.
+        // SAFETY: guaranteed by the caller, and the machine has the instruction.
         unsafe { eight::narrowed(from, to, count) };
         return true;
     }
@@ -98,35 +99,35 @@ mod eight {
 
     /// # Safety
     ///
-    /// There are `count` elements at either end, side by side.
+    /// `from` and `to` each point to `count` contiguous elements.
     #[target_feature(enable = "f16c")]
     pub(super) unsafe fn widened(from: *const f16, to: *mut f32, count: usize) {
         let eight = |from: *const f16, to: *mut f32| {
-            // SAFETY: `each` gives eight elements at either end.
+            // SAFETY: `each` passes pointers to eight elements.
             unsafe { _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(from.cast()))) };
         };
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { each(from, to, count, f16::ZERO, 0.0, eight) };
     }
 
     /// # Safety
     ///
-    /// As [`widened`].
+    /// `from` and `to` each point to `count` contiguous elements.
     #[target_feature(enable = "f16c")]
     pub(super) unsafe fn narrowed(from: *const f32, to: *mut f16, count: usize) {
         let eight = |from: *const f32, to: *mut f16| {
-            // SAFETY: `each` gives eight elements at either end.
+            // SAFETY: `each` passes pointers to eight elements.
             unsafe { _mm_storeu_si128(to.cast(), _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(from))) };
         };
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { each(from, to, count, 0.0, f16::ZERO, eight) };
     }
 
-    /// Calls `f` with eight elements at a time; the last ones go through a place where there are as many.
+    /// Calls `f` on eight elements at a time. The last, fewer than eight, go through a padded buffer.
     ///
     /// # Safety
     ///
-    /// There are `count` elements at either end.
+    /// `from` and `to` each point to `count` elements.
     #[inline(always)]
     unsafe fn each<A: Copy, B: Copy>(
         from: *const A,
@@ -142,7 +143,7 @@ mod eight {
         }
         if whole < count {
             let (mut last, mut turned) = ([none; 8], [nothing; 8]);
-            // SAFETY: as the caller says; fewer than eight are left.
+            // SAFETY: guaranteed by the caller; fewer than eight are left.
             unsafe {
                 from.add(whole).copy_to_nonoverlapping(last.as_mut_ptr(), count - whole);
                 f(last.as_ptr(), turned.as_mut_ptr());
@@ -179,7 +180,7 @@ mod tests {
     fn instructions_and_arithmetic_agree() {
         let halves: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
         let mut floats = vec![0.0; halves.len()];
-        // SAFETY: as many on either side.
+        // SAFETY: there are as many elements on either side.
         if !unsafe { widened(halves.as_ptr(), floats.as_mut_ptr(), halves.len()) } {
             return;
         }
@@ -189,7 +190,7 @@ mod tests {
         for step in [0, 1, 0xfff, 0x1000, 0x1001, 0x1fff] {
             let floats: Vec<f32> = floats.iter().map(|float| f32::from_bits(float.to_bits() | step)).collect();
             let mut back = vec![f16::ZERO; floats.len() - 3];
-            // SAFETY: there are three more that are read.
+            // SAFETY: the source has three elements more than are read.
             unsafe { narrowed(floats.as_ptr(), back.as_mut_ptr(), back.len()) };
             for (float, half) in floats.iter().zip(&back) {
                 assert_eq!(to_f16(*float).to_bits(), half.to_bits(), "{float}");

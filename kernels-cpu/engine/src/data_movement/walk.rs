@@ -1,4 +1,4 @@
-//! A walk through two tensors: its dimensions merged, its places checked, its rows divided among threads.
+//! Loop nest over two tensors: merges dimensions, checks offsets, divides rows among threads.
 #![expect(unsafe_code, reason = "places that a loop nest checked")]
 
 use std::cmp::Reverse;
@@ -9,7 +9,7 @@ use dispatch_runtime::{BadArgument, Operand, Operands, Result};
 use super::{AHEAD, Axis, ENOUGH, GRAIN, LINE, Step};
 use crate::thread_pool::{parallel_for, threads_here};
 
-/// Dimensions, from the outermost inwards.
+/// The dimensions of a copy, from outermost to innermost.
 pub(super) struct Walk {
     axes: Vec<Axis>,
     pub(super) count: usize,
@@ -42,7 +42,7 @@ impl Walk {
         &self.axes[self.axes.len() - 1]
     }
 
-    /// Refuses a walk that leaves either tensor's storage.
+    /// Returns an error if an offset leaves either tensor's storage.
     pub(super) fn check(operands: &Operands<'_, 1, 1>, axes: &[Axis]) -> Result<()> {
         let ([to], [from]) = (operands.written(), operands.read());
         let inside = |operand: &Operand<'_>, side: &dyn Fn(&Axis) -> &Step| -> Option<bool> {
@@ -63,15 +63,16 @@ impl Walk {
         Err(BadArgument::sizes("self", from.geometry().sizes(), "room for every element that is moved").into())
     }
 
-    /// Whether positions that differ in a dimension with strides are different elements of `out`, whatever tables say of the others: by
-    /// rising steps, each dimension steps over all that those before it reach. The places of a table are steps of what divides them.
+    /// Returns whether positions that differ in a strided dimension are different elements of `out`, for any table. The dimensions are
+    /// sorted by their steps: each step must exceed the total extent of the smaller ones. The step of a table is the greatest common
+    /// divisor of its offsets.
     fn are_apart(&self) -> bool {
         let step = |axis: &Axis| match &axis.to {
             Step::Stride(stride) => stride.unsigned_abs(),
             Step::Table(places) => places.iter().fold(0, |step, place| divisor(step, place.abs_diff(places[0]))),
         };
         let reach = |axis: &Axis| axis.to.reach(axis.size).map_or(u64::MAX, |(low, high)| high.abs_diff(low));
-        // A table of one place takes no step.
+        // A table whose offsets are all equal has no step.
         let moving = self.axes.iter().filter(|axis| axis.size > 1 && !(is_table(&axis.to) && reach(axis) == 0));
         let mut steps: Vec<(u64, u64)> = moving.map(|axis| (step(axis), reach(axis))).collect();
         steps.sort_unstable();
@@ -83,7 +84,7 @@ impl Walk {
         })
     }
 
-    /// Visits all rows. Threads share them, but for those that may write the same elements, which are visited in order.
+    /// Visits all rows, divided among threads. Rows that may write the same elements are visited in order by one thread.
     pub(super) fn pieces(&self, visit: &(dyn Fn([isize; 2], Option<[isize; 2]>, usize, usize) + Sync)) {
         let sizes: Vec<usize> = self.axes.iter().map(|axis| usize::try_from(axis.size).unwrap_or(0)).collect();
         if self.count <= GRAIN || threads_here() == 1 || !self.are_apart() {
@@ -109,8 +110,8 @@ impl Walk {
         });
     }
 
-    /// Visits the rows that hold these elements of the first `sizes` of the dimensions: the places of either side where the row's
-    /// dimension begins, those of a row that tables name soon after, the position in that dimension, and how many elements there are.
+    /// Visits the rows that contain `elements`, counted in row-major order of `sizes`. `visit` gets the two offsets of the row's start,
+    /// those of a later row to prefetch if a table leads there, the first position in the row, and the number of elements.
     fn rows(
         &self,
         sizes: &[usize],
@@ -156,7 +157,7 @@ pub(super) fn is_table(step: &Step) -> bool {
     matches!(step, Step::Table(_))
 }
 
-/// The greatest number that divides both; the other one, if one of them is zero.
+/// Returns the greatest common divisor; the other value if one of them is zero.
 fn divisor(a: u64, b: u64) -> u64 {
     let (mut a, mut b) = (a, b);
     while b != 0 {
@@ -165,11 +166,11 @@ fn divisor(a: u64, b: u64) -> u64 {
     a
 }
 
-/// Takes a part of a row to where it goes.
+/// Copies a part of a row.
 ///
 /// # Safety
 ///
-/// The elements that the axis leads to are inside of blocks of memory, of which no byte is in both.
+/// The elements that the axis reaches are inside two blocks of memory that do not overlap.
 pub(super) unsafe fn row<W: Copy>(
     to: *mut W,
     from: *const W,
@@ -178,11 +179,11 @@ pub(super) unsafe fn row<W: Copy>(
     count: usize,
     f: &impl Fn(W, W) -> W,
 ) {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let put = |to: *mut W, from: *const W| unsafe { to.write(f(to.read(), from.read())) };
     match (&axis.to, &axis.from) {
         (Step::Stride(1), Step::Stride(1)) => {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 let to = std::slice::from_raw_parts_mut(to.add(at), count);
                 dense(to, std::slice::from_raw_parts(from.add(at), count), f);
@@ -201,7 +202,7 @@ pub(super) unsafe fn row<W: Copy>(
     }
 }
 
-/// Side by side: as two slices, elements that only move are copied at once.
+/// Copies contiguous elements. With slices, the compiler turns a plain copy into a `memcpy`.
 #[inline(never)]
 fn dense<W: Copy>(to: &mut [W], from: &[W], f: &impl Fn(W, W) -> W) {
     for (to, &from) in to.iter_mut().zip(from) {
@@ -216,7 +217,7 @@ mod tests {
     use crate::thread_pool::{num_threads, set_num_threads};
     use dispatch_runtime::DType;
 
-    /// Sums of elements that are all one.
+    /// Adds ones along `axes` to zeros and returns the sums.
     fn sums(length: i64, axes: &[Axis]) -> Vec<i64> {
         let count = axes.iter().map(|axis| axis.size).product();
         let mut out = aten::zeros(&[length], Some(DType::I64), None, None, None).unwrap();
@@ -240,7 +241,7 @@ mod tests {
         let shifted = sums(many + 2, &[listed(vec![0, 1, 2], many), strided(many, 1, 1)]);
         assert!(shifted[2..shifted.len() - 2].iter().all(|&sum| sum == 3));
         assert_eq!((shifted[0], shifted[1]), (1, 2));
-        // Rows that are apart, one of them twice.
+        // Separate rows, one of them added twice.
         let rows = sums(3 * many, &[listed(vec![0, 2 * many, 0], many), strided(many, 1, 1)]);
         let [first, second, third] = [0, 1, 2].map(|row| &rows[row * 200_000..][..200_000]);
         assert!(first.iter().all(|&x| x == 2) && second.iter().all(|&x| x == 0) && third.iter().all(|&x| x == 1));

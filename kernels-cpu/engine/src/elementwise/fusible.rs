@@ -1,6 +1,7 @@
-//! What is known of an elementwise kernel apart from any call: the loop over one row, and the dtypes on either side of it.
+//! Rules for fusion of elementwise kernels: the loop over one row of a kernel, and the dtypes of its inputs and results.
 //!
-//! It is the kernel's own loop, so that whoever runs it by parts, as a [pass](super::fusion) does, gets what the kernel gives.
+//! The loop is the kernel's own. A fused [pass](super::fusion) that runs it on parts of the operands therefore computes the same results as
+//! the kernel.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 use std::marker::PhantomData;
@@ -13,17 +14,17 @@ use super::{Cheap, LoopInput, Loops, Rule};
 use crate::convert::{Convert, conversion};
 use crate::math::vectorised_loop;
 
-/// A loop over elements that lie side by side, in the types that it takes and gives.
+/// A loop over contiguous elements of fixed input and result types.
 pub(super) trait Loop: Send + Sync {
     /// Computes `count` elements.
     ///
     /// # Safety
     ///
-    /// There are as many inputs as the loop takes, each of `count` elements, and room for as many results, which are in no input.
+    /// There are as many inputs as the loop takes, each of `count` elements. `out` has room for `count` results and overlaps no input.
     unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize);
 }
 
-/// A function of elements of `C` that gives elements of `R`, as a loop.
+/// A loop that applies a function from elements of `C` to elements of `R`.
 pub(super) struct ElementFn<C, R, F, const N: usize> {
     f: F,
     types: PhantomData<fn([C; N]) -> R>,
@@ -45,7 +46,7 @@ impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> L
             inputs.as_ptr(),
             count,
             #[inline(always)]
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             |f, out, inputs, count| unsafe { each(f, out, *inputs.cast::<[*const u8; N]>(), count) },
         );
     }
@@ -55,7 +56,7 @@ impl<C: Element, R: Element, F: Fn([C; N]) -> R + Send + Sync, const N: usize> L
 ///
 /// # Safety
 ///
-/// There are `count` elements of `C` at every input, side by side, and room for as many of `R`, which are in no input.
+/// Every input has `count` contiguous elements of `C`. `out` has room for `count` elements of `R` and overlaps no input.
 #[inline(always)]
 unsafe fn each<C: Element, R, const N: usize>(
     f: &impl Fn([C; N]) -> R,
@@ -63,14 +64,14 @@ unsafe fn each<C: Element, R, const N: usize>(
     mut inputs: [*const u8; N],
     count: usize,
 ) {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let out = unsafe { std::slice::from_raw_parts_mut(out.cast::<MaybeUninit<R>>(), count) };
     for out in out {
-        // Plain loops, as `array::map` is many functions for the compiler, and each operator has this one.
+        // Explicit loops: `array::map` would add many functions for the compiler to every operator.
         let mut elements = [const { MaybeUninit::<C>::uninit() }; N];
         let mut k = 0;
         while k < N {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             elements[k] = unsafe { inputs[k].cast::<MaybeUninit<C>>().read() };
             inputs[k] = inputs[k].wrapping_add(size_of::<C>());
             k += 1;
@@ -80,27 +81,27 @@ unsafe fn each<C: Element, R, const N: usize>(
     }
 }
 
-/// Elements in another dtype, as a loop.
+/// A loop that converts elements to another dtype.
 struct Conversion {
     convert: Convert,
-    /// The bytes between elements, before and after.
+    /// The bytes between elements, of the input and of the result.
     steps: [isize; 2],
 }
 
 impl Loop for Conversion {
     unsafe fn run(&self, out: *mut u8, inputs: &[*const u8], count: usize) {
         let [from, to] = self.steps;
-        // SAFETY: as the caller says; these are the steps of elements that lie side by side.
+        // SAFETY: guaranteed by the caller; these are the strides of contiguous elements.
         unsafe { (self.convert)(inputs[0], from, out, to, count) };
     }
 }
 
-/// The loop of a kernel, over elements that lie side by side in the dtype that it computes in.
+/// The loop of a kernel, over contiguous elements of the dtype that it computes in.
 pub struct KernelLoop {
-    /// What the loop takes.
+    /// The dtype of the loop's inputs.
     pub(super) computed: DType,
     pub(super) results: DType,
-    /// What it is for a run in registers, with its numbers.
+    /// The operation that a run in registers can use instead of the loop, with its scalar arguments.
     pub(super) cheap: Option<(Cheap, Vec<Scalar>)>,
     pub(super) run: Box<dyn Loop>,
 }
@@ -112,23 +113,23 @@ impl KernelLoop {
     }
 }
 
-/// A kernel's loop with the arguments of one call bound to it, but for elements.
+/// A kernel's loop, bound to all arguments of a call except the tensors' elements.
 pub struct Bound {
     pub(super) row: KernelLoop,
-    /// How elements of each input reach the loop.
+    /// The conversion of each input for the loop.
     pub(super) inputs: Vec<ElementPath>,
-    /// How results leave it.
+    /// The conversion of the loop's results.
     pub(super) out: ElementPath,
     pub(super) dtype: DType,
 }
 
 impl Bound {
-    /// The loop that a fresh result of `O` is computed by; none where it has none for these dtypes.
+    /// Returns the loop for a fresh result of `O`; `None` if it has no loop for these dtypes.
     pub fn of<O: Operation, const N: usize>(inputs: [&Tensor; N], loops: Loops<'_, N>) -> Option<Self> {
         Rule::of::<O, O>().bound(inputs, loops)
     }
 
-    /// Elements in another dtype.
+    /// Returns a loop that converts elements to another dtype.
     pub fn conversion(from: DType, to: DType) -> Self {
         let steps = [from, to].map(|dtype| dtype.size().cast_signed());
         let row = KernelLoop::new(from, to, Conversion { convert: conversion(from, to), steps });
@@ -161,29 +162,30 @@ impl Rule {
     }
 }
 
-/// What this backend knows of an operator that can be a part of a pass.
+/// The rule by which this backend fuses an operator's kernel into a pass.
 pub struct Fusible {
     kernel: Kernel,
-    /// The loop for these arguments, whose tensors are of the dtypes and ranks that there will be, of one element where these are, and of zeros.
+    /// Binds the kernel's loop to arguments; `None` if it has no such loop. Each tensor has the dtype and rank of the later one, a size of
+    /// one in the same dimensions, and only zeros.
     bind: fn(&mut [Value]) -> Option<Bound>,
 }
 
-/// The kernel that a loop stands for.
+/// The kernel that a fusion rule belongs to.
 #[derive(Clone, Copy)]
 pub enum Kernel {
-    /// The one that was registered with the rule: its name, and where both are.
+    /// The kernel that was registered with the rule: its name, and the location of both.
     Here(&'static str, Location),
     /// The body of the operator's definition.
     Body,
 }
 
 impl Fusible {
-    /// The rule of a kernel.
+    /// Returns a rule for a kernel.
     pub const fn new(kernel: Kernel, bind: fn(&mut [Value]) -> Option<Bound>) -> Self {
         Self { kernel, bind }
     }
 
-    /// The loop of a call, if its kernel would be the one that the rule stands for.
+    /// Returns the loop of a call, if the call would run the kernel that the rule belongs to.
     pub(super) fn bound(operator: &Operator, arguments: &mut [Value]) -> Option<Bound> {
         let known = operator.rule::<Self>()?;
         let call = operator.explain_redispatch(KeySet::from(keys::CPU), &[]);
@@ -196,9 +198,9 @@ impl Fusible {
     }
 }
 
-/// A kernel of the CPU's with the rule of how its arguments are bound to its loop: the kernel, and then
-/// `|this: &Tensor, min: Option<&Tensor>| ..`. If the
-/// kernel is the body of the operator's definition, there is the rule alone: `aten::name |this: &Tensor| ..`.
+/// Registers a CPU kernel with its fusion rule: first the kernel, then `|this: &Tensor, min: Option<&Tensor>| ..`, which binds the
+/// arguments to the kernel's loop. If the kernel is the body of the operator's definition, only the rule is given:
+/// `aten::name |this: &Tensor| ..`.
 #[macro_export]
 macro_rules! fusible {
     (#[op_impl(aten::$name:ident, $($flags:tt)+)] fn $kernel:ident $arguments:tt -> Result<()> { $($body:tt)+ } $($rule:tt)+) => {
@@ -219,7 +221,7 @@ macro_rules! fusible {
             static __FUSIBLE: $crate::elementwise::Fusible = $crate::elementwise::Fusible::new(
                 $kernel,
                 |arguments| {
-                    // An argument may be called as its operator is.
+                    // Before the arguments, as an argument may have the same name as the operator.
                     $(let $loops = $function;)?
                     let [$($argument),+] = arguments else { return None };
                     $(let $argument: $ty = ::dispatch_runtime::Argument::from_value($argument)?;)+

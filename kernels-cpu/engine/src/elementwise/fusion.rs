@@ -1,9 +1,8 @@
-//! Many elementwise calls in one pass over memory.
+//! Fusion: several elementwise calls in one pass over memory.
 //!
-//! A tile of every input goes through the loops of all calls before the next one: what passes between calls stays in the processor's
-//! nearest cache, or in registers where calls that follow each other are cheap ([`registers`]). The loops are the kernels' own
-//! ([`fusible`](super::fusible)), each call rounds to the dtype of its result as the kernel does, and work is divided among threads as the kernels
-//! divide it.
+//! A tile of every input goes through the loops of all calls before the next tile. Intermediate values stay in the L1 cache, or in
+//! registers for consecutive cheap calls ([`registers`]). The loops are those of the kernels ([`fusible`](super::fusible)). Each call
+//! rounds to the dtype of its result as the kernel does, and work is divided among threads as the kernels divide it.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 mod check;
@@ -19,11 +18,10 @@ use super::loop_nest::LoopNest;
 use super::operands::{Block, ElementPath, GRAIN};
 use crate::thread_pool;
 
-/// How many elements go through all loops at a time: few enough that the tiles of a dozen values stay in the nearest cache, and the
-/// processor fetches the next ones meanwhile.
+/// The number of elements of a tile: small enough that a dozen tiles stay in the L1 cache while the processor prefetches the next ones.
 const TILE: usize = 512;
 
-/// The most inputs that a loop has, and those of a run together.
+/// The most inputs of a loop, and of all operations of a run together.
 const INPUTS: usize = 24;
 
 struct Cpu;
@@ -36,24 +34,24 @@ impl Fuser for Cpu {
 
 fuser!(keys::CPU, Cpu);
 
-/// Calls that were made ready for these dtypes and sizes. Only [`compile`] makes one.
+/// A compiled chain of calls for fixed dtypes and sizes. Only [`compile`] makes one.
 struct Pass {
     sizes: Vec<i64>,
     inputs: Vec<Spec>,
-    /// Inputs of one element, and numbers.
+    /// Inputs of one element, and scalars.
     uniform: Vec<Uniform>,
-    /// Inputs that are smaller than the results.
+    /// Inputs that are broadcast to the results' sizes.
     spread: Vec<Spread>,
     calls: Vec<Call>,
     results: Vec<DType>,
-    /// How large a thread's memory for tiles is.
+    /// The size of a thread's memory for tiles.
     bytes: usize,
 }
 
-/// A place among a thread's tiles, in bytes.
+/// The offset of a tile in a thread's memory, in bytes.
 type Tile = usize;
 
-/// Where a call finds elements, or leaves them.
+/// The location of a call's input or result.
 #[derive(Clone, Copy)]
 enum Place {
     Input(usize),
@@ -67,13 +65,13 @@ struct Call {
     out: End,
 }
 
-/// Elements at one end of a call.
+/// One input or result of a call.
 struct End {
     at: Place,
-    /// Of an element there.
+    /// The size of an element there.
     size: usize,
     way: ElementPath,
-    /// Where the loop has them, if not there.
+    /// The tile for the loop's own elements, if a conversion is needed.
     aside: Tile,
 }
 
@@ -94,7 +92,7 @@ enum From {
 struct Element([u8; 16]);
 
 impl Element {
-    /// The element of a tensor that has one; none if it cannot be read.
+    /// Returns the only element of a tensor; `None` if it cannot be read.
     fn of(tensor: &Tensor) -> Option<Self> {
         let operands = Operands::take(&[], [], &["number"], [tensor]).ok()?;
         let [operand]: &[Operand<'_>; 1] = operands.read();
@@ -120,7 +118,7 @@ impl dispatch_runtime::Pass for Pass {
         }
         let result = |dtype: &DType| Spec::contiguous(*dtype, &self.sizes).on(Device::CPU);
         let mut results = self.results.iter().map(result).collect::<Result<Vec<_>>>()?;
-        // Where somebody else writes to an input, the operator that reads it says so.
+        // If other code writes to an input, the pass is refused; the operator that reads the input then returns the error.
         let Ok(read) =
             inputs.iter().map(|input| Operands::take(&[], [], &["input"], [*input])).collect::<Result<Vec<_>>>()
         else {
@@ -135,8 +133,8 @@ impl dispatch_runtime::Pass for Pass {
         let nests: Vec<LoopNest<2>> = self.spread.iter().map(|spread| self.nest(spread)).collect();
         thread_pool::parallel_for(0..self.results_count(), GRAIN, |part| {
             let mut tiles = Tiles::new(self.bytes);
-            // SAFETY: inputs are as they were said to be, results are as many and as large, no other thread has this part of them, and
-            // the tiles are those of this pass.
+            // SAFETY: inputs match their specs, results have the pass's number and sizes, no other thread has this part of them, and the
+            // tiles are those of this pass.
             unsafe {
                 self.uniform.iter().for_each(|uniform| uniform.fill(&memory, &mut tiles));
                 for start in part.clone().step_by(TILE) {
@@ -153,7 +151,7 @@ impl dispatch_runtime::Pass for Pass {
     }
 }
 
-/// Whether an input is as it was said to be, with its elements side by side.
+/// Returns whether an input is contiguous and has the device, dtype and sizes of its spec.
 fn is(spec: &Spec, input: &Tensor) -> bool {
     input.device() == Device::CPU
         && input.dtype() == spec.dtype
@@ -167,14 +165,14 @@ impl Pass {
         usize::try_from(Spec::contiguous(DType::Bool, &self.sizes).geometry.count()).unwrap_or(0)
     }
 
-    /// The way through an input along results that lie side by side.
+    /// Returns the loop nest over a broadcast input and contiguous results.
     fn nest(&self, spread: &Spread) -> LoopNest<2> {
         let results = Spec::contiguous(DType::Bool, &self.sizes).geometry;
         LoopNest::new(&self.sizes, [(&results, spread.way.size), (&self.inputs[spread.input].geometry, spread.size)])
     }
 }
 
-/// Where the first elements are: shared by the threads of one run, each of which writes its own part.
+/// The first elements of inputs and results. The threads of one run share it, and each writes its own part.
 struct Memory {
     inputs: Vec<*mut u8>,
     results: Vec<*mut u8>,
@@ -183,7 +181,7 @@ struct Memory {
 // SAFETY: the operands that these point into are held for as long as the run, and threads write disjoint parts.
 unsafe impl Sync for Memory {}
 
-/// What one thread keeps between calls.
+/// The buffers of one thread, kept between calls.
 struct Tiles {
     lines: Vec<Line>,
     narrowed: Block,
@@ -208,14 +206,14 @@ impl Tiles {
 impl Uniform {
     /// # Safety
     ///
-    /// The memory is that of inputs and results as this pass has them, and the tiles are this pass's.
+    /// `memory` has the inputs and results of this pass, and `tiles` are this pass's.
     unsafe fn fill(&self, memory: &Memory, tiles: &mut Tiles) {
         let to = tiles.at(self.to);
         let from = match &self.from {
             From::Input(input) => memory.inputs[*input].cast_const(),
             From::Number(Element(bytes)) => bytes.as_ptr(),
         };
-        // SAFETY: there is one element, and a tile has room for `TILE` of the loop's.
+        // SAFETY: there is one element, and a tile has room for `TILE` of the loop's elements.
         unsafe { self.way.load(from, 0, to, TILE, &mut tiles.narrowed) };
     }
 }
@@ -223,7 +221,7 @@ impl Uniform {
 impl Spread {
     /// # Safety
     ///
-    /// As for [`Uniform::fill`], and the results have `count` elements from `start` on, no more than a tile.
+    /// The safety conditions of [`Uniform::fill`] hold, and the results have `count` elements from `start` on, no more than a tile.
     unsafe fn fill(&self, nest: &LoopNest<2>, memory: &Memory, tiles: &mut Tiles, start: usize, count: usize) {
         let (from, to) = (memory.inputs[self.input], tiles.at(self.to));
         let (_, [_, step]) = nest.row();
@@ -250,7 +248,7 @@ impl End {
 impl Call {
     /// # Safety
     ///
-    /// As for [`Spread::fill`], and the calls before this one have run.
+    /// The safety conditions of [`Spread::fill`] hold, and the calls before this one have run.
     #[inline]
     unsafe fn run(&self, memory: &Memory, tiles: &mut Tiles, start: usize, count: usize) {
         let mut inputs = [std::ptr::null(); INPUTS];
@@ -258,14 +256,14 @@ impl Call {
             let mut at = end.start(memory, tiles, start);
             if !end.way.direct {
                 let from = std::mem::replace(&mut at, tiles.at(end.aside));
-                // SAFETY: inputs have as many elements as there are results, tiles have `TILE`, and so has the one aside.
+                // SAFETY: inputs have as many elements as there are results, and tiles have `TILE`, including the tile aside.
                 unsafe { end.way.load(from, end.size.cast_signed(), at, count, &mut tiles.narrowed) };
             }
             *place = at.cast_const();
         }
         let out = self.out.start(memory, tiles, start);
         let inputs = &inputs[..self.inputs.len()];
-        // SAFETY: as above; results are in tensors or tiles of their own.
+        // SAFETY: inputs and results have `count` elements each, and results are in tensors or tiles of their own.
         unsafe {
             if self.out.way.direct {
                 self.row.run(out, inputs, count);

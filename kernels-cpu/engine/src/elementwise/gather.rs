@@ -1,33 +1,33 @@
-//! Elements that stay as they are, brought side by side.
+//! Loops that copy elements to contiguous memory, without conversion.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 use crate::convert::Convert;
 use crate::data_movement::of_size;
 use crate::math::vectorised;
 
-/// The function that brings elements of this size side by side, from wherever they are. It writes without gaps.
+/// Returns the function that copies strided elements of this size to contiguous memory.
 pub(super) fn gather(size: usize) -> Convert {
     of_size!(size, Word => bring::<Word>)
 }
 
-/// Writes the first of `count` elements that lie side by side over the others.
+/// Copies the first of `count` contiguous elements over the others.
 ///
 /// # Safety
 ///
-/// There is room for them, and the first has been written.
+/// `first` points to an initialised element, and has room for `count`.
 pub(super) unsafe fn repeat(size: usize, first: *mut u8, count: usize) {
-    // SAFETY: as the caller says; no step leads from any element to the next.
+    // SAFETY: guaranteed by the caller; both strides are zero, so only the first element is read.
     unsafe { gather(size)(first, 0, first, 0, count) };
 }
 
 /// # Safety
 ///
-/// There are `count` elements, these many bytes apart, and room for as many side by side; elements are plain data of the size of `T`,
-/// and aligned to it.
+/// There are `count` elements, `step` bytes apart, and room for `count` contiguous ones. Elements are plain data of the size of `T`, and
+/// aligned to it.
 unsafe fn bring<T: Copy>(from: *const u8, step: isize, to: *mut u8, _: isize, count: usize) {
     let (size, to) = (size_of::<T>().cast_signed(), to.cast::<T>());
     if step == size {
-        // SAFETY: as the caller says; what is brought is not in the block that it is brought to.
+        // SAFETY: guaranteed by the caller; the two ranges do not overlap.
         return unsafe { to.copy_from_nonoverlapping(from.cast(), count) };
     }
     if step == 0 {
@@ -37,7 +37,7 @@ unsafe fn bring<T: Copy>(from: *const u8, step: isize, to: *mut u8, _: isize, co
             vectorised(
                 #[inline(always)]
                 move || {
-                    // SAFETY: as the caller says.
+                    // SAFETY: guaranteed by the caller.
                     (0..count).for_each(move |i| unsafe { to.add(i).write(element) });
                 },
             );
@@ -48,14 +48,14 @@ unsafe fn bring<T: Copy>(from: *const u8, step: isize, to: *mut u8, _: isize, co
         #[inline(always)]
         move || {
             if step == 2 * size {
-                // A stride that the compiler knows becomes a few shuffles.
+                // The compiler turns a constant stride into a few shuffles.
                 let from = from.cast::<T>();
-                // SAFETY: as the caller says.
+                // SAFETY: guaranteed by the caller.
                 (0..count).for_each(move |i| unsafe { to.add(i).write(from.add(2 * i).read()) });
             } else {
                 let mut from = from;
                 for i in 0..count {
-                    // SAFETY: as the caller says.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { to.add(i).write(from.cast::<T>().read()) };
                     from = from.wrapping_offset(step);
                 }

@@ -1,22 +1,22 @@
-//! How to walk through several tensors at once.
+//! Loop nests over several tensors at once.
 //!
-//! Dimensions are nested as the result lies in memory, and neighbours that all operands walk as one are made one, so that most calls
-//! become a single row.
+//! Dimensions are nested in the memory order of the result. Adjacent dimensions are merged if the strides of all operands allow it, so most
+//! calls become a single row.
 
 use dispatch_runtime::{Geometry, broadcast_strides, nesting};
 use smallvec::{SmallVec, smallvec};
 
-/// Dimensions from the innermost outwards, each with its size and every operand's stride in bytes; the result is operand 0.
+/// A loop nest: dimensions from innermost to outermost, each with its size and every operand's stride in bytes. The result is operand 0.
 pub struct LoopNest<const M: usize> {
     dims: SmallVec<[(usize, [isize; M]); 5]>,
 }
 
 impl<const M: usize> LoopNest<M> {
-    /// A walk over `sizes`, to which all operands broadcast: it stays inside of them.
+    /// Returns the loop nest over `sizes`. The operands are broadcast to `sizes`, and the nest stays inside their elements.
     ///
     /// # Panics
     ///
-    /// If one of them does not.
+    /// Panics if an operand does not broadcast to `sizes`.
     pub fn new(sizes: &[i64], operands: [(&Geometry, usize); M]) -> Self {
         for (geometry, _) in operands {
             let own = geometry.sizes().iter().rev();
@@ -24,7 +24,7 @@ impl<const M: usize> LoopNest<M> {
             assert!(fits && geometry.rank() <= sizes.len(), "{:?} do not broadcast to {sizes:?}", geometry.sizes());
         }
         if sizes.contains(&0) {
-            // The other sizes may be of any number, as no memory holds them.
+            // The other sizes can be arbitrarily large, as a tensor without elements needs no memory.
             return Self { dims: smallvec![(0, operands.map(|(_, element)| bytes_of(element)))] };
         }
         let strides = operands.map(|(geometry, element)| (broadcast_strides(geometry, sizes), bytes(element)));
@@ -50,28 +50,28 @@ impl<const M: usize> LoopNest<M> {
         Self { dims }
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn count(&self) -> usize {
         self.dims.iter().map(|(size, _)| size).product()
     }
 
-    /// How long a row is, and every operand's stride along it.
+    /// Returns the length of a row, and every operand's stride along it.
     pub fn row(&self) -> (usize, [isize; M]) {
         self.dims[0]
     }
 
-    /// Dimensions from the innermost outwards, each with its size and every operand's stride.
+    /// Returns the dimensions from innermost to outermost, each with its size and every operand's stride.
     pub fn dims(&self) -> &[(usize, [isize; M])] {
         &self.dims
     }
 
-    /// How many rows are next to each other, and every operand's stride from one to the next.
+    /// Returns the size of the dimension outside the rows, and every operand's stride along it; `None` if there is only one row.
     pub fn across(&self) -> Option<(usize, [isize; M])> {
         self.dims.get(1).copied()
     }
 
-    /// Visits the rows that hold the elements `start..end`: how far every operand's part is from its first element, and how many
-    /// elements there are.
+    /// Visits the rows that contain the elements `start..end`. `visit` gets each operand's byte offset from its first element, and the
+    /// number of elements.
     pub fn rows(&self, start: usize, end: usize, mut visit: impl FnMut([isize; M], usize)) {
         let (row, row_steps) = self.dims[0];
         let mut at: SmallVec<[usize; 5]> = SmallVec::new();
@@ -107,7 +107,7 @@ fn bytes(element: usize) -> i64 {
     i64::try_from(element).unwrap_or(i64::MAX)
 }
 
-/// Sizes and positions are inside of a block of memory, and so fit.
+/// Converts a size or an index to `isize`. Both fit, as they lie inside a block of memory.
 pub fn bytes_of(count: usize) -> isize {
     isize::try_from(count).unwrap_or(isize::MAX)
 }
@@ -153,7 +153,7 @@ mod tests {
             nest.rows(0, cut, &mut visit);
             nest.rows(cut, nest.count(), &mut visit);
             pairs.sort_unstable();
-            // The same position, by the strides of either.
+            // The offsets of each position, computed from the strides.
             let mut expected = Vec::new();
             let mut at = vec![0_i64; sizes.len()];
             for _ in 0..nest.count() {

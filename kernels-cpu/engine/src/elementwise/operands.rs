@@ -1,4 +1,4 @@
-//! The operands of one call, and the loop over them.
+//! The operands of an elementwise call, and the loop over them.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 mod tiles;
@@ -15,36 +15,36 @@ use crate::convert::{Convert, conversion};
 use crate::thread_pool;
 use walker::{Walker, walk_alike, walk_in_place};
 
-/// How many elements pass through the cache at a time.
+/// The number of elements of a block, which fits the cache.
 pub(super) const BLOCK: usize = 1024;
 /// Rows shorter than this are gathered into blocks.
 const SHORT: usize = 128;
-/// How many elements are worth another thread.
+/// The fewest elements that are worth a thread.
 pub(super) const GRAIN: usize = 32 * 1024;
-/// How many elements are copied aside without much ado.
+/// The most elements that are copied to the stack for an in-place call.
 const FEW: usize = 16;
 
-/// What the loop of one operator runs on.
+/// The input of an operator's loop.
 pub enum LoopInput<'a, const N: usize> {
     /// The operands of a call.
     Walk(Walk<'a, N>),
-    /// None yet: the loop leaves its row here, and the operand that it [keeps](LoopInput::keeps).
+    /// No operands: the loop is stored here, with the index of the operand that it [keeps](LoopInput::keeps).
     Capture(&'a mut Option<KernelLoop>, &'a mut Option<usize>),
 }
 
-/// One result and `N` inputs.
+/// The result and the `N` inputs of a call.
 pub struct Walk<'a, const N: usize> {
     out: &'a Operand<'a>,
     inputs: &'a [Operand<'a>; N],
-    /// What the operands promote to: a narrow dtype has no loop of its own, but its numbers are no wider for that.
+    /// The dtype that the operands promote to. A narrow dtype has no loop of its own, but values are still rounded to it.
     common: DType,
     /// The operand that the loop [keeps](LoopInput::keeps).
     kept: Option<usize>,
-    /// All operands lie side by side and are of the same sizes, and all inputs of the same dtype.
+    /// Whether all operands are contiguous and have the same sizes, and all inputs have the same dtype.
     alike: bool,
 }
 
-/// A block of any type that loops compute in.
+/// A buffer for a block of elements of any type that loops compute in.
 #[repr(align(64))]
 pub(super) struct Block([MaybeUninit<u8>; BLOCK * 16]);
 
@@ -61,7 +61,7 @@ impl Block {
 impl<'a, const N: usize> LoopInput<'a, N> {
     /// # Safety
     ///
-    /// If the operands are `alike`, the elements of each lie side by side, all have the same sizes, and all inputs the same dtype.
+    /// If `alike` is true, every operand is contiguous, all have the same sizes, and all inputs have the same dtype.
     #[inline]
     pub(super) unsafe fn new(operands: &'a Operands<'_, 1, N>, common: DType, alike: bool) -> Self {
         let [out] = operands.written();
@@ -70,7 +70,7 @@ impl<'a, const N: usize> LoopInput<'a, N> {
 
     /// Applies `f` to every element. `C` is the type that the loop computes in, `R` that of its results.
     ///
-    /// The loop is compiled once, for calls and for passes, and all around it once for each number of operands.
+    /// The loop is compiled once, for calls and for passes. The code around it is compiled once per number of operands.
     #[inline(always)]
     pub fn run<C: Element, R: Element>(&mut self, f: impl Fn([C; N]) -> R + Send + Sync + 'static) {
         let row = ElementFn::new(f);
@@ -82,8 +82,9 @@ impl<'a, const N: usize> LoopInput<'a, N> {
 }
 
 impl<const N: usize> LoopInput<'_, N> {
-    /// Says before the loop runs that this operand, where it is one element, keeps what halves do not hold of it; any other is a half as
-    /// soon as the operands promote to that. PyTorch multiplies and divides by such numbers, and has all else of the common dtype.
+    /// Declares, before the loop runs, that this operand keeps its full precision if it is a single element. Any other operand is rounded
+    /// to a 16-bit float if the operands promote to one. PyTorch multiplies and divides by such unrounded numbers, and rounds all other
+    /// operands to the common dtype.
     pub fn keeps(&mut self, operand: usize) {
         match self {
             Self::Walk(walk) => walk.kept = Some(operand),
@@ -91,7 +92,8 @@ impl<const N: usize> LoopInput<'_, N> {
         }
     }
 
-    /// The same for an operation that runs know, with these numbers.
+    /// Applies `f` to every element, as [`run`](Self::run) does. `cheap` and its scalars describe `f`, so that fusion can compute it in
+    /// registers.
     #[inline(always)]
     pub fn run_cheap<C: Element, R: Element>(
         &mut self,
@@ -117,14 +119,14 @@ impl<const N: usize> Walk<'_, N> {
             out: self.out.start(),
             inputs: self.inputs.each_ref().map(|input| input.start().cast_const()),
         };
-        // SAFETY: all operands have `count` elements of the loop's types side by side, as they are alike. An input that is the result
-        // too is read from a copy; no other shares memory with it.
+        // SAFETY: all operands have `count` contiguous elements of the loop's types, as they are alike. An input that is also the result is
+        // read from a copy; no other input shares memory with it.
         unsafe {
             match (starts.is_in_place(), count) {
                 (false, ..=GRAIN) => row.run(starts.out, &starts.inputs, count),
                 (false, _) => walk_alike(count, results.size(), computed.size(), &starts, row),
                 (true, ..=FEW) => {
-                    // As many as there are of the largest elements.
+                    // Room for `FEW` elements of the largest type.
                     let mut block = [const { MaybeUninit::<Complex64>::uninit() }; FEW];
                     let aside = block.as_mut_ptr().cast::<u8>();
                     aside.copy_from_nonoverlapping(starts.out, count * computed.size());
@@ -144,7 +146,7 @@ impl<const N: usize> Walk<'_, N> {
             let input = &self.inputs[i];
             let is_kept = self.kept == Some(i) && input.geometry().count() == 1;
             let way = ElementPath::of_input(input.dtype(), computed, narrow, is_kept);
-            // What is written in place goes through a block: the loop may count on not reading what it wrote.
+            // An input that is also written goes through a block, because the loop may assume that it does not read its results.
             let direct = way.direct && input.start() != self.out.start();
             Lane { start: input.start(), way: ElementPath { direct, ..way } }
         });
@@ -166,7 +168,7 @@ impl<const N: usize> Walk<'_, N> {
         if let Some(turned) = tiles::transposed_inputs(&nest, inputs) {
             let (groups, elements) = tiles::groups(&nest);
             thread_pool::parallel_for(0..groups, GRAIN.div_ceil(elements), |part| {
-                // SAFETY: the nest is that of the operands, whose lanes these are, and threads have groups of their own.
+                // SAFETY: the nest is that of the operands, whose lanes these are, and each thread has its own groups.
                 unsafe { Walker::new(out, inputs, row).tiled(&nest, turned, part) };
             });
             return;
@@ -175,7 +177,7 @@ impl<const N: usize> Walk<'_, N> {
         thread_pool::parallel_for(0..count, GRAIN, |part| {
             let mut walker = Walker::new(out, inputs, row);
             let (length, steps) = nest.row();
-            // SAFETY: as above, of elements.
+            // SAFETY: the nest is that of the operands, whose lanes these are, and each thread has its own elements.
             unsafe {
                 if length < SHORT && nest.count() > length {
                     walker.gathered(&nest, part);
@@ -187,7 +189,7 @@ impl<const N: usize> Walk<'_, N> {
     }
 }
 
-/// Where the first elements are: shared by the threads of one call, each of which touches its own part.
+/// The operands' first elements. The threads of one call share it, and each accesses its own part.
 struct BasePointers<const N: usize> {
     out: *mut u8,
     inputs: [*const u8; N],
@@ -202,32 +204,32 @@ impl<const N: usize> BasePointers<N> {
         self.inputs.iter().any(|input| *input == self.out)
     }
 
-    /// The inputs, with a copy in place of the one that is the result too.
+    /// Returns the inputs, with a copy in place of the input that is also the result.
     #[inline(always)]
     fn with_block(&self, block: *const u8) -> [*const u8; N] {
         self.inputs.map(|input| if input == self.out { block } else { input })
     }
 }
 
-/// One operand, and how its elements reach the loop.
+/// An operand of a call, with the conversion of its elements.
 struct Lane {
     start: *mut u8,
     way: ElementPath,
 }
 
-/// How elements of one dtype reach the loop, or leave it.
+/// The conversion of elements between an operand and the loop.
 pub(super) struct ElementPath {
-    /// Of one element in the loop.
+    /// The size of an element in the loop.
     pub(super) size: usize,
-    /// From the operand's dtype to the loop's, or back.
+    /// The conversion from the operand's dtype to the loop's, or back.
     convert: Convert,
-    /// Elements that lie side by side can be used where they are.
+    /// Whether contiguous elements can be used without a copy.
     pub(super) direct: bool,
-    /// For elements that the dtype between the operand's and the loop's does not hold.
+    /// The dtype that values are rounded to between the operand and the loop, if any.
     narrow: Option<Narrow>,
 }
 
-/// The way from the loop's dtype to the one that the operands promote to, and back.
+/// Rounding to a narrow dtype: conversions from the loop's dtype to the promoted dtype and back.
 #[derive(Clone, Copy)]
 pub(super) struct Narrow {
     dtype: DType,
@@ -236,27 +238,27 @@ pub(super) struct Narrow {
 }
 
 impl Narrow {
-    /// None where loops compute in the dtype itself.
+    /// Returns the rounding to `dtype`; `None` if loops compute in `dtype` itself.
     pub(super) fn between(computed: DType, dtype: DType) -> Option<Self> {
         let between = || Self { dtype, down: conversion(computed, dtype), up: conversion(dtype, computed) };
         (computed != dtype).then(between)
     }
 
-    /// Whether the narrow dtype has all that another has.
+    /// Returns whether the narrow dtype represents every value of `dtype`.
     fn holds(&self, dtype: DType) -> bool {
-        // The eight bits that integers of one byte have are as many as the shortest fraction's.
+        // `bf16`, the dtype with the shortest significand, has eight bits of it: enough for integers of one byte.
         let is_exact = |dtype: DType| dtype.is_floating() || dtype.size() == 1;
         dtype.promote(self.dtype) == self.dtype && (self.dtype.is_integral() || is_exact(dtype))
     }
 
-    /// Makes elements of a loop what the narrow dtype has in their place.
+    /// Rounds elements of a loop to the narrow dtype.
     ///
     /// # Safety
     ///
-    /// There are `count` elements of the loop's dtype, which are `size` bytes large, and no more than a block holds.
+    /// There are `count` elements of the loop's dtype, which are `size` bytes large, and no more than a block has room for.
     unsafe fn apply(&self, elements: *mut u8, count: usize, block: &mut Block, size: isize) {
         let narrow_size = isize::try_from(self.dtype.size()).unwrap_or(0);
-        // SAFETY: as the caller says, and the block holds as many.
+        // SAFETY: guaranteed by the caller, and the block has room for as many.
         unsafe {
             (self.down)(elements, size, block.start(), narrow_size, count);
             (self.up)(block.start(), narrow_size, elements, size, count);
@@ -264,7 +266,7 @@ impl Narrow {
     }
 }
 
-// SAFETY: as for `BasePointers`.
+// SAFETY: the operand that it points into is held for as long as the call, and threads write disjoint parts.
 unsafe impl Sync for Lane {}
 
 impl ElementPath {
@@ -281,43 +283,43 @@ impl ElementPath {
         Self { size: results.size(), convert: conversion(results, dtype), direct, narrow }
     }
 
-    /// That of elements which the loop has already.
+    /// Returns the path of elements that are in the loop's dtype already.
     pub(super) fn in_the_loop(&self) -> Self {
         Self { direct: true, narrow: None, ..*self }
     }
 
-    /// Brings elements to the loop; where they are all one, it is repeated.
+    /// Copies elements of an operand to the loop's buffer, converted. With a step of 0, one element is converted and repeated.
     ///
     /// # Safety
     ///
-    /// There are `count` elements, these many bytes apart, and room for as many of the loop's, no more than a block holds.
+    /// There are `count` elements, `step` bytes apart, and room for `count` of the loop's, no more than a block has room for.
     pub(super) unsafe fn load(&self, from: *const u8, step: isize, to: *mut u8, count: usize, narrowed: &mut Block) {
         let size = self.size.cast_signed();
         let distinct = if step == 0 { count.min(1) } else { count };
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { (self.convert)(from, step, to, size, distinct) };
         if let Some(narrow) = self.narrow {
-            // SAFETY: as above, for what was just brought.
+            // SAFETY: `distinct` elements have just been written to `to`.
             unsafe { narrow.apply(to, distinct, narrowed, size) };
         }
         if distinct < count {
-            // SAFETY: as above.
+            // SAFETY: `to` has room for `count` elements, and the first was written.
             unsafe { repeat(self.size, to, count) };
         }
     }
 
-    /// Brings results to where they belong.
+    /// Copies results of the loop to the operand, converted.
     ///
     /// # Safety
     ///
-    /// There are `count` results side by side, no more than a block holds, and room for as many elements, these many bytes apart.
+    /// There are `count` contiguous results, no more than a block has room for, and room for `count` elements, `step` bytes apart.
     pub(super) unsafe fn store(&self, from: *mut u8, to: *mut u8, step: isize, count: usize, narrowed: &mut Block) {
         let size = self.size.cast_signed();
         if let Some(narrow) = self.narrow {
-            // SAFETY: as the caller says, of results that the loop has left.
+            // SAFETY: guaranteed by the caller; the results were written by the loop.
             unsafe { narrow.apply(from, count, narrowed, size) };
         }
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { (self.convert)(from, size, to, step, count) };
     }
 }

@@ -1,10 +1,10 @@
-//! Asking for memory before it is needed, where the processor does not guess what comes next.
+//! Prefetching of memory that the processor does not predict.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 /// The bytes of a cache line.
 const LINE: usize = 64;
 
-/// Asks for bytes that will be read. Any address will do: nothing is read if there is nothing.
+/// Prefetches bytes that will be read. Any address is allowed: an invalid one is ignored.
 #[inline(always)]
 pub fn for_reading(start: *const u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -17,7 +17,7 @@ pub fn for_reading(start: *const u8, bytes: usize) {
     let _ = (start, bytes, LINE);
 }
 
-/// Asks for bytes that will be written; as [`for_reading`].
+/// Prefetches bytes that will be written. Any address is allowed: an invalid one is ignored.
 #[inline(always)]
 pub fn for_writing(start: *const u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]

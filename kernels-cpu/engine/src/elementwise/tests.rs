@@ -1,3 +1,5 @@
+//! Tests of the elementwise engine: promotion, rounding, wrapping and refused calls.
+
 use aten::prelude::*;
 use dispatch_runtime::{DType, Scalar, Tensor, f16};
 

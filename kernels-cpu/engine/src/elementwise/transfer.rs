@@ -1,4 +1,4 @@
-//! Elements from one tensor to another, converted on the way.
+//! Copies of elements from one tensor to another, with conversion.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 use dispatch_runtime::{DType, Operands};
@@ -10,10 +10,10 @@ use crate::convert::{Convert, conversion};
 use crate::data_movement::BasePointer;
 use crate::thread_pool;
 
-/// How many elements are worth another thread.
+/// The fewest elements that are worth a thread.
 const GRAIN: usize = 32 * 1024;
 
-/// Copies the elements of the tensor that is read to the one that is written, to which it broadcasts.
+/// Copies the elements of the tensor that is read to the tensor that is written, converted and broadcast.
 pub fn transfer(operands: &Operands<'_, 1, 1>) {
     let ([to], [from]) = (operands.written(), operands.read());
     if from.is(to) {
@@ -39,7 +39,7 @@ pub fn transfer(operands: &Operands<'_, 1, 1>) {
     });
 }
 
-/// How elements of one dtype become elements of another.
+/// The conversion of a row between two dtypes.
 struct Move {
     convert: Convert,
     size: usize,
@@ -53,23 +53,23 @@ impl Move {
 
     /// # Safety
     ///
-    /// There are `count` elements on either side, these many bytes apart, and none is on both.
+    /// There are `count` elements on either side, with these strides in bytes, and the two sides do not overlap.
     unsafe fn row(&self, from: *const u8, from_step: isize, to: *mut u8, to_step: isize, count: usize) {
         let dense = to_step.unsigned_abs() == self.size;
         if self.same && dense && from_step == to_step {
-            // SAFETY: as the caller says; side by side, in the same order.
+            // SAFETY: guaranteed by the caller; both sides are contiguous, in the same order.
             unsafe { std::ptr::copy_nonoverlapping(from, to, count * self.size) };
         } else if from_step == 0 && dense && count > 1 {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 (self.convert)(from, 0, to, to_step, 1);
                 repeat(self.size, to, count);
             }
         } else if self.same && to_step == self.size.cast_signed() {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             unsafe { gather(self.size)(from, from_step, to, to_step, count) };
         } else {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             unsafe { (self.convert)(from, from_step, to, to_step, count) };
         }
     }

@@ -1,8 +1,8 @@
-//! Copies between tensors of which one is innermost where the other is not.
+//! Tiled copies between tensors with different innermost dimensions.
 //!
-//! Row by row, every element that is read would cost a cache line. A tile is read line by line, turned in a buffer that stays in
-//! the cache, and written line by line, so that every line is come to once. Lines that are far apart are asked for a tile ahead: nothing
-//! else keeps enough of them on their way.
+//! A copy row by row would load a cache line for every element. Instead, a tile is read line by line, transposed in a buffer that stays in
+//! the cache, and written line by line, so every cache line is loaded once. The lines of the next tile are prefetched, because the
+//! processor does not predict lines that are far apart.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 use super::{LoopNest, prefetch};
@@ -15,22 +15,22 @@ const LINE: usize = 128;
 /// Dimensions that are shorter than this are copied row by row.
 const LEAST: usize = 8;
 
-/// How many elements are worth another thread.
+/// The fewest elements that are worth a thread.
 const GRAIN: usize = 32 * 1024;
 
-/// The two dimensions in which tiles lie, one innermost for the written and one for the read operand, and all the others.
+/// The two dimensions of the tiles, one innermost in the written and one in the read operand, and all other dimensions.
 pub(super) struct Tiles {
-    /// Size, and how far apart what is read is.
+    /// The dimension that is innermost in the written operand: its size, and the stride of the read operand.
     across: (usize, isize),
-    /// Size, and how far apart what is written is.
+    /// The dimension that is innermost in the read operand: its size, and the stride of the written operand.
     down: (usize, isize),
     others: Vec<(usize, [isize; 2])>,
-    /// Of an element.
+    /// The size of an element.
     size: usize,
 }
 
 impl Tiles {
-    /// None where rows do as well.
+    /// Returns the tiles of a copy; `None` if a copy row by row is as fast.
     pub(super) fn of(nest: &LoopNest<2>, size: usize) -> Option<Self> {
         let step = size.cast_signed();
         let [(across, [to, from]), rest @ ..] = nest.dims() else { return None };
@@ -45,10 +45,10 @@ impl Tiles {
 
     /// # Safety
     ///
-    /// All elements of the nest's operands are inside of blocks of memory that begin here, and of which no byte is in both.
+    /// All elements of the nest's operands are inside blocks of memory that begin at `to` and `from`. The blocks do not overlap.
     pub(super) unsafe fn copy(&self, to: *mut u8, from: *const u8) {
         let ends = [BasePointer(to), BasePointer(from.cast_mut())];
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match self.size {
                 1 => self.turn::<1>(ends),
@@ -62,7 +62,7 @@ impl Tiles {
 
     /// # Safety
     ///
-    /// As [`copy`](Self::copy), of elements of `SIZE` bytes.
+    /// The safety conditions of [`copy`](Self::copy) hold for elements of `SIZE` bytes.
     unsafe fn turn<const SIZE: usize>(&self, [to, from]: [BasePointer; 2]) {
         let side = LINE / SIZE;
         let (wide, high) = (self.across.0.div_ceil(side), self.down.0.div_ceil(side));
@@ -81,7 +81,7 @@ impl Tiles {
             let mut here = spot(piece.start);
             for number in piece {
                 let next = spot(number + 1);
-                // SAFETY: the tile is inside both operands, and is this piece's alone.
+                // SAFETY: the tile is inside both operands, and no other piece has it.
                 unsafe { self.tile(&mut tile, &here, &next) };
                 here = next;
             }
@@ -90,7 +90,7 @@ impl Tiles {
 
     /// # Safety
     ///
-    /// `columns` lines of `rows` elements can be read and `rows` lines of `columns` elements can be written, and none is on both sides.
+    /// `columns` lines of `rows` elements can be read, `rows` lines of `columns` elements can be written, and none is on both sides.
     unsafe fn tile<const SIZE: usize>(&self, tile: &mut [[u8; SIZE]], here: &Spot, next: &Spot) {
         let side = LINE / SIZE;
         let mut line = [[0_u8; SIZE]; LINE];
@@ -98,7 +98,7 @@ impl Tiles {
             let offset = column.cast_signed() * self.across.1;
             prefetch::for_reading(next.from.wrapping_offset(offset), LINE);
             let from = here.from.wrapping_offset(offset);
-            // SAFETY: as the caller says; a line has room for `LINE` elements, and there are fewer rows.
+            // SAFETY: guaranteed by the caller; a line has room for `LINE` elements, and there are fewer rows.
             unsafe { std::ptr::copy_nonoverlapping(from, line.as_mut_ptr().cast(), here.rows * SIZE) };
             for (row, element) in line[..here.rows].iter().enumerate() {
                 tile[row * side + column] = *element;
@@ -108,7 +108,7 @@ impl Tiles {
             let offset = row.cast_signed() * self.down.1;
             prefetch::for_writing(next.to.wrapping_offset(offset), LINE);
             let line = &tile[row * side..row * side + here.columns];
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 std::ptr::copy_nonoverlapping(
                     line.as_ptr().cast(),
@@ -119,7 +119,7 @@ impl Tiles {
         }
     }
 
-    /// How far the operands' parts at a position of the other dimensions are from their first elements.
+    /// Returns the operands' byte offsets at a position of the other dimensions.
     fn outer(&self, mut rest: usize) -> [isize; 2] {
         let mut offsets = [0; 2];
         for (size, steps) in &self.others {
@@ -131,7 +131,7 @@ impl Tiles {
     }
 }
 
-/// Where a tile is, and how large.
+/// The location and size of a tile.
 struct Spot {
     to: *mut u8,
     from: *mut u8,

@@ -1,4 +1,4 @@
-//! Products of integers: a few rows of `C` at a time, a block of columns wide, in registers and the nearest cache.
+//! Integer matrix products. A few rows and a block of columns of `C` are computed at a time, in registers and the L1 cache.
 
 use super::{GRAIN, Matrix, MatrixMut, entry::Sum, store};
 use crate::math::vectorised;

@@ -1,6 +1,6 @@
-//! Complex products, made of four real ones.
+//! Complex matrix products, computed as four real ones.
 //!
-//! Real and imaginary parts of a complex matrix are real matrices in its memory, with strides twice as long.
+//! The real and the imaginary parts of a complex matrix are real matrices in the same memory, with doubled strides.
 
 use super::split::{self, Real};
 use super::{GRAIN, Matrix, MatrixMut, entry::Kind, store};
@@ -39,10 +39,10 @@ pub(super) fn product<T: Real>(
     });
 }
 
-/// The real parts and the imaginary parts.
+/// Returns the real parts and the imaginary parts of a matrix, as real matrices.
 fn parts<T>(matrix: Matrix<'_, Complex<T>>) -> [Matrix<'_, T>; 2] {
     let start = matrix.at(0, 0).cast::<T>();
     let strides = [matrix.row_stride * 2, matrix.column_stride * 2];
-    // SAFETY: a complex number is its two parts, one after the other, and every entry of the views is a part of one of the matrix's.
+    // SAFETY: a complex number is its real and its imaginary part in memory, so every entry of the views is a part of an entry of `matrix`.
     [0, 1].map(|part| unsafe { Matrix::from_raw(start.wrapping_add(part), matrix.sizes(), strides) })
 }

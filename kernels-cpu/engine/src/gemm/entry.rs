@@ -1,12 +1,12 @@
-//! What a matrix may hold, and what its products are added up in.
+//! The entry types of matrices, and the types in which their products are summed.
 
 use super::{Matrix, MatrixMut, blocked, complex, split, widened};
 use crate::inlined::inlined;
 use dispatch_runtime::{Arithmetic, Complex32, Complex64, Element, bf16, f16};
 
-/// An entry of a matrix: the floating and complex dtypes and the integers.
+/// A type of matrix entries: the floating-point, complex and integer dtypes.
 ///
-/// Its `Sum` is what products are added up in and scaled by: `f32` for the two halves, else the type itself.
+/// Its `Sum` is the type in which products are summed and scaled: `f32` for `f16` and `bf16`, otherwise the type itself.
 ///
 /// ```
 /// use dispatch_runtime::bf16;
@@ -20,19 +20,19 @@ pub trait Entry: Kind {}
 
 impl<T: Kind> Entry for T {}
 
-/// Not public API: the module is private, so nobody else can be an entry.
+/// The implementation of [`Entry`]. Not public API: the module is private, so no other crate can implement it.
 pub trait Kind: Element {
     type Sum: Sum;
 
     fn widen(self) -> Self::Sum;
     fn narrow(sum: Self::Sum) -> Self;
 
-    /// The same memory as sums, where that is what it holds.
+    /// Returns the same slice as sums, if the two types are equal.
     fn as_sums(_: &[Self]) -> Option<&[Self::Sum]> {
         None
     }
 
-    /// The product of matrices that are neither small nor vectors.
+    /// Computes the product of matrices that are neither small nor vectors.
     fn large(alpha: Self::Sum, a: Matrix<'_, Self>, b: Matrix<'_, Self>, beta: Self::Sum, c: MatrixMut<'_, Self>);
 }
 
@@ -68,7 +68,7 @@ inlined! {
             blocked::product(alpha, a, b, beta, c);
     }
 
-    // The conversions to `f32` are written out in integer and float steps without a branch, which vectorise.
+    // The conversions to `f32` have no branches, so the compiler vectorises them.
     impl Kind for bf16 {
         type Sum = f32;
         fn widen(self) -> f32 = f32::from_bits(u32::from(self.to_bits()) << 16);
@@ -80,7 +80,7 @@ inlined! {
     impl Kind for f16 {
         type Sum = f32;
         fn widen(self) -> f32 = {
-            /// 2 to the 112th, which is how far apart the exponents' zeros are: subnormals come out right by themselves.
+            /// 2 to the power 112, the difference of the exponent biases. The multiplication also converts subnormal numbers correctly.
             const REBIAS: f32 = f32::from_bits((127 + 112) << 23);
             const INFINITY: u32 = 0x7c00 << 13;
             const EXPONENT: u32 = 0xff << 23;

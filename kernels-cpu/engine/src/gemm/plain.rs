@@ -1,4 +1,4 @@
-//! The product by its definition, for what is too small for anything else.
+//! The matrix product by its definition, for tiny matrices.
 
 use super::{Matrix, MatrixMut, entry::Kind, store};
 use dispatch_runtime::Arithmetic;
@@ -9,11 +9,11 @@ pub(super) fn product<T: Kind>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>
         for column in 0..c.columns {
             let mut sum = T::Sum::ZERO;
             for inner in 0..a.columns {
-                // SAFETY: the indices are below the sizes, which the caller found to agree, of views of valid entries.
+                // SAFETY: the indices are below the sizes, which the caller checked to agree, and the views have only valid entries.
                 let (left, right) = unsafe { (*a.at(row, inner), *b.at(inner, column)) };
                 sum = sum.plus(left.widen().times(right.widen()));
             }
-            // SAFETY: as above, and `c` is ours alone.
+            // SAFETY: the indices are below the sizes, and nothing else uses `c`.
             unsafe { store(c.at(row, column), alpha, sum, beta) };
         }
     }

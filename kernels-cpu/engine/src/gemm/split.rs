@@ -1,18 +1,19 @@
-//! Floating products, spread over the threads.
+//! Floating-point matrix products, divided among threads.
 //!
-//! The micro-kernels are those of the crates `gemm-f32` and `gemm-f64`: the crate `gemm` over them compiles complex ones, too, which take
-//! longer than both. They pack the operand that runs along `C`'s contiguous direction, and reads the other where it is. `C`
-//! is therefore cut along the contiguous direction: every thread packs a part of its own, and nothing is packed twice.
-//! Two things are decided here that the crate does not see: packing is left out where the operand is near enough to be
-//! read as it lies, and a small result is turned around rather than a large operand.
+//! The micro-kernels are those of the crates `gemm-f32` and `gemm-f64`. (The crate `gemm` over them would also compile complex
+//! micro-kernels, which takes longer than both.) A micro-kernel packs the operand that runs along `C`'s contiguous direction and reads the
+//! other in place. So `C` is cut along the contiguous direction: every thread packs its own part, and nothing is packed twice. Two
+//! decisions are made here that the crates cannot make. Packing is left out if the operand's columns are close enough to be read in place.
+//! And a small result is transposed instead of a large operand.
 
 use super::{GRAIN, Matrix, MatrixMut, entry::Sum};
 use crate::thread_pool;
 use gemm_common::Parallelism;
 use gemm_common::gemm as settings;
 
-/// Computes `C = beta C + alpha A B` of a column-major `C`: the sizes of `C` and the terms of a sum; then `C`, its column and row strides,
-/// and whether it is read; `A` and `B` with theirs; `beta` and `alpha`; which are conjugated, which says nothing here; and threads.
+/// A micro-kernel: computes `C = beta C + alpha A B` for a column-major `C`. The parameters are the sizes of `C` and the number of terms of
+/// a sum; `C` with its column and row strides, and whether it is read; `A` and `B` with theirs; `beta` and `alpha`; whether `C`, `A` and
+/// `B` are conjugated (always false here); and the threads.
 type Micro<T> = unsafe fn(
     usize,
     usize,
@@ -35,9 +36,9 @@ type Micro<T> = unsafe fn(
     Parallelism,
 );
 
-/// A number with micro-kernels.
+/// A floating-point type with micro-kernels.
 pub(super) trait Real: Sum {
-    /// The product for this machine.
+    /// Returns the micro-kernel for this machine.
     fn micro() -> Micro<Self>;
 }
 
@@ -55,23 +56,23 @@ impl Real for f64 {
     }
 }
 
-/// A piece is a multiple of this: the micro-kernels' longest side, for the smallest entries.
+/// The size of a piece is a multiple of this: the longest side of a micro-kernel's tile, for the smallest entries.
 const STEP: usize = 64;
 
-/// Per thread, so that one that is late or held up is helped.
+/// The number of pieces per thread: more than one, so that other threads can help a delayed one.
 const PIECES: usize = 4;
 
-/// What stays in the second cache when every piece reads it, in bytes.
+/// The largest operand, in bytes, that stays in the L2 cache if every piece reads it.
 const NEAR: usize = 1 << 20;
 
-/// The least rows of a piece where what every piece reads does not stay near.
+/// The fewest rows of a piece if the operand that every piece reads does not fit the L2 cache.
 const WIDE: usize = 256;
 
-/// An operand whose columns are this many bytes apart, or less, is read where it lies: further apart, they share too few
-/// places of the caches.
+/// The largest distance between columns, in bytes, at which an operand is read in place. At larger distances the columns share too few sets
+/// of the caches.
 const CLOSE: usize = 3072;
 
-/// The least columns of a piece that is cut along them: a multiple of the micro-kernels' shorter sides.
+/// The fewest columns of a piece if `C` is cut along its columns: a multiple of the shorter sides of the micro-kernels' tiles.
 const COLUMNS: usize = 48;
 
 pub(super) fn product<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: MatrixMut<'_, T>) {
@@ -84,7 +85,7 @@ pub(super) fn product<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, bet
     }
 }
 
-/// Turns the result around, where that is less than to turn the left operand around.
+/// Computes the transposed product and transposes the result, if that is cheaper than transposing the left operand.
 fn transposed_result<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
     const TILE: usize = 16;
     let (rows, columns) = (c.rows, c.columns);
@@ -95,7 +96,7 @@ fn transposed_result<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta
         for first in piece.clone().step_by(TILE) {
             let width = TILE.min(piece.end - first);
             for (block, lines) in sums.chunks(TILE * columns).enumerate() {
-                // Along `C`: every line of it is written at once, however many of them share a place in the cache.
+                // Column by column, so that every cache line of `C` is written at once, even if many of them share a set of the cache.
                 for column in first..first + width {
                     for (row, line) in lines.chunks_exact(columns).enumerate() {
                         let sum = line[column];
@@ -111,12 +112,12 @@ fn transposed_result<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta
     });
 }
 
-/// How many elements of a left operand are turned around when it is packed.
+/// Returns the number of elements of a left operand that packing transposes.
 fn turning<T>(a: Matrix<'_, T>) -> usize {
     if a.row_stride == 1 { 0 } else { a.rows.saturating_mul(a.columns) }
 }
 
-/// Tells the crate whether to pack the left operand. What it is told is the whole process's, and only about speed.
+/// Tells the `gemm` crates whether to pack the left operand. The setting is global to the process and affects only speed.
 fn pack<T>(a: Matrix<'_, T>) {
     let close = a.column_stride.unsigned_abs().saturating_mul(size_of::<T>()) <= CLOSE;
     let columns = if close { 256 } else { settings::DEFAULT_LHS_PACKING_THRESHOLD_SINGLE_THREAD };
@@ -125,7 +126,7 @@ fn pack<T>(a: Matrix<'_, T>) {
     }
 }
 
-/// `C`'s columns are what is contiguous.
+/// Computes the product for a `C` with contiguous columns.
 fn upright<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &MatrixMut<'_, T>) {
     let inner = a.columns;
     let threads = thread_pool::threads_here();
@@ -150,7 +151,7 @@ fn upright<T: Real>(alpha: T, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T, c: &M
         // SAFETY: the blocks of the pieces do not overlap.
         let c = unsafe { c.block(row, column, sizes) };
         let read = beta != T::ZERO;
-        // SAFETY: the pointers are those of the first entries of blocks of the sizes given, which are the views' or parts of them.
+        // SAFETY: the pointers are those of the first entries of blocks of the given sizes, which are the views or blocks of them.
         unsafe {
             T::micro()(
                 c.rows,

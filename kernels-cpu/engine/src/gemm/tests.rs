@@ -1,15 +1,15 @@
-//! Every product against its definition in the widest type at hand.
+//! Tests of matrix products: every product is compared with its definition, computed in integers.
 
 use super::*;
 use crate::thread_pool::set_num_threads;
 use dispatch_runtime::{Complex32, Complex64, bf16, f16};
 use proptest::prelude::*;
 
-/// What a test needs of an entry: to be made from a small whole number, and to be compared as one.
+/// A matrix entry for tests: it can be made from a small integer.
 trait Whole: Entry {
     fn of(value: i64) -> Self;
     fn sum(value: i64) -> Self::Sum;
-    /// What nobody may read.
+    /// Returns a value that spoils the result if it is read.
     fn poison() -> Self;
 }
 
@@ -54,14 +54,14 @@ mod of {
     }
 }
 
-/// How a matrix lies in memory.
+/// The memory layout of a matrix.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
     Rows,
     Columns,
     /// Every other column, with a gap between rows.
     Sliced,
-    /// One row for all.
+    /// One row, repeated with stride 0.
     Repeated,
 }
 
@@ -115,7 +115,7 @@ fn case() -> impl Strategy<Value = Case> {
     )
 }
 
-/// Numbers from -1 to 1: in every dtype, sums of a hundred products are exact (halves: see `exact`).
+/// Returns numbers from -1 to 1: sums of a hundred products are exact in every dtype.
 fn numbers(seed: i64, length: usize) -> Vec<i64> {
     let mut state = seed * 7919 + 13;
     (0..length)
@@ -247,14 +247,14 @@ fn views_that_go_backwards_are_multiplied_as_others() {
     let (a, b) = (numbers(1, rows * terms), numbers(2, terms * columns));
     let product = |a: Matrix<'_, f32>, b: Matrix<'_, f32>, c: &mut [f32], strides: [isize; 2]| {
         let start = if strides[0] < 0 { c.len() - 1 } else { 0 };
-        // SAFETY: the strides go through all of `c`, from its first or its last entry on.
+        // SAFETY: the strides reach all of `c`, from its first or its last entry on.
         gemm(2.0, a, b, 0.0, unsafe { MatrixMut::from_raw(&raw mut c[start], [rows, columns], strides) });
     };
     let (mut forwards, mut backwards) = (vec![f32::NAN; rows * columns], vec![f32::NAN; rows * columns]);
     let (left, right) = (Matrix::new(&a, [rows, terms], [terms, 1]), Matrix::new(&b, [terms, columns], [columns, 1]));
     product(left.unwrap(), right.unwrap(), &mut forwards, [columns.cast_signed(), 1]);
     let (a, b): (Vec<f32>, Vec<f32>) = (a.into_iter().rev().collect(), b.into_iter().rev().collect());
-    // SAFETY: the strides go through all entries, from the last one on.
+    // SAFETY: the strides reach all entries, from the last one on.
     let (left, right) = unsafe {
         (
             Matrix::from_raw(&raw const a[rows * terms - 1], [rows, terms], [-terms.cast_signed(), -1]),
@@ -283,7 +283,7 @@ fn halves_widen_exactly() {
 
 #[test]
 fn halves_are_rounded_once() {
-    // Each term is lost when added to 2048 in f16; together they are not.
+    // Each term is lost when added to 2048 in f16; the sum of several terms is not.
     let terms = 3000;
     let (a, b) = (vec![f16::ONE; 8 * terms], vec![f16::ONE; 8 * terms]);
     let mut c = [f16::ZERO; 64];
@@ -297,7 +297,7 @@ fn halves_are_rounded_once() {
     assert_eq!(c, [f16::from_f32(3000.0); 64]);
 }
 
-/// Small whole numbers, whose products add up without rounding where there are few terms.
+/// Multiplies small integers, whose products are summed without rounding if there are few terms.
 #[test]
 fn products_of_halves_know_no_blocks() {
     let (rows, columns, terms) = (530, 2070, 3);

@@ -1,4 +1,4 @@
-//! A matrix times a vector. Each entry of the matrix is used once, so the loops follow the way it lies in memory.
+//! Matrix-vector products. Each entry of the matrix is used once, so the loops follow the matrix's memory layout.
 
 use super::{Matrix, MatrixMut, entry::Kind, store};
 use crate::math::vectorised;
@@ -6,19 +6,19 @@ use crate::thread_pool;
 use dispatch_runtime::Arithmetic;
 use std::borrow::Cow;
 
-/// Entries of the matrix that are worth a thread.
+/// The fewest entries of the matrix that are worth a thread.
 const GRAIN: usize = 1 << 15;
 
-/// Rows of which the sums are held at once.
+/// The number of rows whose sums are accumulated at a time.
 const BLOCK: usize = 1024;
 
-/// Rows of a column that a thread reads on end, at least.
+/// The fewest rows of a column that a thread reads in a row.
 const STRIPE: usize = 512;
 
-/// Sums per row that do not wait for each other.
+/// The number of independent sums per row.
 const LANES: usize = 16;
 
-/// `c` has one column, and so has `b`.
+/// Computes the product with a vector: `b` and `c` have one column.
 pub(super) fn product<T: Kind>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>, beta: T::Sum, c: &MatrixMut<'_, T>) {
     let vector = if b.row_stride == 1 {
         // SAFETY: the entries are valid, and with this stride contiguous.
@@ -54,7 +54,7 @@ pub(super) fn product<T: Kind>(alpha: T::Sum, a: Matrix<'_, T>, b: Matrix<'_, T>
 #[inline(always)]
 fn along_rows<T: Kind>(a: Matrix<'_, T>, vector: &[T::Sum], sums: &mut [T::Sum]) {
     const ROWS: usize = 8;
-    // SAFETY: a row's entries are valid, and the caller found them to be contiguous.
+    // SAFETY: a row's entries are valid, and the caller checked that they are contiguous.
     let line = |row| unsafe { std::slice::from_raw_parts(a.at(row, 0), vector.len()) };
     let (groups, rest) = sums.as_chunks_mut::<ROWS>();
     for (group, sums) in groups.iter_mut().enumerate() {

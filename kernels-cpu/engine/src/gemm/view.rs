@@ -1,8 +1,8 @@
-//! Strided matrices: where an entry is, and that it is inside of what was lent.
+//! Strided views of matrices, with bounds checks when they are made.
 
 use std::marker::PhantomData;
 
-/// A matrix somewhere in memory that is not written while this lives. Copying it copies the view.
+/// A view of a matrix that is not written during `'a`. It is `Copy`.
 pub struct Matrix<'a, T> {
     pub(super) data: *const T,
     pub(super) rows: usize,
@@ -12,7 +12,7 @@ pub struct Matrix<'a, T> {
     lent: PhantomData<&'a [T]>,
 }
 
-/// A matrix that this alone reads and writes; no two of its entries share memory.
+/// An exclusive view of a matrix; no two of its entries share memory.
 pub struct MatrixMut<'a, T> {
     pub(super) data: *mut T,
     pub(super) rows: usize,
@@ -22,14 +22,14 @@ pub struct MatrixMut<'a, T> {
     lent: PhantomData<&'a mut [T]>,
 }
 
-/// Matrices of one shape at equal distances.
+/// A view of matrices of equal sizes, a constant stride apart.
 pub struct Batch<'a, T> {
     first: Matrix<'a, T>,
     count: usize,
     stride: isize,
 }
 
-/// Matrices of one shape at equal distances that this alone reads and writes.
+/// An exclusive view of matrices of equal sizes, a constant stride apart.
 pub struct BatchMut<'a, T> {
     first: MatrixMut<'a, T>,
     count: usize,
@@ -52,16 +52,16 @@ impl<T> Clone for Batch<'_, T> {
 
 impl<T> Copy for Batch<'_, T> {}
 
-// SAFETY: it stands for a shared borrow of entries.
+// SAFETY: a `Matrix` is a shared borrow of entries.
 unsafe impl<T: Sync> Send for Matrix<'_, T> {}
-// SAFETY: as above.
+// SAFETY: a `Matrix` is a shared borrow of entries.
 unsafe impl<T: Sync> Sync for Matrix<'_, T> {}
-// SAFETY: it stands for a unique borrow of entries.
+// SAFETY: a `MatrixMut` is a unique borrow of entries.
 unsafe impl<T: Send> Send for MatrixMut<'_, T> {}
-// SAFETY: what is shared gives entries away through `unsafe` functions only.
+// SAFETY: a shared `MatrixMut` gives access to entries through `unsafe` functions only.
 unsafe impl<T: Send + Sync> Sync for MatrixMut<'_, T> {}
 
-/// Whether entries at these strides from the first of `length` are all inside.
+/// Returns whether a view from the first of `length` elements stays inside them.
 fn is_in_bounds<const D: usize>(length: usize, sizes: [usize; D], strides: [usize; D]) -> bool {
     sizes.contains(&0)
         || sizes
@@ -71,7 +71,7 @@ fn is_in_bounds<const D: usize>(length: usize, sizes: [usize; D], strides: [usiz
             .is_some_and(|last| last < length && isize::try_from(last).is_ok())
 }
 
-/// Whether no two entries share memory: by rising strides, each dimension steps over all of the one before.
+/// Returns whether no two entries share memory: in the order of the strides, each stride exceeds the extent of the smaller ones.
 fn has_distinct_entries<const D: usize>(sizes: [usize; D], strides: [usize; D]) -> bool {
     let mut order: [usize; D] = std::array::from_fn(|dim| dim);
     order.sort_unstable_by_key(|&dim| (strides[dim], sizes[dim]));
@@ -83,13 +83,13 @@ fn has_distinct_entries<const D: usize>(sizes: [usize; D], strides: [usize; D]) 
     })
 }
 
-/// The strides of checked views: those of dimensions with one entry or none are never stepped, and may be anything.
+/// Converts a stride of a checked view. If it does not fit, its dimension has at most one entry, and the stride is never used.
 fn signed(stride: usize) -> isize {
     isize::try_from(stride).unwrap_or(0)
 }
 
 impl<'a, T> Matrix<'a, T> {
-    /// A view of `[rows, columns]` that starts at the first element of `data`, or none where it would leave `data`.
+    /// Returns a view of `[rows, columns]` that starts at the first element of `data`; `None` if it would leave `data`.
     ///
     /// ```
     /// use kernels_cpu::gemm::Matrix;
@@ -100,12 +100,12 @@ impl<'a, T> Matrix<'a, T> {
     /// ```
     #[must_use]
     pub fn new(data: &'a [T], sizes: [usize; 2], strides: [usize; 2]) -> Option<Self> {
-        // SAFETY: every entry is inside of the borrowed slice.
+        // SAFETY: every entry is inside the borrowed slice.
         is_in_bounds(data.len(), sizes, strides)
             .then(|| unsafe { Self::from_raw(data.as_ptr(), sizes, strides.map(signed)) })
     }
 
-    /// A view of `[rows, columns]` whose entry `[0, 0]` is at `data`. Strides are in elements and may be negative.
+    /// Returns a view of `[rows, columns]` whose entry `[0, 0]` is at `data`. Strides are in elements and may be negative.
     ///
     /// ```
     /// use kernels_cpu::gemm::Matrix;
@@ -117,7 +117,7 @@ impl<'a, T> Matrix<'a, T> {
     ///
     /// # Safety
     ///
-    /// Every entry can be read, and nobody writes one, during `'a`.
+    /// Every entry can be read, and no entry is written, during `'a`.
     #[must_use]
     #[inline]
     pub const unsafe fn from_raw(data: *const T, sizes: [usize; 2], strides: [isize; 2]) -> Self {
@@ -125,15 +125,15 @@ impl<'a, T> Matrix<'a, T> {
         Self { data, rows, columns, row_stride, column_stride, lent: PhantomData }
     }
 
-    /// The block of `sizes` whose first entry is at `row` and `column`.
+    /// Returns the block of `sizes` whose first entry is at `row` and `column`.
     pub(super) const fn block(self, row: usize, column: usize, [rows, columns]: [usize; 2]) -> Self {
         Self { data: self.at(row, column), rows, columns, ..self }
     }
 }
 
 impl<'a, T> MatrixMut<'a, T> {
-    /// A view of `[rows, columns]` that starts at the first element of `data`, or none where it would leave `data` or
-    /// two entries might share an element.
+    /// Returns a view of `[rows, columns]` that starts at the first element of `data`; `None` if it would leave `data`, or if two entries
+    /// might share an element.
     ///
     /// ```
     /// use kernels_cpu::gemm::MatrixMut;
@@ -144,11 +144,11 @@ impl<'a, T> MatrixMut<'a, T> {
     #[must_use]
     pub fn new(data: &'a mut [T], sizes: [usize; 2], strides: [usize; 2]) -> Option<Self> {
         (is_in_bounds(data.len(), sizes, strides) && (sizes.contains(&0) || has_distinct_entries(sizes, strides)))
-            // SAFETY: every entry is inside of the uniquely borrowed slice, and has an element of its own.
+            // SAFETY: every entry is inside the uniquely borrowed slice, and no two share an element.
             .then(|| unsafe { Self::from_raw(data.as_mut_ptr(), sizes, strides.map(signed)) })
     }
 
-    /// A view of `[rows, columns]` whose entry `[0, 0]` is at `data`. Strides are in elements and may be negative.
+    /// Returns a view of `[rows, columns]` whose entry `[0, 0]` is at `data`. Strides are in elements and may be negative.
     ///
     /// ```
     /// use kernels_cpu::gemm::{Matrix, MatrixMut, gemm};
@@ -162,7 +162,7 @@ impl<'a, T> MatrixMut<'a, T> {
     ///
     /// # Safety
     ///
-    /// Every entry can be read and written, no two share memory, and nobody else uses one, during `'a`.
+    /// Every entry can be read and written, no two share memory, and no other code uses one, during `'a`.
     #[must_use]
     #[inline]
     pub const unsafe fn from_raw(data: *mut T, sizes: [usize; 2], strides: [isize; 2]) -> Self {
@@ -175,7 +175,7 @@ impl<'a, T> MatrixMut<'a, T> {
 macro_rules! geometry {
     ($matrix:ident, $pointer:ty, $entries:literal) => {
         impl<T> $matrix<'_, T> {
-            /// How many rows and columns it has.
+            /// Returns the number of rows and of columns.
             ///
             /// ```
             #[doc = concat!("# use kernels_cpu::gemm::", stringify!($matrix), ";")]
@@ -189,7 +189,7 @@ macro_rules! geometry {
                 [self.rows, self.columns]
             }
 
-            /// The same entries with rows for columns.
+            /// Returns the transposed view.
             ///
             /// ```
             #[doc = concat!("# use kernels_cpu::gemm::", stringify!($matrix), ";")]
@@ -204,7 +204,8 @@ macro_rules! geometry {
                 Self { data, rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride, lent }
             }
 
-            /// The address of an entry. The sum wraps: a partial sum may be outside of the matrix if a stride is negative.
+            /// Returns the address of an entry. The computation wraps: with a negative stride, an intermediate sum may lie outside the
+            /// matrix.
             #[inline(always)]
             pub(super) const fn at(&self, row: usize, column: usize) -> $pointer {
                 self.data.wrapping_offset(
@@ -221,8 +222,7 @@ geometry! { Matrix, *const T, "&entries" }
 geometry! { MatrixMut, *mut T, "&mut entries" }
 
 impl<'a, T> Batch<'a, T> {
-    /// A view of `[matrices, rows, columns]` that starts at the first element of `data`, or none where it would leave
-    /// `data`.
+    /// Returns a view of `[matrices, rows, columns]` that starts at the first element of `data`; `None` if it would leave `data`.
     ///
     /// ```
     /// use kernels_cpu::gemm::Batch;
@@ -232,12 +232,12 @@ impl<'a, T> Batch<'a, T> {
     /// ```
     #[must_use]
     pub fn new(data: &'a [T], sizes: [usize; 3], strides: [usize; 3]) -> Option<Self> {
-        // SAFETY: every entry is inside of the borrowed slice.
+        // SAFETY: every entry is inside the borrowed slice.
         is_in_bounds(data.len(), sizes, strides)
             .then(|| unsafe { Self::from_raw(data.as_ptr(), sizes, strides.map(signed)) })
     }
 
-    /// A view of `[matrices, rows, columns]` whose entry `[0, 0, 0]` is at `data`.
+    /// Returns a view of `[matrices, rows, columns]` whose entry `[0, 0, 0]` is at `data`. Strides are in elements and may be negative.
     ///
     /// ```
     /// use kernels_cpu::gemm::Batch;
@@ -248,17 +248,17 @@ impl<'a, T> Batch<'a, T> {
     ///
     /// # Safety
     ///
-    /// Every entry can be read, and nobody writes one, during `'a`.
+    /// Every entry can be read, and no entry is written, during `'a`.
     #[must_use]
     #[inline]
     pub const unsafe fn from_raw(data: *const T, sizes: [usize; 3], strides: [isize; 3]) -> Self {
         let ([count, rows, columns], [stride, row_stride, column_stride]) = (sizes, strides);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let first = unsafe { Matrix::from_raw(data, [rows, columns], [row_stride, column_stride]) };
         Self { first, count, stride }
     }
 
-    /// How many matrices it has.
+    /// Returns the number of matrices.
     ///
     /// ```
     /// # use kernels_cpu::gemm::Batch;
@@ -277,8 +277,8 @@ impl<'a, T> Batch<'a, T> {
 }
 
 impl<'a, T> BatchMut<'a, T> {
-    /// A view of `[matrices, rows, columns]` that starts at the first element of `data`, or none where it would leave
-    /// `data` or two entries might share an element.
+    /// Returns a view of `[matrices, rows, columns]` that starts at the first element of `data`; `None` if it would leave `data`, or if two
+    /// entries might share an element.
     ///
     /// ```
     /// use kernels_cpu::gemm::BatchMut;
@@ -289,11 +289,11 @@ impl<'a, T> BatchMut<'a, T> {
     #[must_use]
     pub fn new(data: &'a mut [T], sizes: [usize; 3], strides: [usize; 3]) -> Option<Self> {
         (is_in_bounds(data.len(), sizes, strides) && (sizes.contains(&0) || has_distinct_entries(sizes, strides)))
-            // SAFETY: every entry is inside of the uniquely borrowed slice, and has an element of its own.
+            // SAFETY: every entry is inside the uniquely borrowed slice, and no two share an element.
             .then(|| unsafe { Self::from_raw(data.as_mut_ptr(), sizes, strides.map(signed)) })
     }
 
-    /// A view of `[matrices, rows, columns]` whose entry `[0, 0, 0]` is at `data`.
+    /// Returns a view of `[matrices, rows, columns]` whose entry `[0, 0, 0]` is at `data`. Strides are in elements and may be negative.
     ///
     /// ```
     /// use kernels_cpu::gemm::BatchMut;
@@ -304,17 +304,17 @@ impl<'a, T> BatchMut<'a, T> {
     ///
     /// # Safety
     ///
-    /// Every entry can be read and written, no two share memory, and nobody else uses one, during `'a`.
+    /// Every entry can be read and written, no two share memory, and no other code uses one, during `'a`.
     #[must_use]
     #[inline]
     pub const unsafe fn from_raw(data: *mut T, sizes: [usize; 3], strides: [isize; 3]) -> Self {
         let ([count, rows, columns], [stride, row_stride, column_stride]) = (sizes, strides);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let first = unsafe { MatrixMut::from_raw(data, [rows, columns], [row_stride, column_stride]) };
         Self { first, count, stride }
     }
 
-    /// How many matrices it has.
+    /// Returns the number of matrices.
     ///
     /// ```
     /// # use kernels_cpu::gemm::BatchMut;
@@ -333,18 +333,18 @@ impl<'a, T> BatchMut<'a, T> {
 
     /// # Safety
     ///
-    /// Nobody else has this matrix at the same time.
+    /// No other code has this matrix at the same time.
     pub(super) const unsafe fn get(&self, index: usize) -> MatrixMut<'a, T> {
         MatrixMut { data: self.first.data.wrapping_offset(index.cast_signed() * self.stride), ..self.first }
     }
 }
 
 impl<T> MatrixMut<'_, T> {
-    /// The block of `sizes` whose first entry is at `row` and `column`.
+    /// Returns the block of `sizes` whose first entry is at `row` and `column`.
     ///
     /// # Safety
     ///
-    /// Nobody else has one of its entries at the same time.
+    /// No other code has one of the block's entries at the same time.
     pub(super) const unsafe fn block(&self, row: usize, column: usize, sizes: [usize; 2]) -> Self {
         Self { data: self.at(row, column), rows: sizes[0], columns: sizes[1], ..*self }
     }

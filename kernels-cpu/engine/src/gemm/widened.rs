@@ -1,17 +1,17 @@
-//! Products of halves: blocks of the operands are widened to `f32`, multiplied, and each sum is rounded once.
+//! Matrix products of `f16` and `bf16`: blocks of the operands are widened to `f32` and multiplied, and each sum is rounded once.
 //!
-//! The crate's own `f16` product would round what it has so far to `f16` after every few hundred terms.
+//! The `f16` product of the `gemm` crate would round the intermediate sum to `f16` after every few hundred terms.
 
 use super::{Matrix, MatrixMut, entry::Kind, split, store};
 use crate::convert::conversion;
 use crate::thread_pool;
 use dispatch_runtime::DType;
 
-/// Elements that are worth a thread.
+/// The fewest elements that are worth a thread.
 const GRAIN: usize = 1 << 15;
 
-/// The sides of blocks: rows and columns of `C`, and how many terms of its sums. An element that is widened meets hundreds of others
-/// before its block is, so what it costs to widen some again is not seen.
+/// The sizes of blocks: rows and columns of `C`, and terms of a sum. Each widened element is used hundreds of times, so the cost of
+/// widening some elements again is negligible.
 const ROWS: usize = 256;
 const COLUMNS: usize = 512;
 const TERMS: usize = 256;
@@ -52,7 +52,7 @@ pub(super) fn product<T: Kind<Sum = f32>>(
 
 const ROOM: &str = "as much room as the largest block takes";
 
-/// Adds the sums to what there is, and rounds.
+/// Writes rounded sums to `C`, added to `beta` times its entries.
 fn round<T: Kind<Sum = f32>>(sums: &[f32], beta: f32, c: &MatrixMut<'_, T>) {
     let columns = c.columns;
     let convert = conversion(DType::F32, T::DTYPE);
@@ -61,7 +61,7 @@ fn round<T: Kind<Sum = f32>>(sums: &[f32], beta: f32, c: &MatrixMut<'_, T>) {
             let sums = &sums[row * columns..][..columns];
             if beta == 0.0 {
                 let (from, to) = (sums.as_ptr().cast(), c.at(row, 0).cast());
-                // SAFETY: as many sums as the row has entries, and every row is in one piece.
+                // SAFETY: there are as many sums as the row has entries, and every row is in one piece.
                 unsafe { convert(from, step::<f32>(1), to, step::<T>(c.column_stride), columns) };
                 continue;
             }
@@ -73,12 +73,12 @@ fn round<T: Kind<Sum = f32>>(sums: &[f32], beta: f32, c: &MatrixMut<'_, T>) {
     });
 }
 
-/// So many elements, in bytes.
+/// Returns the size of `elements` elements in bytes.
 const fn step<T>(elements: isize) -> isize {
     elements * size_of::<T>().cast_signed()
 }
 
-/// All entries as `f32`, row by row or, where they lie that way, column by column.
+/// Converts a matrix to `f32` in `room`, row by row or, for a column-major matrix, column by column.
 fn widen<'a, T: Kind<Sum = f32>>(matrix: Matrix<'_, T>, room: &'a mut [f32]) -> Matrix<'a, f32> {
     let by_rows = matrix.row_stride.unsigned_abs() >= matrix.column_stride.unsigned_abs();
     let lines = if by_rows { matrix } else { matrix.transposed() };
@@ -88,7 +88,7 @@ fn widen<'a, T: Kind<Sum = f32>>(matrix: Matrix<'_, T>, room: &'a mut [f32]) -> 
     thread_pool::parallel_for(0..lines.rows, GRAIN.div_ceil(lines.columns), |rows| {
         for row in rows {
             let (from, to) = (lines.at(row, 0).cast(), into.at(row, 0).cast());
-            // SAFETY: as many entries as either line has, and every line is in one piece.
+            // SAFETY: both lines have as many entries, and every line is in one piece.
             unsafe { convert(from, step::<T>(lines.column_stride), to, step::<f32>(1), lines.columns) };
         }
     });

@@ -4,7 +4,7 @@ use dispatch_runtime::Complex64;
 
 use super::Real;
 
-/// `log(1 + z)`, exact near zero.
+/// Returns `log(1 + z)`, exact near zero.
 pub fn log1p(z: Complex64) -> Complex64 {
     let length = if z.norm() < 0.5 {
         0.5 * Real::log1p(z.re * (2.0 + z.re) + z.im * z.im)
@@ -14,7 +14,7 @@ pub fn log1p(z: Complex64) -> Complex64 {
     Complex64::new(length, z.im.atan2(1.0 + z.re))
 }
 
-/// The logarithm of the sum of the exponentials, without overflow on the way.
+/// Returns the logarithm of `exp(a) + exp(b)`, without intermediate overflow.
 pub fn log_sum(a: Complex64, b: Complex64) -> Complex64 {
     let (low, high) = if a.re < b.re { (a, b) } else { (b, a) };
     if a.is_nan() || b.is_nan() {
@@ -24,12 +24,12 @@ pub fn log_sum(a: Complex64, b: Complex64) -> Complex64 {
     } else if high.re < 0.0 {
         low
     } else {
-        // Infinities in two directions.
+        // Both numbers have an infinite real part.
         log1p(endless(low.im) + endless(high.im) - 1.0)
     }
 }
 
-/// Infinity in this direction, of which no part is infinite that is zero in the direction.
+/// Returns infinity in the direction of an angle. A component that is zero in that direction stays zero.
 fn endless(angle: f64) -> Complex64 {
     let part = |part: f64| if part == 0.0 { 0.0 } else { part * f64::INFINITY };
     Complex64::new(part(angle.cos()), part(angle.sin()))

@@ -1,4 +1,4 @@
-//! Functions that nobody calls in a loop that matters: one element at a time, computed in `f64`.
+//! Rarely used functions, computed in `f64`, one element at a time.
 
 use super::float::Float;
 use crate::compute::Precision;
@@ -21,12 +21,12 @@ inlined! {
 }
 
 impl DoublePrecision for f64 {
-    /// The standard library's is unstable.
+    /// From `libm`, because the standard library's `ln_gamma` is unstable.
     fn lgamma(self) -> Self {
         libm::lgamma(self)
     }
 
-    /// Climbs to where the asymptotic series holds; negative arguments are reflected first.
+    /// Steps up by the recurrence to the range of the asymptotic series. Negative arguments are reflected first.
     fn digamma(self) -> Self {
         if self == 0.0 {
             return Self::INFINITY.copysign(-self);
@@ -50,12 +50,12 @@ impl DoublePrecision for f64 {
         climbed + x.ln() - 0.5 / x - series
     }
 
-    /// `(-1)^(n+1) n! zeta(n + 1, x)`
+    /// Computes `(-1)^(n+1) n! zeta(n + 1, x)` for the order `n`.
     fn polygamma(self, order: Self) -> Self {
         if order == 0.0 {
             return DoublePrecision::digamma(self);
         }
-        // PyTorch knows the limits of this one, and takes all others for sums like any.
+        // PyTorch treats infinite arguments specially for this order only; for higher orders it evaluates the sum.
         if order == 1.0 && self.is_infinite() {
             return if self > 0.0 { 0.0 } else { Self::NAN };
         }
@@ -63,7 +63,7 @@ impl DoublePrecision for f64 {
         sign * libm::tgamma(s) * zeta(s, self)
     }
 
-    /// A closed form good to three digits, and steps that triple them.
+    /// A closed form correct to three digits, refined by three steps that each triple the digits.
     #[expect(clippy::float_cmp, reason = "the poles are exact")]
     fn erfinv(self) -> Self {
         let a = self.abs();
@@ -74,7 +74,7 @@ impl DoublePrecision for f64 {
         let log = (-a * a).ln_1p();
         let half = 2.0 / (std::f64::consts::PI * 0.147) + 0.5 * log;
         let product = log / 0.147;
-        // The plain difference of the root and its larger part cancels for small arguments.
+        // The plain difference of the root and `half` would cancel for small arguments.
         let mut x = (-product / (half + (half * half - product).sqrt())).sqrt();
         for _ in 0..3 {
             let above = if a < 0.5 { libm::erf(x) - a } else { (1.0 - a) - libm::erfc(x) };
@@ -85,12 +85,13 @@ impl DoublePrecision for f64 {
     }
 }
 
-/// The sum of `(x + k)^-s` over all `k` from zero. What lies below zero is as much of the same sum from above.
+/// Returns the Hurwitz zeta function: the sum of `(x + k)^-s` over all `k >= 0`. For a negative `x`, the terms below zero are a difference
+/// of two sums over positive numbers.
 pub fn zeta(s: f64, x: f64) -> f64 {
     if s < 1.0 {
         return f64::NAN;
     }
-    // A pole is one beside a NaN too.
+    // A pole gives infinity even if the other argument is NaN.
     if s == 1.0 || x <= 0.0 && (x == x.floor() || s.is_infinite()) {
         return f64::INFINITY;
     }
@@ -104,7 +105,7 @@ pub fn zeta(s: f64, x: f64) -> f64 {
     sign * (zeta_above(s, fraction) - zeta_above(s, 1.0 - x)) + zeta_above(s, 1.0 - fraction)
 }
 
-/// The same of a positive number: term by term to where the Euler-Maclaurin series holds.
+/// Returns the zeta function of a positive `x`: term by term up to the range of the Euler-Maclaurin series.
 fn zeta_above(s: f64, x: f64) -> f64 {
     const SERIES: [f64; 6] = [
         1.0 / 12.0,
@@ -114,11 +115,11 @@ fn zeta_above(s: f64, x: f64) -> f64 {
         1.0 / 47_900_160.0,
         -691.0 / 1_307_674_368_000.0,
     ];
-    // PyTorch knows neither limit.
+    // PyTorch returns NaN instead of these limits.
     if x.is_infinite() || s.is_infinite() && x > 1.0 {
         return f64::NAN;
     }
-    // Beyond 171 there are no factorials to multiply the sum with.
+    // Beyond `s = 171` the factorial in `polygamma` overflows, so more terms are not needed.
     let (mut x, mut sum, start) = (x, 0.0, 10.0 + s.min(171.0));
     while x < start {
         sum += x.powf(-s);
@@ -148,7 +149,7 @@ mod tests {
         #[test]
         fn erfinv_undoes_erf(x in -4.0_f64..4.0) {
             let y = libm::erf(x);
-            // What one unit of the argument is worth.
+            // The derivative of `erf`, which determines the effect of one unit in the last place of its value.
             let slope = 2.0 / std::f64::consts::PI.sqrt() * (-x * x).exp();
             prop_assert!((Real::erfinv(y) - x).abs() <= 4e-16 * (1.0 + x.abs() + 1.0 / slope));
         }

@@ -1,7 +1,7 @@
-//! The error function and what belongs to it.
+//! The error function and functions derived from it.
 //!
-//! Near zero `erf` is an odd polynomial. Further out it is one minus something small: in `f32` a power of two
-//! with a polynomial for exponent, in `f64` the complementary function itself, `e^(-x^2)` times a function that varies slowly.
+//! Near zero, `erf` is an odd polynomial. Further out it is one minus a small value: in `f32` a power of two with a polynomial as exponent,
+//! in `f64` the complementary function, which is `e^(-x^2)` times a slowly varying function.
 
 use super::exponential::{exp, exp2_of_small};
 use super::float::{Float, poly};
@@ -9,9 +9,9 @@ use super::float::{Float, poly};
 pub(super) trait ErrorFunction: Float {
     fn erf(self) -> Self;
     fn erfc(self) -> Self;
-    /// `e^(self^2)` times [`erfc`](Self::erfc).
+    /// Returns `e^(self^2)` times [`erfc`](Self::erfc).
     fn erfcx(self) -> Self;
-    /// `self` times the share of a normal distribution that is below it.
+    /// Returns `self` times the cumulative distribution function of the normal distribution at `self`.
     fn gelu(self) -> Self;
 }
 
@@ -51,12 +51,12 @@ impl ErrorFunction for f32 {
         ErrorFunction::erfcx(f64::from(self)) as Self
     }
 
-    /// On either side of zero it is the share beyond `a`, times `a`, that is taken away: a power of two whose exponent is `-a^2/2`, in
-    /// binary, and a function that varies slowly. That takes fewer steps than by way of [`erf`](Self::erf). It is within 5e-7 of itself
-    /// from -1 on, and within 1e-7 below.
+    /// Computes `max(self, 0) - a * tail(a)` with `a = |self|` and the upper tail of the normal distribution. The tail is a power of two
+    /// whose exponent is `-a^2/2`, in binary, plus a slowly varying function. That takes fewer steps than [`erf`](Self::erf). The relative
+    /// error is below 5e-7 from -1 on, and the absolute error below 1e-7 elsewhere.
     #[inline(always)]
     fn gelu(self) -> Self {
-        // Here the power is still a normal number, and the result has long been none that matters.
+        // At 12.8 the power is still a normal number, and the tail no longer affects the result.
         let a = self.abs().at_most(12.8);
         let slow = poly!(
             a.at_most(5.0);
@@ -71,7 +71,7 @@ impl ErrorFunction for f32 {
             -0.000_001_611_194_3,
         );
         let beyond = exp2_of_small((a * (0.5 * std::f32::consts::LOG2_E)).mul_add(-a, slow));
-        // The product is zero, and unknown at the end, where the formula is.
+        // `self * 0.0` is zero, and NaN for NaN and for minus infinity, where the formula is undefined.
         beyond.mul_add(-a, if self > 0.0 { self } else { self * 0.0 })
     }
 }
@@ -82,7 +82,7 @@ impl ErrorFunction for f64 {
         let a = self.abs();
         let far = 1.0 - complement(a.at_most(6.0).at_least(0.5));
         let result = if a > 0.5 { far } else { near(a) };
-        // NaN fails every comparison and has passed through the polynomial.
+        // NaN fails every comparison, so it passes through the polynomial.
         result.copysign(self)
     }
 
@@ -116,7 +116,7 @@ impl ErrorFunction for f64 {
     }
 }
 
-/// `erf(a)` for `a` up to a half.
+/// Returns `erf(a)` for `a` up to a half.
 #[inline(always)]
 fn near(a: f64) -> f64 {
     let z = a * a;
@@ -138,9 +138,9 @@ fn near(a: f64) -> f64 {
     )
 }
 
-/// `erfc(a)` for `a` from a half to 28.
+/// Returns `erfc(a)` for `a` from a half to 28.
 ///
-/// The square in the exponent is taken in two parts, because its rounding would be multiplied by up to 700.
+/// The square in the exponent is split into two terms, because its rounding error would be multiplied by up to 700.
 #[inline(always)]
 fn complement(a: f64) -> f64 {
     let slow = scaled_complement(a);
@@ -149,12 +149,12 @@ fn complement(a: f64) -> f64 {
     exp(-high * high) * (slow * low).mul_add(poly!(low; -1.0, 0.5, -1.0 / 6.0), slow)
 }
 
-/// `e^(a^2) erfc(a)` for `a` from a half to 28. Times `a + 3`, it is a polynomial in `(a - 3) / (a + 3)`.
+/// Returns `e^(a^2) erfc(a)` for `a` from a half to 28. Times `a + 3`, it is a polynomial in `(a - 3) / (a + 3)`.
 #[inline(always)]
 fn scaled_complement(a: f64) -> f64 {
     let u = 1.0 / (a + 3.0);
     let t = (a - 3.0) * u;
-    // The first terms round last.
+    // The first terms are added last, so that the sum has the smallest rounding error.
     let rest = poly!(
         t;
         0.590_228_357_104_101_9,

@@ -1,15 +1,15 @@
-//! `exp` and its family, by way of `e^x = 2^n e^r` with `|r| <= ln(2)/2`.
+//! Exponential functions, computed as `e^x = 2^n e^r` with `|r| <= ln(2)/2`.
 //!
-//! The power of two is added to the exponent, less one, and a multiplication by two makes up for that one: it is what
-//! overflows. Where the result may be denormal, a larger power is added, and it is the multiplication that rounds.
+//! The exponent bits of `e^r` are increased by `n - 1`, and a final multiplication by two does the rest: so only the multiplication can
+//! overflow. If the result may be denormal, a larger power is added, and the final multiplication rounds.
 
 use super::float::{Float, poly};
 
 pub(super) trait Exponential: Float {
-    /// `ln(2)` with enough zeros at its end for `n LN2_HIGH` to be exact, and what it lacks.
+    /// `ln(2)` in two terms. The first ends with enough zero bits for `n LN2_HIGH` to be exact.
     const LN2_HIGH: Self;
     const LN2_LOW: Self;
-    /// `e^x` is zero below the first and infinite above the second.
+    /// `e^x` is zero below `LOWEST` and infinite above `HIGHEST`.
     const LOWEST: Self;
     const HIGHEST: Self;
     /// Below this `e^x` may be denormal.
@@ -17,7 +17,7 @@ pub(super) trait Exponential: Float {
     /// A power of two that makes every denormal normal.
     const LIFT: Self;
 
-    /// `(e^r - 1 - r) / r^2`
+    /// Returns `(e^r - 1 - r) / r^2` for a reduced argument.
     fn remainder_term(r: Self) -> Self;
 }
 
@@ -66,7 +66,7 @@ pub(super) fn exp<T: Exponential>(x: T) -> T {
     exp_below_overflow(x.at_most(T::HIGHEST))
 }
 
-/// [`exp`] without its upper limit.
+/// Computes [`exp`] of `x <= HIGHEST`, without the check for overflow.
 #[inline(always)]
 pub(super) fn exp_below_overflow<T: Exponential>(x: T) -> T {
     let x = x.at_least(T::LOWEST);
@@ -74,23 +74,24 @@ pub(super) fn exp_below_overflow<T: Exponential>(x: T) -> T {
     scale(x, r, shifted, x < T::TINY)
 }
 
-/// [`exp`] of what is not positive, and zero where that may be denormal.
+/// Computes [`exp`] of a value that is not positive; zero if the result may be denormal.
 #[inline(always)]
 pub(super) fn exp_or_zero<T: Exponential>(x: T) -> T {
     let (shifted, r) = reduce(x, T::near(0.0));
     let value = (r * r).mul_add(T::remainder_term(r), r + T::near(1.0)).raised(shifted);
-    // The bits of a NaN do not survive the power.
+    // The power of two destroys the bits of a NaN.
     if x < T::TINY { T::near(0.0) } else { value + x * T::near(0.0) }
 }
 
-/// [`exp`] where neither the result nor any power on the way leaves the normal numbers. NaN becomes any number.
+/// Computes [`exp`] if neither the result nor an intermediate power leaves the normal numbers. The result for NaN is arbitrary.
 #[inline(always)]
 pub(super) fn exp_of_small<T: Exponential>(x: T) -> T {
     let (shifted, r) = reduce(x, T::near(0.0));
     (r * r).mul_add(T::remainder_term(r), r + T::near(1.0)).raised(shifted)
 }
 
-/// `2^x` to 22 bits, which is enough for what is subtracted from a number some times larger. NaN becomes any number.
+/// Computes `2^x` to 22 bits. That is enough for a value that is subtracted from a several times larger number. The result for NaN is
+/// arbitrary.
 #[inline(always)]
 pub(super) fn exp2_of_small(x: f32) -> f32 {
     let shifted = x + f32::SHIFT;
@@ -99,7 +100,7 @@ pub(super) fn exp2_of_small(x: f32) -> f32 {
     r.mul_add(rest, 1.0).raised(shifted)
 }
 
-/// `e^x / 2`, which may be finite where `e^x` is not.
+/// Computes `e^x / 2`, which may be finite if `e^x` is not.
 #[inline(always)]
 pub(super) fn half_exp<T: Exponential>(x: T) -> T {
     let x = x.at_least(T::LOWEST).at_most(T::HIGHEST + T::near(std::f64::consts::LN_2));
@@ -118,23 +119,23 @@ pub(super) fn exp2<T: Exponential>(x: T) -> T {
 
 #[inline(always)]
 pub(super) fn expm1<T: Exponential>(x: T) -> T {
-    // e^-40 is lost beside one in either type.
+    // e^-40 is negligible against one in either type.
     expm1_below_overflow(x.at_least(T::near(-40.0)).at_most(T::HIGHEST))
 }
 
-/// [`expm1`] without its limits, for `-40 <= x <= HIGHEST`.
+/// Computes [`expm1`] for `-40 <= x <= HIGHEST`, without the checks of its limits.
 #[inline(always)]
 pub(super) fn expm1_below_overflow<T: Exponential>(x: T) -> T {
     let (shifted, r) = reduce(x, T::near(0.0));
     let near = (r * r).mul_add(T::remainder_term(r), r);
-    // Half of 2^n is finite for the largest n. Both it and its distance from a half are exact where they matter.
+    // Half of 2^n is finite for the largest n. It and its difference from a half are exact whenever they affect the result.
     let half = T::near(0.5).raised(shifted);
     let result = T::near(2.0) * half.mul_add(near, half - T::near(0.5));
     // Halving would lose the last bit of a denormal, and adding would lose the sign of zero.
     if x.magnitude() < T::EPSILON * T::near(0.5) { x } else { result }
 }
 
-/// `n - below + SHIFT`, whose low bits are `n - below`, and `r`.
+/// Returns `n - below + SHIFT`, whose low bits are the integer `n - below`, and `r`.
 #[inline(always)]
 fn reduce<T: Exponential>(x: T, below: T) -> (T, T) {
     let shift = T::SHIFT - below;
@@ -143,7 +144,7 @@ fn reduce<T: Exponential>(x: T, below: T) -> (T, T) {
     (shifted, n.mul_add(-T::LN2_LOW, n.mul_add(-T::LN2_HIGH, x)))
 }
 
-/// `2^(n + 1) e^r`, and NaN where `x` is: the bits of a NaN do not survive the power.
+/// Returns `2^(n + 1) e^r`; NaN if `x` is NaN, whose bits the power of two would destroy.
 #[inline(always)]
 fn scale<T: Exponential>(x: T, r: T, shifted: T, tiny: bool) -> T {
     let value = (r * r).mul_add(T::remainder_term(r), r + T::near(1.0));

@@ -1,8 +1,7 @@
-//! What the formulas need to know about a floating-point type: its constants and the layout of its bits.
+//! Properties of floating-point types for the formulas: constants and the layout of the bits.
 //!
-//! Rounding to an integer and building a power of two are done with ordinary additions on purpose. The conversions
-//! between integers and floats that would be the obvious way do not exist as packed instructions for 64 bits below
-//! AVX-512, and Rust's saturating `as` adds comparisons to the others.
+//! Rounding to an integer and building a power of two use ordinary additions on purpose. The obvious conversions between integers and
+//! floats have no vector instructions for 64 bits below AVX-512, and Rust's saturating `as` adds comparisons to the others.
 
 use std::ops::Rem;
 
@@ -11,9 +10,8 @@ use crate::inlined::inlined;
 
 /// Evaluates a polynomial, lowest coefficient first.
 ///
-/// Neighbours are combined, then neighbours of those: what waits for what is a tree instead of a chain, and a
-/// processor finds enough to do without looking far ahead. It is a macro so that the evaluation is straight-line code
-/// before the loop vectoriser looks at it.
+/// Adjacent terms are combined, then adjacent pairs of terms: the dependencies form a tree instead of a chain, so a processor can execute
+/// more instructions in parallel. It is a macro so that the evaluation is straight-line code before the loop vectoriser runs.
 macro_rules! poly {
     ($x:expr; $only:expr $(,)?) => { $only };
     ($x:expr; $($coefficient:expr),+ $(,)?) => {{
@@ -28,40 +26,39 @@ macro_rules! poly {
 }
 pub(super) use poly;
 
-/// `f32` or `f64`, as seen by the formulas of this module.
+/// `f32` or `f64`, with the operations that the formulas of this module need.
 ///
-/// A product and a sum that round once are [`mul_add`](Self::mul_add), one instruction where the machine has it. Where
-/// it has not, or outside of [`vectorised`](super::vectorised), it is a call of the library, which is slow and rounds
-/// alike.
+/// [`mul_add`](Self::mul_add) computes a product and a sum with one rounding, in one instruction if the machine has it. Otherwise, or
+/// outside of [`vectorised`](super::vectorised), it calls the library, which is slow but rounds alike.
 pub(super) trait Float: Precision + Rem<Output = Self> {
     const INFINITY: Self;
     const NAN: Self;
-    /// Below this the relative spacing grows.
+    /// The smallest normal number: below it the relative spacing grows.
     const MIN_POSITIVE: Self;
     /// The distance between one and the next number.
     const EPSILON: Self;
-    /// Adding this leaves no bits after the point, and the integer in the lowest bits of the sum.
+    /// A number that, when added, rounds to an integer and moves that integer to the lowest bits of the sum.
     const SHIFT: Self;
 
     fn magnitude(self) -> Self;
     fn with_sign_of(self, sign: Self) -> Self;
     fn root(self) -> Self;
-    /// `self * factor + sum`, rounded once.
+    /// Returns `self * factor + sum`, rounded once.
     fn mul_add(self, factor: Self, sum: Self) -> Self;
-    /// `2^self` for an integer `self` whose power is a normal number.
+    /// Returns `2^self` for an integer `self` whose power is a normal number.
     fn two_to(self) -> Self;
-    /// `self * 2^n` for `shifted = n + SHIFT`, where both `self` and the product are normal numbers.
+    /// Returns `self * 2^n` for `shifted = n + SHIFT`, if both `self` and the product are normal numbers.
     fn raised(self, shifted: Self) -> Self;
-    /// `(e, m)` with `self = 2^e m` and `m` in `[sqrt(1/2), sqrt(2))`, for a positive normal number.
+    /// Returns `(e, m)` with `self = 2^e m` and `m` in `[sqrt(1/2), sqrt(2))`, for a positive normal number.
     fn exponent_and_mantissa(self) -> (Self, Self);
 
-    /// The smaller, and `self` where it is NaN.
+    /// Returns the smaller value; `self` if it is NaN.
     #[inline(always)]
     fn at_most(self, limit: Self) -> Self {
         if self > limit { limit } else { self }
     }
 
-    /// The larger, and `self` where it is NaN.
+    /// Returns the larger value; `self` if it is NaN.
     #[inline(always)]
     fn at_least(self, limit: Self) -> Self {
         if self < limit { limit } else { self }
@@ -90,7 +87,7 @@ macro_rules! float {
                     #[allow(clippy::cast_precision_loss, reason = "a power of two is exact")]
                     const INTEGERS: $float = (1_u64 << $mantissa) as $float;
                     let bits = self.to_bits().wrapping_add(ONE - $sqrt_half);
-                    // An integer written into the low bits of 2^mantissa counts in units of one.
+                    // An integer in the low bits of 2^mantissa adds its own value.
                     let exponent = Self::from_bits((bits >> $mantissa) | INTEGERS.to_bits()) - (INTEGERS + $bias);
                     (exponent, Self::from_bits((bits & BELOW_POINT) + $sqrt_half))
                 };

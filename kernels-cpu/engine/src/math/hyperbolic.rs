@@ -28,14 +28,14 @@ impl Hyperbolic for f64 {
         // From 20 on the quotient rounds to one.
         let t = expm1_below_overflow(2.0 * self.abs().at_most(20.0));
         let result = (t / (t + 2.0)).copysign(self);
-        // Doubling and halving would round a denormal, and NaN comes back with its own sign.
+        // Doubling and halving would round a denormal. NaN keeps its sign.
         if self.abs() < Self::EPSILON { self } else { result }
     }
 }
 
 #[inline(always)]
 pub(super) fn sigmoid<T: Exponential>(x: T) -> T {
-    // An exponential that cannot overflow keeps the denormal results of large negative arguments.
+    // An exponential that cannot overflow preserves the denormal results of large negative arguments.
     let e = exp_below_overflow(-x.magnitude());
     (if x < T::near(0.0) { e } else { T::near(1.0) }) / (T::near(1.0) + e)
 }
@@ -81,7 +81,7 @@ pub(super) fn atanh<T: Logarithm>(x: T) -> T {
     if a < T::EPSILON { x } else { result.with_sign_of(x) }
 }
 
-/// `ln(1 + near)`, and `ln(2 a)` where `a` is so large that both are the same and `near` may have overflowed.
+/// Returns `ln(1 + near)`, or `ln(2 a)` if `a` is so large that both are equal and `near` may have overflowed.
 #[inline(always)]
 fn log1p_or_twice<T: Logarithm>(a: T, near: T) -> T {
     let large = a > T::near(1e17);
@@ -98,7 +98,7 @@ mod tests {
         if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) }
     }
 
-    /// The reference is not defined below one.
+    /// The reference function is not defined below one.
     fn inverse_cosh(x: f64) -> f64 {
         if x < 1.0 { f64::NAN } else { libm::acosh(x) }
     }

@@ -1,4 +1,4 @@
-//! The inverse circular functions. In `f32` the angles are the wider ones, rounded.
+//! Inverse trigonometric functions. In `f32`, `atan` and `atan2` are computed in `f64` and rounded.
 
 use super::float::{Float, poly};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
@@ -12,7 +12,7 @@ pub(super) trait InverseTrigonometric: Float {
 
 #[expect(clippy::cast_possible_truncation, reason = "the wider functions are rounded")]
 impl InverseTrigonometric for f32 {
-    /// From a half on, by way of `asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2))`; [`acos`](InverseTrigonometric::acos) alike.
+    /// Uses `asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2))` from a half on, as does [`acos`](InverseTrigonometric::acos).
     #[inline(always)]
     fn asin(self) -> Self {
         let a = self.abs();
@@ -41,7 +41,7 @@ impl InverseTrigonometric for f32 {
 }
 
 impl InverseTrigonometric for f64 {
-    /// From a half on, by way of `asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2))`; [`acos`](InverseTrigonometric::acos) alike.
+    /// Uses `asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2))` from a half on, as does [`acos`](InverseTrigonometric::acos).
     #[inline(always)]
     fn asin(self) -> Self {
         let a = self.abs();
@@ -67,7 +67,7 @@ impl InverseTrigonometric for f64 {
     fn atan2(self, x: Self) -> Self {
         let (a, b) = (self.abs(), x.abs());
         let larger = if a > b { a } else { b };
-        // Sums and products of the scaled sides neither overflow nor leave the normal numbers.
+        // After scaling, sums and products of the sides neither overflow nor leave the normal numbers.
         let factor = if larger > 1e300 { 1e-10 } else { 1.0 };
         let factor = if larger < 1e-250 { 1e50 } else { factor };
         let both_infinite = a.is_infinite() && b.is_infinite();
@@ -81,14 +81,14 @@ impl InverseTrigonometric for f64 {
     }
 }
 
-/// What `pi/2` lacks in `f64`.
+/// The rounding error of `pi/2` in `f64`: the exact value minus the rounded one.
 const FRAC_PI_2_LOW: f64 = 6.123_233_995_736_766e-17;
 
-/// What `pi/2` is too large by in `f32`.
+/// The rounding error of `pi/2` in `f32`: the rounded value minus the exact one.
 const FRAC_PI_2_EXCESS: f32 = 4.371_139e-8;
 
-/// The angle of the point `(b, a)` in the first quadrant: the quotient is brought below `tan(pi/8)`, by turning the
-/// point by an eighth or a quarter of a turn.
+/// Returns the angle of the point `(b, a)` in the first quadrant. The quotient is reduced below `tan(pi/8)` by rotating the point by an
+/// eighth or a quarter turn.
 #[inline(always)]
 fn angle(a: f64, b: f64) -> f64 {
     let eighth = a > b * 0.414_213_562_373_095_03;
@@ -138,7 +138,7 @@ fn half_angle(a: f64) -> f64 {
     small_arcsine(z.sqrt(), z)
 }
 
-/// `asin(s)` for `z = s^2` up to a quarter.
+/// Returns `asin(s)` for `z = s^2` up to a quarter.
 #[inline(always)]
 fn small_arcsine(s: f64, z: f64) -> f64 {
     s + s

@@ -1,4 +1,4 @@
-//! `log` and its family, by way of `ln(2^e m) = e ln(2) + ln(m)` with `m` around one.
+//! Logarithms, computed as `ln(2^e m) = e ln(2) + ln(m)` with `m` around one.
 
 use super::float::{Float, poly};
 
@@ -8,7 +8,7 @@ pub(super) trait Logarithm: Float {
     /// `log10(2)` with enough zeros at its end for `e LOG10_2_HIGH` to be exact.
     const LOG10_2_HIGH: f64;
 
-    /// `e ln(2) + ln(1 + f)` for an exponent `e` and `sqrt(1/2) - 1 <= f < sqrt(2) - 1`.
+    /// Returns `e ln(2) + ln(1 + f)` for an exponent `e` and `sqrt(1/2) - 1 <= f < sqrt(2) - 1`.
     fn sum(e: Self, f: Self) -> Self;
 }
 
@@ -39,8 +39,8 @@ impl Logarithm for f64 {
     const LIFT: Self = 64.0;
     const LOG10_2_HIGH: Self = Self::from_bits(0x3fd3_4413_5080_0000);
 
-    /// With `s = f / (2 + f)`, `ln(1 + f)` is `2 s` plus a short series in `s^2`, and `2 s` is `f - s f`. What is
-    /// subtracted from `f` is written so that its largest part, `f^2 / 2`, is rounded once.
+    /// With `s = f / (2 + f)`, `ln(1 + f)` is `2 s` plus a short series in `s^2`, and `2 s` is `f - s f`. The terms subtracted from `f` are
+    /// arranged so that the largest, `f^2 / 2`, is rounded once.
     #[inline(always)]
     fn sum(e: Self, f: Self) -> Self {
         let s = f / (2.0 + f);
@@ -86,11 +86,11 @@ pub(super) fn log10<T: Logarithm>(x: T) -> T {
 pub(super) fn log1p<T: Logarithm>(x: T) -> T {
     let one = T::near(1.0);
     let sum = one + x;
-    // What the sum lost, exactly; its share of the logarithm is its share of the sum.
+    // The exact rounding error of the sum; its relative size is its effect on the logarithm.
     let taken = sum - x;
     let lost = (x - (sum - taken)) + (one - taken);
     let result = log(sum) + lost / sum;
-    // Infinity has lost NaN, minus one divides by zero, and zero has a sign.
+    // The formula fails for infinity (the error is NaN) and for minus one (a division by zero). Zero keeps its sign.
     let result = if sum > T::near(0.0) && x < T::INFINITY { result } else { log(sum) };
     if x == T::near(0.0) { x } else { result }
 }

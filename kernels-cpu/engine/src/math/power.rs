@@ -10,7 +10,7 @@ pub(super) trait Power: Float {
 }
 
 impl Power for f32 {
-    /// In `f64`, whose logarithm has bits to spare for the product with the exponent.
+    /// Computes in `f64`, whose logarithm has enough bits for the product with the exponent.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "the wider function is rounded")]
     #[expect(clippy::float_cmp, reason = "one and whole numbers are exact")]
@@ -35,7 +35,7 @@ impl Power for f32 {
 }
 
 impl Power for f64 {
-    /// The C library's: a product with the exponent needs a logarithm of about 64 bits, and nothing here has it.
+    /// Calls the C library: the product with the exponent needs a logarithm of about 64 bits, which this module does not have.
     #[inline(always)]
     fn pow(self, exponent: Self) -> Self {
         self.powf(exponent)
@@ -45,7 +45,7 @@ impl Power for f64 {
     fn hypot(self, other: Self) -> Self {
         let (a, b) = (self.abs(), other.abs());
         let larger = if a > b { a } else { b };
-        // Powers of two, so that scaling and its undoing are exact.
+        // Powers of two, so that scaling and unscaling are exact.
         let up = if larger < 1e-140 { 2.0_f64.powi(600) } else { 1.0 };
         let down = if larger < 1e-140 { 2.0_f64.powi(-600) } else { 1.0 };
         let (up, down) = if larger > 1e140 { (2.0_f64.powi(-600), 2.0_f64.powi(600)) } else { (up, down) };
@@ -54,13 +54,13 @@ impl Power for f64 {
     }
 }
 
-/// The remainder with the sign of `x`.
+/// Returns the remainder with the sign of `x`.
 #[inline(always)]
 pub(super) fn fmod<T: Float>(x: T, divisor: T) -> T {
     x % divisor
 }
 
-/// The remainder with the sign of the divisor, as `torch.remainder`.
+/// Returns the remainder with the sign of the divisor, like `torch.remainder`.
 #[inline(always)]
 pub(super) fn remainder<T: Float>(x: T, divisor: T) -> T {
     let zero = T::near(0.0);

@@ -1,4 +1,4 @@
-//! Special functions of doubles, for operators that compute one element at a time.
+//! Special functions in `f64`, for operators that compute one element at a time.
 //!
 //! ```
 //! use kernels_cpu::math::special::{airy, polynomials::Kind};

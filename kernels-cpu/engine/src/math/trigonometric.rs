@@ -1,17 +1,17 @@
-//! Sine, cosine and tangent, by way of the distance to the nearest multiple of a quarter turn.
+//! Sine, cosine and tangent, computed from the distance to the nearest multiple of a quarter turn.
 //!
-//! That distance needs more of pi the larger the argument is. What is here carries enough for arguments up to
-//! [`NEAR`], in packed instructions; beyond, the standard library is asked, one element at a time.
+//! The larger the argument is, the more digits of pi that distance needs. This module has enough for arguments up to [`NEAR`], with vector
+//! instructions. Larger arguments go to the standard library, one element at a time.
 
 use super::float::{Float, poly};
 use crate::compute::Precision;
 use crate::inlined::inlined;
 
-/// How far out the packed forms are right. A multiple of a quarter turn up to here has 20 bits, so that its product
-/// with the 33 bits of each part of pi is exact.
+/// The largest argument of the vectorised forms. A multiple of a quarter turn up to here has 20 bits, so that its product with the 33 bits
+/// of each term of pi is exact.
 pub(super) const NEAR: f64 = 1_048_576.0;
 
-/// A quarter turn in parts of 33 bits, and what they lack.
+/// A quarter turn as a sum of three terms of 33 bits, and the rest.
 const QUARTER: [f64; 4] =
     [1.570_796_326_734_125_6, 6.077_100_506_303_966e-11, 2.022_266_248_711_166_5e-21, 8.478_427_660_368_9e-32];
 
@@ -21,7 +21,7 @@ pub(super) trait Trigonometric: Float {
     fn tan_near(self) -> Self;
 }
 
-/// The functions of any argument.
+/// Trigonometric functions of any argument.
 pub(super) trait TrigonometricAnyRange: Trigonometric {
     fn sin(self) -> Self;
     fn cos(self) -> Self;
@@ -41,7 +41,7 @@ impl Trigonometric for f32 {
     fn sin_near(self) -> Self {
         let (n, r) = reduce_single(self);
         let result = turn_single(n, r);
-        // The sign of zero does not survive the reduction.
+        // The reduction loses the sign of zero.
         if self == 0.0 { self } else { result }
     }
 
@@ -82,14 +82,14 @@ impl Trigonometric for f64 {
     }
 }
 
-/// The number of quarter turns in the low bits of the first, and the nearest such number.
+/// Returns the number of quarter turns nearest to `x`: in the low bits of the first value, and as a number.
 #[inline(always)]
 fn quarters(x: f64) -> (u64, f64) {
     let shifted = x * std::f64::consts::FRAC_2_PI + f64::SHIFT;
     (shifted.to_bits(), shifted - f64::SHIFT)
 }
 
-/// Reduces in `f64`, where two parts of pi are enough for the result to be rounded once.
+/// Reduces in `f64`, in which two terms of pi are enough for a result that is rounded once.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "the low bits are wanted, and the distance is rounded")]
 fn reduce_single(x: f32) -> (u32, f32) {
@@ -98,7 +98,7 @@ fn reduce_single(x: f32) -> (u32, f32) {
     (bits as u32, ((x - n * QUARTER[0]) - n * (QUARTER[1] + QUARTER[2])) as f32)
 }
 
-/// The sine of `r` plus `n` quarter turns.
+/// Returns the sine of `r` plus `n` quarter turns.
 #[inline(always)]
 fn turn_single(n: u32, r: f32) -> f32 {
     let z = r * r;
@@ -108,8 +108,8 @@ fn turn_single(n: u32, r: f32) -> f32 {
     f32::from_bits(result.to_bits() ^ ((n & 2) << 30))
 }
 
-/// The distance in two parts. Every sum before the last loses nothing: close to a multiple of a quarter turn almost
-/// all of the leading bits cancel.
+/// Reduces the argument to a distance as the sum of two numbers. Every sum before the last is exact, because close to a multiple of a
+/// quarter turn almost all leading bits cancel.
 #[inline(always)]
 fn reduce(x: f64) -> (u64, f64, f64) {
     let (bits, n) = quarters(x);
@@ -120,7 +120,7 @@ fn reduce(x: f64) -> (u64, f64, f64) {
     (bits, r, (high - r) + low)
 }
 
-/// `a - b`, and what rounding it lost.
+/// Returns `a - b` and its rounding error.
 #[inline(always)]
 fn difference(a: f64, b: f64) -> (f64, f64) {
     let result = a - b;
@@ -128,7 +128,7 @@ fn difference(a: f64, b: f64) -> (f64, f64) {
     (result, (a - (result + taken)) + (taken - b))
 }
 
-/// `sin(r + low)`
+/// Returns `sin(r + low)`.
 #[inline(always)]
 fn sine(r: f64, low: f64) -> f64 {
     let z = r * r;
@@ -146,7 +146,7 @@ fn sine(r: f64, low: f64) -> f64 {
     r + (cube + (low - 0.5 * z * low))
 }
 
-/// `cos(r + low)`
+/// Returns `cos(r + low)`.
 #[inline(always)]
 fn cosine(r: f64, low: f64) -> f64 {
     let z = r * r;

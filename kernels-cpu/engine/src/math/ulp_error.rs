@@ -1,8 +1,8 @@
-//! Measures a function's error in units of its result's last place.
+//! Measures the error of a function in units in the last place of its result.
 
 use super::{Real, vectorised};
 
-/// Arguments at which formulas go wrong.
+/// Arguments at which formulas often fail.
 const SPECIAL: [f64; 34] = [
     0.0,
     1.0,
@@ -43,7 +43,7 @@ const SPECIAL: [f64; 34] = [
 /// A type whose results can be compared with a reference.
 pub(super) trait Sample: Real + std::fmt::Debug {
     fn of_bits(random: u64) -> Self;
-    /// How many representable values lie between a result and the reference, the latter unrounded if it is wider.
+    /// Returns the number of representable values between a result and the reference, which is unrounded if it is wider.
     fn distance(self, reference: f64) -> f64;
     fn widen(self) -> f64;
 }
@@ -59,7 +59,7 @@ impl Sample for f32 {
         if same(self, rounded) {
             return 0.0;
         }
-        // Spacing around the reference; near overflow the one below infinity.
+        // The spacing around the reference; near overflow, the spacing below infinity.
         let near = rounded.abs().min(Self::MAX);
         let spacing = f64::from(near) - f64::from(near.next_down().max(0.0));
         (f64::from(self) - reference).abs() / spacing.max(f64::from(Self::from_bits(1)))
@@ -91,14 +91,14 @@ impl Sample for f64 {
     }
 }
 
-/// Equal, signs of zero included, or both NaN.
+/// Returns whether two values are equal, signs of zero included, or both NaN.
 #[expect(clippy::float_cmp, reason = "equality is what is asked")]
 fn same<T: Sample>(a: T, b: T) -> bool {
     let (a, b) = (a.widen(), b.widen());
     (a.is_nan() && b.is_nan()) || (a == b && a.is_sign_negative() == b.is_sign_negative())
 }
 
-/// Numbers that look random and are the same in every run (Weyl's sequence, mixed).
+/// Returns pseudorandom numbers that are the same in every run (a Weyl sequence, mixed).
 pub(super) fn noise() -> impl Iterator<Item = u64> {
     (1_u64..).map(|i| {
         let x = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -107,7 +107,7 @@ pub(super) fn noise() -> impl Iterator<Item = u64> {
     })
 }
 
-/// Special arguments, arguments of any bit pattern, and arguments from `[low, high]`.
+/// Returns special arguments, arguments of any bit pattern, and arguments from `[low, high]`.
 #[expect(clippy::cast_precision_loss, reason = "the bits that are lost are noise")]
 pub(super) fn arguments<T: Sample>(low: f64, high: f64) -> Vec<T> {
     let count = 20_000;
@@ -118,7 +118,7 @@ pub(super) fn arguments<T: Sample>(low: f64, high: f64) -> Vec<T> {
     special.chain(noise().take(count).map(T::of_bits)).chain(inside.take(2 * count)).collect()
 }
 
-/// Checks that `function` is within `bound` units of `reference`, and the same however it is compiled.
+/// Checks that `function` is within `bound` units of `reference`, and gives the same results however it is compiled.
 pub(super) fn check<T: Sample>(
     (low, high): (f64, f64),
     bound: f64,
@@ -139,7 +139,7 @@ pub(super) fn check<T: Sample>(
     println!("{}: {:.2} units at {:e}", std::any::type_name::<T>(), worst.0, worst.1);
 }
 
-/// As [`check`], for two arguments: each special one with each, and pairs from the range.
+/// Checks a function of two arguments like [`check`]: with all pairs of special arguments, and with pairs from the range.
 pub(super) fn check_pairs<T: Sample>(
     range: (f64, f64),
     bound: f64,

@@ -1,4 +1,4 @@
-//! The choice of an instruction set at run time.
+//! Selection of an instruction set at run time.
 #![expect(unsafe_code, reason = "code for instructions that not every machine has")]
 
 use dispatch_runtime::{DType, Element};
@@ -6,8 +6,8 @@ use pulp::Arch;
 
 /// Runs `work` compiled for the widest instruction set of this machine.
 ///
-/// What is to be wide must be inlined into `work`: a function that it calls keeps the instructions it was compiled
-/// with. Write the loop in the closure itself and mark the closure `#[inline(always)]`: a long one is not inlined
+/// Code that should use vector instructions must be inlined into `work`: a function that it calls keeps the instructions that it was
+/// compiled with. Write the loop in the closure itself and mark the closure `#[inline(always)]`, because a long closure is not inlined
 /// otherwise.
 ///
 /// ```
@@ -22,11 +22,11 @@ pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     Arch::new().dispatch(work)
 }
 
-/// Runs the loop of an operator, over elements of `T`, compiled for the widest instruction set that it gains from: of AVX-512, floating-point
-/// numbers alone.
+/// Runs the loop of an operator, over elements of `T`, compiled for the widest instruction set that is useful for `T`. AVX-512 is used for
+/// floating-point numbers only.
 ///
-/// [`vectorised`] would pass a closure in registers, and make ten functions for it. There are a thousand such loops, so this passes what they
-/// are run on, and `work` captures nothing.
+/// [`vectorised`] would pass a closure in registers, and would generate ten functions for it. There are a thousand such loops. So this
+/// function passes the operands explicitly, and `work` captures nothing.
 #[inline]
 pub(crate) fn vectorised_loop<T: Element, F, I>(
     f: &F,

@@ -1,4 +1,4 @@
-//! The loops of a fold, for runs that are of its type and lie side by side.
+//! The loops of a fold, over contiguous elements of its input type.
 #![expect(unsafe_code, reason = "lines and units divided among threads")]
 
 use std::mem::MaybeUninit;
@@ -9,19 +9,19 @@ use super::Fold;
 use crate::elementwise::prefetch;
 use crate::math::vectorised;
 
-/// How many columns are folded at once at most: their lanes stay in the nearest cache.
+/// The most columns that are folded at a time: their lanes stay in the L1 cache.
 pub(super) const COLUMNS: usize = 1024;
-/// How many elements are added to a lane before it is joined with others.
+/// The most elements that are added to a lane before it is joined with others.
 const DEPTH: usize = 64;
-/// How many lanes of at most four bytes a run is folded in, and how many wider ones.
+/// The number of lanes for contiguous elements: for lanes of at most four bytes, and for wider ones.
 const LANES: [usize; 2] = [64, 16];
-/// The most elements in a lane, after all lanes of a run were joined: a lane that counts must hold that number.
+/// The most elements in a lane after all lanes are joined. A lane that counts elements must be able to hold this number.
 pub const MOST_IN_A_LANE: usize = LANES[0] * DEPTH;
-/// How many bytes ahead memory is asked for: the processor guesses no further than a page.
+/// The distance of prefetching in bytes: the processor itself does not prefetch beyond a page.
 const AHEAD: usize = 8192;
 
-/// A fold whose types the walk does not know. Every function wants as many totals, elements and results as it says, each where the
-/// pointer says, side by side.
+/// A fold with erased types, for the walk. Every pointer must point to as many contiguous totals, elements or results as the function
+/// states.
 pub(super) trait Loops: Sync {
     fn input(&self) -> DType;
 
@@ -29,7 +29,7 @@ pub(super) trait Loops: Sync {
 
     fn total_size(&self) -> usize;
 
-    /// Begins `count` totals.
+    /// Initialises `count` totals.
     unsafe fn start(&self, totals: *mut u8, count: usize);
 
     /// Folds `count` elements into a total.
@@ -41,7 +41,7 @@ pub(super) trait Loops: Sync {
     /// Merges `count` totals into others.
     unsafe fn merge(&self, totals: *mut u8, others: *const u8, count: usize);
 
-    /// Turns `count` totals into results.
+    /// Converts `count` totals to results.
     unsafe fn finish(&self, totals: *const u8, out: *mut u8, count: usize);
 }
 
@@ -60,13 +60,13 @@ impl<F: Fold> Loops for F {
 
     unsafe fn start(&self, totals: *mut u8, count: usize) {
         for i in 0..count {
-            // SAFETY: the caller says that there is room for `count` totals.
+            // SAFETY: the caller guarantees room for `count` totals.
             unsafe { totals.cast::<F::Total>().add(i).write(self.total(self.lane())) };
         }
     }
 
     unsafe fn run(&self, total: *mut u8, values: *const u8, count: usize) {
-        // SAFETY: the caller says that there are a total and `count` elements.
+        // SAFETY: the caller guarantees a total and `count` elements.
         let (total, values) =
             unsafe { (&mut *total.cast::<F::Total>(), std::slice::from_raw_parts(values.cast::<F::In>(), count)) };
         let lane = if count < DEPTH {
@@ -80,7 +80,7 @@ impl<F: Fold> Loops for F {
     }
 
     unsafe fn rows(&self, totals: *mut u8, columns: usize, rows: *const u8, stride: isize, count: usize) {
-        // SAFETY: the caller says that there are so many totals.
+        // SAFETY: the caller guarantees `columns` totals.
         let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::Total>(), columns) };
         let mut lanes = [const { MaybeUninit::<F::Lane>::uninit() }; COLUMNS];
         let lanes = &mut lanes[..columns];
@@ -89,7 +89,7 @@ impl<F: Fold> Loops for F {
                 let end = count.min(from + DEPTH);
                 let row = |i: usize| {
                     let at = rows.wrapping_offset(stride * isize::try_from(i).unwrap_or(0));
-                    // SAFETY: the caller says that there are `count` rows of `columns` elements.
+                    // SAFETY: the caller guarantees `count` rows of `columns` elements.
                     unsafe { std::slice::from_raw_parts(at.cast::<F::In>(), columns) }
                 };
                 for lane in &mut *lanes {
@@ -99,7 +99,7 @@ impl<F: Fold> Loops for F {
                 while i + 4 <= end {
                     let four = [row(i), row(i + 1), row(i + 2), row(i + 3)];
                     for (j, lane) in lanes.iter_mut().enumerate() {
-                        // SAFETY: lanes were begun above, and rows are as long as lanes are many.
+                        // SAFETY: lanes were initialised above, and rows have as many elements as there are lanes.
                         unsafe {
                             let with = self.add(lane.assume_init(), *four[0].get_unchecked(j));
                             let with = self.add(with, *four[1].get_unchecked(j));
@@ -111,12 +111,12 @@ impl<F: Fold> Loops for F {
                 }
                 for i in i..end {
                     for (lane, &value) in lanes.iter_mut().zip(row(i)) {
-                        // SAFETY: as above.
+                        // SAFETY: lanes were initialised above.
                         unsafe { lane.write(self.add(lane.assume_init(), value)) };
                     }
                 }
                 for (total, lane) in totals.iter_mut().zip(&*lanes) {
-                    // SAFETY: as above.
+                    // SAFETY: lanes were initialised above.
                     *total = self.merge(*total, self.total(unsafe { lane.assume_init() }));
                 }
             }
@@ -126,20 +126,20 @@ impl<F: Fold> Loops for F {
     unsafe fn merge(&self, totals: *mut u8, others: *const u8, count: usize) {
         let (totals, others) = (totals.cast::<F::Total>(), others.cast::<F::Total>());
         for i in 0..count {
-            // SAFETY: the caller says that there are `count` totals on either side.
+            // SAFETY: the caller guarantees `count` totals on either side.
             unsafe { totals.add(i).write(Fold::merge(self, totals.add(i).read(), others.add(i).read())) };
         }
     }
 
     unsafe fn finish(&self, totals: *const u8, out: *mut u8, count: usize) {
         for i in 0..count {
-            // SAFETY: the caller says that there are `count` totals, and room for as many results.
+            // SAFETY: the caller guarantees `count` totals, and room for as many results.
             unsafe { out.cast::<F::Out>().add(i).write(Fold::finish(self, totals.cast::<F::Total>().add(i).read())) };
         }
     }
 }
 
-/// Folds a run in `N` lanes.
+/// Folds contiguous elements in `N` lanes.
 fn side_by_side<F: Fold, const N: usize>(fold: &F, total: F::Total, values: &[F::In]) -> F::Total {
     vectorised!({
         let mut total = total;

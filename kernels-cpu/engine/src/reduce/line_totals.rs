@@ -1,13 +1,13 @@
-//! Sums and extremes of one line of fractions, by blocks that stay in registers.
+//! Sums and maxima of one line of floating-point elements, in blocks that stay in registers.
 
 use crate::compute::{self, joined};
 use crate::inlined::vectorised;
 use crate::reduce::min_max::{Ordered, larger};
 
-/// How many elements are worked on side by side.
+/// The number of elements that are computed side by side.
 pub const LANES: usize = 32;
 
-/// How many elements are added to each lane before the sum goes on in double precision.
+/// The most elements that are added to each lane before the sum continues in double precision.
 pub const DEPTH: usize = 64;
 
 /// A type that softmax is computed in.
@@ -16,12 +16,12 @@ pub trait Fraction: Ordered + compute::Fraction + Into<f64> {}
 impl Fraction for f32 {}
 impl Fraction for f64 {}
 
-/// The largest element of a line, or what is not a number.
+/// Returns the largest element of a line; NaN if one is NaN.
 pub fn highest<T: Ordered>(line: &[T]) -> T {
     vectorised!({
         let mut lanes = [T::LOWEST; LANES];
         let (wide, rest) = line.as_chunks::<LANES>();
-        // Some may be looked at twice.
+        // Some elements may be read twice.
         let last = line.last_chunk().copied().unwrap_or_else(|| filled(rest, T::LOWEST));
         for values in wide.iter().chain([&last]) {
             for (lane, &value) in lanes.iter_mut().zip(values) {
@@ -32,7 +32,7 @@ pub fn highest<T: Ordered>(line: &[T]) -> T {
     })
 }
 
-/// What is left at the end of a line, as a block.
+/// Returns the last elements of a line as a block, padded with `filler`.
 #[inline(always)]
 pub fn filled<T: Copy>(rest: &[T], filler: T) -> [T; LANES] {
     let mut block = [filler; LANES];
@@ -40,7 +40,7 @@ pub fn filled<T: Copy>(rest: &[T], filler: T) -> [T; LANES] {
     block
 }
 
-/// The sum over a line of what `f` makes of blocks of elements; nothing is to become of `filler`.
+/// Returns the sum of `f` over the elements of several slices of one length. `f` must return zero for `filler`, which pads the last block.
 #[inline(always)]
 pub fn total<T: Fraction, const K: usize>(slices: [&[T]; K], filler: [T; K], f: impl Fn([T; K]) -> T) -> T {
     let length = slices[0].len();

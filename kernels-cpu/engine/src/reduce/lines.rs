@@ -1,7 +1,7 @@
-//! Functions of whole lines.
+//! Functions of whole lines of tensors.
 //!
-//! A line is what one position of the kept dimensions has along the others. Lines of elements that lie side by side are used where they
-//! are; others pass through a block, neighbours together, so that each cache line is fetched once.
+//! A line has the elements of a tensor along the marked dimensions, at one position of the others. Contiguous lines are used without a
+//! copy. Other lines are copied through a block, several neighbours at once, so that each cache line is fetched once.
 #![expect(unsafe_code, reason = "lines and units divided among threads")]
 
 use dispatch_runtime::{DType, Element, Operand, Operands};
@@ -11,33 +11,33 @@ use super::signed;
 use crate::convert::{Convert, conversion};
 use crate::thread_pool;
 
-/// How many elements are worth a thread.
+/// The fewest elements that are worth a thread.
 const GRAIN: usize = 32 * 1024;
-/// How many neighbours pass through a block together: a cache line of elements.
+/// The number of neighbouring lines that are copied to a block together: as many as a cache line has elements.
 const TOGETHER: usize = 16;
 
-/// One operand and the way along its lines.
+/// One operand, and the geometry of its lines.
 struct Lane {
     start: *mut u8,
-    /// Of an element in a line.
+    /// The size of an element in a line.
     size: usize,
-    /// From an input's dtype to the line's, or from the line's to a result's.
+    /// The conversion from an input's dtype to the line's, or from the line's to a result's.
     convert: Convert,
-    /// Lines are used where they are.
+    /// Whether lines are used without a copy.
     direct: bool,
-    /// How many elements a line has.
+    /// The number of elements of a line.
     length: usize,
-    /// Sizes and strides in bytes along a line, the innermost first.
+    /// Sizes and strides in bytes along a line, from innermost to outermost.
     along: SmallVec<[(usize, isize); 3]>,
-    /// Strides in bytes between lines, one for each kept dimension, the innermost first.
+    /// Strides in bytes between lines, one for each unmarked dimension, from innermost to outermost.
     between: SmallVec<[isize; 4]>,
 }
 
-// SAFETY: the operands that these point into are held for as long as the walk, and threads write different lines.
+// SAFETY: the operand that it points into is held for as long as the walk, and threads write different lines.
 unsafe impl Sync for Lane {}
 
 impl Lane {
-    /// Lines of `dtype`.
+    /// Returns an operand's lines along `dims`, with elements of `dtype`.
     fn new(dtype: DType, operand: &Operand<'_>, dims: &[bool], is_result: bool) -> Self {
         let geometry = operand.geometry();
         let element = signed(operand.dtype().size());
@@ -71,7 +71,7 @@ impl Lane {
         }
     }
 
-    /// Where the line at this position of the kept dimensions begins.
+    /// Returns the address of the line at a position of the unmarked dimensions.
     fn at(&self, position: &[usize]) -> *mut u8 {
         let steps = position.iter().zip(&self.between);
         let offset =
@@ -79,13 +79,13 @@ impl Lane {
         self.start.wrapping_offset(offset)
     }
 
-    /// Copies `count` neighbouring lines to a block, or from it.
+    /// Copies `count` neighbouring lines of an input to a block, or of a block to a result.
     fn copy(&self, start: *mut u8, block: *mut u8, count: usize, is_result: bool) {
         let neighbour = self.between.first().copied().unwrap_or(0);
         let (run, step) = self.along[0];
         let size = signed(self.size);
         let copy = |outside: *mut u8, stride: isize, inside: *mut u8, own: isize, count: usize| {
-            // SAFETY: the operand has these elements, and a block has room for the lines that pass through it.
+            // SAFETY: the operand has these elements, and a block has room for the lines that are copied through it.
             unsafe {
                 if is_result {
                     (self.convert)(inside, own, outside, stride, count);
@@ -128,13 +128,13 @@ impl Lane {
     }
 }
 
-/// Calls `f` with every line along the marked dimensions: its number, the elements of what is read, and those of what is written, of which
-/// the first `O` are of one type and the others of another. The operands have as many dimensions, and agree in those that are not marked;
-/// along a line each has its own length.
+/// Calls `f` with every line along the marked dimensions: the line's index, the elements of the inputs, and those of the outputs. The first
+/// `O` outputs are of type `R`, the other `P` of type `S`. The operands have equal ranks, and equal sizes in the unmarked dimensions; each
+/// has its own line length.
 ///
 /// # Panics
 ///
-/// If they do not agree, or if one is both read and written.
+/// Panics if the operands' sizes disagree, or if an operand is both read and written.
 pub fn lines<C: Element, R: Element, S: Element, const I: usize, const W: usize, const O: usize, const P: usize>(
     dims: &[bool],
     operands: &Operands<'_, W, I>,
@@ -143,8 +143,8 @@ pub fn lines<C: Element, R: Element, S: Element, const I: usize, const W: usize,
     const { assert!(O + P == W) };
     let (sizes, lanes) = lanes(dims, [C::DTYPE, R::DTYPE, S::DTYPE], operands.read(), operands.written(), O);
     walk(&sizes, &lanes, I, &|number, at| {
-        // SAFETY: `walk` gives every lane its line, of the type that the lane was made with, and no line to two. What is written is in no
-        // line that is read.
+        // SAFETY: `walk` passes every lane's line, of the type that the lane was made with, and no line to two calls. No written line
+        // overlaps a line that is read.
         unsafe {
             let read = std::array::from_fn(|i| std::slice::from_raw_parts(at[i].cast::<C>(), lanes[i].length));
             let first =
@@ -157,8 +157,8 @@ pub fn lines<C: Element, R: Element, S: Element, const I: usize, const W: usize,
     });
 }
 
-/// The sizes of the kept dimensions, the innermost first, and a lane for every operand. The dtypes are those of lines that are read, of the
-/// first `first` that are written, and of the others.
+/// Returns the sizes of the unmarked dimensions, from innermost to outermost, and a lane for every operand. The dtypes are those of lines
+/// that are read, of the first `first` that are written, and of the other written ones.
 fn lanes(
     dims: &[bool],
     [read, written, others]: [DType; 3],
@@ -185,7 +185,7 @@ fn walk(sizes: &[usize], lanes: &[Lane], inputs: usize, f: &(dyn Fn(usize, &[*mu
     let count = sizes.iter().fold(1, |count: usize, &size| count.saturating_mul(size));
     let longest = lanes.iter().map(|lane| lane.length).max().unwrap_or(0);
     if longest == 0 {
-        // There may be any number of lines without elements.
+        // The number of lines without elements can be arbitrarily large.
         return;
     }
     let inner = sizes.first().copied().unwrap_or(1);

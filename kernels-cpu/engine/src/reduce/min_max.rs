@@ -1,17 +1,17 @@
-//! The largest and the smallest, and where they are.
+//! Maxima and minima of elements, and their positions.
 
 use dispatch_runtime::Element;
 
 use crate::inlined::{inlined, vectorised};
 
-/// A number that can be compared; what is not a number wins every comparison.
+/// A comparable number; NaN wins every comparison.
 pub trait Ordered: Element + PartialOrd {
-    /// Smaller than any.
+    /// The smallest value.
     const LOWEST: Self;
-    /// Larger than any.
+    /// The largest value.
     const HIGHEST: Self;
 
-    /// Whether this is not a number.
+    /// Returns whether the value is NaN.
     fn is_none(self) -> bool;
 }
 
@@ -29,19 +29,19 @@ inlined! {
     }
 }
 
-/// The larger of two, or what is not a number.
+/// Returns the larger of two values; NaN if one is NaN.
 #[inline(always)]
 pub fn larger<T: Ordered>(a: T, b: T) -> T {
     if a > b || a.is_none() { a } else { b }
 }
 
-/// The smaller of two, or what is not a number.
+/// Returns the smaller of two values; NaN if one is NaN.
 #[inline(always)]
 pub fn smaller<T: Ordered>(a: T, b: T) -> T {
     if a < b || a.is_none() { a } else { b }
 }
 
-/// The extreme element of a line and the first place where it is: found apart, because each is a packed loop.
+/// Returns the extreme element of a line and its first index. Two passes over the line, because each is a vectorised loop.
 pub fn find<T: Ordered>(line: &[T], begin: T, choose: impl Fn(T, T) -> T) -> (T, usize) {
     let best = vectorised!({
         let mut lanes = [begin; 16];

@@ -1,7 +1,7 @@
-//! The way of a fold through memory.
+//! The loop nest of a fold.
 //!
-//! Results are made in units: neighbours along the innermost kept dimension, as many as fit a cache. Where units are fewer than threads,
-//! the reduced elements are cut too, and the totals of the parts are merged in order.
+//! Results are computed in units: neighbours along the innermost kept dimension, as many as fit the cache. If there are fewer units than
+//! threads, the reduced elements are divided, too, and the totals of the parts are merged in order.
 #![expect(unsafe_code, reason = "lines and units divided among threads")]
 
 use dispatch_runtime::Operand;
@@ -12,16 +12,16 @@ use super::signed;
 use crate::convert::{Convert, conversion};
 use crate::thread_pool::{self, Lines};
 
-/// How many elements are worth a thread.
+/// The fewest elements that are worth a thread.
 const GRAIN: usize = 32 * 1024;
-/// How many elements are converted at a time at most: enough that lanes are seldom begun, and no more than the nearest cache holds.
+/// The most elements that are converted at a time: enough that lanes are seldom restarted, and no more than the L1 cache holds.
 const BLOCK: [usize; 2] = [4 * COLUMNS, 8 * COLUMNS];
 /// With fewer neighbours than this, rows are too short to be folded as rows.
 const NARROW: usize = 8;
 
-/// Size, stride of the input in bytes, and stride of the results in bytes.
+/// A kept dimension: size, stride of the input in bytes, and stride of the results in bytes.
 type Kept = (usize, isize, isize);
-/// Size, and stride of the input in bytes.
+/// A reduced dimension: size, and stride of the input in bytes.
 type Gone = (usize, isize);
 
 struct Walk<'a> {
@@ -31,26 +31,26 @@ struct Walk<'a> {
     from: *const u8,
     to: *mut u8,
     element: usize,
-    /// Elements are of the loops' type as they lie.
+    /// Whether elements already have the loops' type.
     direct: bool,
     load: Convert,
     store: Convert,
-    /// The kept dimension is the inner one.
+    /// Whether the innermost dimension is kept, so that rows are folded into a row.
     vertical: bool,
-    /// How many results a unit has at most.
+    /// The most results of a unit.
     width: usize,
-    /// How many elements are converted at a time.
+    /// The number of elements that are converted at a time.
     block: usize,
 }
 
-// SAFETY: the operands that these point into are held for as long as the walk, and threads write different units.
+// SAFETY: the operands that it points into are held for as long as the walk, and threads write different units.
 unsafe impl Sync for Walk<'_> {}
 
-/// Folds the dimensions of `from` that are `gone`; the others are those of `to` in their order, whose elements lie side by side.
+/// Reduces the dimensions of `from` that are marked in `gone`. The others are the dimensions of `to`, in their order; `to` is contiguous.
 ///
 /// # Panics
 ///
-/// If they are not.
+/// Panics if the sizes of `to` do not match, or if `to` is not contiguous.
 pub(super) fn walk(from: &Operand<'_>, gone: &[bool], to: &Operand<'_>, loops: &dyn Loops) {
     let results = to.geometry().count();
     let own = from.geometry().sizes();
@@ -89,7 +89,7 @@ pub(super) fn walk(from: &Operand<'_>, gone: &[bool], to: &Operand<'_>, loops: &
     walk.width = if vertical { inner.min(COLUMNS) } else { (GRAIN / count.max(1)).clamp(1, COLUMNS).min(inner) };
     let run = walk.gone.first().map_or(1, |gone| gone.0).saturating_mul(if vertical { walk.width } else { 1 });
     let step = if vertical { walk.kept.first().map(|kept| kept.1) } else { walk.gone.first().map(|gone| gone.1) };
-    // Elements that are used where they are pass through no block; results still do.
+    // Elements that are used in place need no block; results still do.
     let passing = if walk.direct && step.is_none_or(|step| step == signed(element)) {
         1
     } else {
@@ -160,7 +160,7 @@ impl Walk<'_> {
                 }
             });
         }
-        // Parts begin where the lanes of the part before would begin again.
+        // Parts begin at multiples of `COLUMNS` elements, where lanes are restarted in any case.
         let mut step = size.div_ceil(parts);
         if step >= 2 * COLUMNS {
             step = step.next_multiple_of(COLUMNS);
@@ -189,7 +189,7 @@ impl Walk<'_> {
         self.kept.first().copied().unwrap_or((1, 0, 0))
     }
 
-    /// How many results a unit has, and where its elements and results begin.
+    /// Returns the number of results of a unit, and the addresses of its first element and result.
     fn place(&self, unit: usize) -> (usize, *const u8, *mut u8) {
         let (inner, step, along) = self.innermost();
         let blocks = inner.div_ceil(self.width);
@@ -204,7 +204,7 @@ impl Walk<'_> {
         (self.width.min(inner - first), self.from.wrapping_offset(from), self.to.wrapping_offset(to))
     }
 
-    /// Folds a unit's elements, those in a range along one reduced dimension, into totals.
+    /// Folds a unit's elements into totals; of the reduced dimension `cut`, only those in `range`.
     fn unit(&self, unit: usize, (cut, range): (usize, std::ops::Range<usize>), room: &mut Room) {
         let (columns, from, _) = self.place(unit);
         // SAFETY: a room has `width` totals.
@@ -233,14 +233,14 @@ impl Walk<'_> {
 
     fn row(&self, at: *const u8, (count, stride): Gone, total: *mut u8, room: &mut Room) {
         if self.direct && (stride == signed(self.element) || count == 1) {
-            // SAFETY: the elements are the tensor's, of the loops' type, and lie side by side.
+            // SAFETY: the elements are the tensor's, of the loops' type, and contiguous.
             return unsafe { self.loops.run(total, at, count) };
         }
         let size = signed(self.loops.input().size());
         for first in (0..count).step_by(self.block) {
             let length = self.block.min(count - first);
             let block = room.block();
-            // SAFETY: the elements are the tensor's, and a block has room for so many.
+            // SAFETY: the elements are the tensor's, and a block has room for `length` of them.
             unsafe {
                 (self.load)(at.wrapping_offset(signed(first) * stride), stride, block, size, length);
                 self.loops.run(total, block, length);
@@ -251,7 +251,7 @@ impl Walk<'_> {
     fn rows(&self, at: *const u8, (columns, count, stride): (usize, usize, isize), room: &mut Room) {
         let step = self.innermost().1;
         if self.direct && step == signed(self.element) {
-            // SAFETY: the elements are the tensor's, of the loops' type, and rows lie side by side.
+            // SAFETY: the elements are the tensor's, of the loops' type, and rows are contiguous.
             return unsafe { self.loops.rows(room.totals(), columns, at, stride, count) };
         }
         let size = self.loops.input().size();
@@ -261,10 +261,10 @@ impl Walk<'_> {
             let block = room.block();
             for row in 0..rows {
                 let at = at.wrapping_offset(signed(first + row) * stride);
-                // SAFETY: as in `row`.
+                // SAFETY: the elements are the tensor's, and a block has room for `rows` rows.
                 unsafe { (self.load)(at, step, block.wrapping_add(row * columns * size), signed(size), columns) };
             }
-            // SAFETY: the block has so many rows.
+            // SAFETY: the block has `rows` rows.
             unsafe { self.loops.rows(room.totals(), columns, block, signed(columns * size), rows) };
         }
     }
@@ -273,7 +273,7 @@ impl Walk<'_> {
         let (columns, _, to) = self.place(unit);
         let (totals, block) = (room.totals(), room.block());
         let size = signed(self.loops.output().size());
-        // SAFETY: a block has room for a unit's results, and they go to places of the result's own.
+        // SAFETY: a block has room for a unit's results, which belong to this unit alone.
         unsafe {
             self.loops.finish(totals, block, columns);
             (self.store)(block, size, to, self.innermost().2, columns);
@@ -281,7 +281,7 @@ impl Walk<'_> {
     }
 }
 
-/// Visits the rows of a walk over these dimensions, of which the first is the row's own.
+/// Visits the rows of a loop nest, whose first dimension is that of the rows.
 fn each_row(sizes: &[Gone], from: *const u8, mut visit: impl FnMut(*const u8)) {
     let outer = sizes.get(1..).unwrap_or(&[]);
     let mut at: SmallVec<[usize; 4]> = SmallVec::from_elem(0, outer.len());
@@ -303,7 +303,7 @@ fn each_row(sizes: &[Gone], from: *const u8, mut visit: impl FnMut(*const u8)) {
     }
 }
 
-/// What a thread works in: totals, and a block for elements on their way to the loops' type. Words are as aligned as any type.
+/// The buffers of a thread: totals, and a block for converted elements. `u128` is aligned for any element type.
 struct Room {
     totals: Vec<u128>,
     block: Vec<u128>,

@@ -1,10 +1,10 @@
-//! What the pieces of a region write apart from each other.
+//! Slices that the pieces of a region write in disjoint parts.
 #![expect(unsafe_code, reason = "a caller's closure runs on other threads while the caller waits")]
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// A slice in lines of one length, each of which one piece writes.
+/// A slice divided into lines of equal length, each of which is written by one piece.
 pub struct Lines<'a, T> {
     start: *mut T,
     length: usize,
@@ -12,22 +12,22 @@ pub struct Lines<'a, T> {
     lent: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: whoever takes a line promises to be the only one who has it, so this is a slice that is split between threads.
+// SAFETY: a caller of `get` promises exclusive use of the line, so this is a slice that is split between threads.
 unsafe impl<T: Send> Sync for Lines<'_, T> {}
 
 impl<'a, T> Lines<'a, T> {
-    /// As many lines as there are in `elements`.
+    /// Divides a slice into lines of `length` elements.
     pub fn new(elements: &'a mut [T], length: usize) -> Self {
         let count = elements.len().checked_div(length).unwrap_or(0);
         Self { start: elements.as_mut_ptr(), length, count, lent: PhantomData }
     }
 
-    /// How many there are.
+    /// Returns the number of lines.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Runs `job` on each of them, with its number. Only as many as `grain` are worth a thread.
+    /// Runs `job` on every line with its index, in parallel. At least `grain` lines are worth a thread.
     pub fn each(self, grain: usize, job: impl Fn(usize, &mut [T]) + Sync)
     where
         T: Send,
@@ -40,41 +40,41 @@ impl<'a, T> Lines<'a, T> {
         });
     }
 
-    /// One of them.
+    /// Returns a line.
     ///
     /// # Safety
     ///
-    /// Nobody else has it at the same time.
+    /// No other code uses the line at the same time.
     #[expect(clippy::mut_from_ref, reason = "the caller's promise")]
     pub unsafe fn get(&self, line: usize) -> &mut [T] {
         assert!(line < self.count, "line {line} of {}", self.count);
-        // SAFETY: the line is inside of the slice that this was made of, and the caller says that nobody else has it.
+        // SAFETY: the line is inside the slice that this was made of, and the caller guarantees exclusive use.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(line * self.length), self.length) }
     }
 }
 
-/// Elements of which each piece writes others.
+/// A slice whose elements are written by the pieces of a region, each its own.
 pub struct DisjointSlices<'a, T> {
     start: *mut T,
     lent: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: as for lines, of elements.
+// SAFETY: a caller of `slice` promises exclusive use of the elements, so this is a slice that is split between threads.
 unsafe impl<T: Send> Sync for DisjointSlices<'_, T> {}
 
 impl<'a, T> DisjointSlices<'a, T> {
-    /// All elements of a slice.
+    /// Makes all elements of a slice available to pieces.
     pub fn new(elements: &'a mut [T]) -> Self {
         Self { start: elements.as_mut_ptr(), lent: PhantomData }
     }
 
     /// # Safety
     ///
-    /// The elements are there, and nobody else has them.
+    /// The range is inside the slice, and no other code uses its elements at the same time.
     #[inline(always)]
     #[expect(clippy::mut_from_ref, reason = "the caller's promise")]
     pub unsafe fn slice(&self, range: Range<usize>) -> &mut [T] {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
 }

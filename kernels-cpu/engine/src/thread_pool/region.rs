@@ -1,4 +1,4 @@
-//! A region: one job, and how far each participant is with its share of the pieces.
+//! A region of parallel work: one job, and the progress of each thread in its share of the pieces.
 
 use std::{
     any::Any,
@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-/// The next piece of a share. Alone on its cache lines: it is written once per piece.
+/// The index of the next piece of a share. It has its own cache lines, as it is written once per piece.
 #[derive(Default)]
 #[repr(align(128))]
 pub(super) struct Next(AtomicUsize);
@@ -22,8 +22,8 @@ pub(super) struct Region<'a> {
 }
 
 impl<'a> Region<'a> {
-    /// Deals `count` pieces out, one run of neighbours per share: a thread that gets the same share of the next
-    /// region finds its data in its cache.
+    /// Divides `count` pieces into shares of consecutive pieces. A thread that gets the same share of the next region finds its data in its
+    /// cache.
     pub(super) fn new(job: &'a (dyn Fn(usize) + Sync), count: usize, shares: &'a [Next]) -> Self {
         let region = Self { job, count, shares, panic: Mutex::new(None) };
         for (share, next) in shares.iter().enumerate() {
@@ -37,7 +37,7 @@ impl<'a> Region<'a> {
         share * each + share.min(rest)
     }
 
-    /// Runs the pieces of one's own share, then what the others have not begun.
+    /// Runs the pieces of the thread's own share, then pieces of other shares that have not begun.
     pub(super) fn work(&self, own: usize) {
         let pieces = || {
             let (before, from) = self.shares.split_at(own);
@@ -63,7 +63,7 @@ impl<'a> Region<'a> {
             let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
             match *first {
                 None => *first = Some(payload),
-                // Dropping it could panic once more, here where nobody would catch it.
+                // Dropping the payload could panic again, and nothing would catch that panic.
                 Some(_) => std::mem::forget(payload),
             }
         }

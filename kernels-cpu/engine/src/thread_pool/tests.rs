@@ -1,5 +1,5 @@
-//! The number of threads is the whole process's, and tests run beside each other: none may rely on having the workers.
-//! Those that must have them wait for the crew's lock to be free by trying again.
+//! Tests of the thread pool. The number of threads is global to the process and tests run in parallel, so no test may assume that it gets
+//! the workers. Tests that need the workers try again until the workers' lock is free.
 
 use super::*;
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn each_once(hits: &[AtomicU8]) -> bool {
     hits.iter().all(|hit| hit.load(Relaxed) == 1)
 }
 
-/// Repeats `attempt` until the workers came to it: a region beside this one may have them.
+/// Repeats `attempt` until it succeeds: a region of another test may be using the workers.
 fn eventually(attempt: impl Fn() -> bool) -> bool {
     let until = Instant::now() + Duration::from_secs(20);
     while Instant::now() < until {
@@ -144,7 +144,7 @@ fn a_panic_reaches_its_caller_and_the_pool_lives_on() {
                 });
             }));
             assert!(caught.is_err());
-            // Freed at once: a worker that still held the region would touch it.
+            // The data is freed at once, so a worker that still used the region would access freed memory.
             drop(data);
             let after = hits(50);
             parallel_each(50, |index| {
@@ -177,7 +177,7 @@ fn many_callers_while_the_number_of_threads_changes() {
             .map(|caller| {
                 scope.spawn(move || {
                     for round in 0..500 {
-                        // On this thread's stack, gone right after: what a late worker would corrupt.
+                        // The array is on this thread's stack and lives shortly, so a late worker would corrupt memory.
                         let local = [const { AtomicUsize::new(0) }; 32];
                         parallel_each(32, |index| {
                             local[index].fetch_add(caller * 1000 + round + index, Relaxed);

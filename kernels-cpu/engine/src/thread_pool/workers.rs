@@ -1,8 +1,8 @@
-//! The workers, and how a region reaches them.
+//! The worker threads, and the handover of a region to them.
 //!
-//! A worker watches one slot. It is empty, or offers a region, or says that the worker has taken it. Taking is a
-//! compare-exchange, and so is the caller's withdrawing of an offer: a worker that was too slow to come is not waited
-//! for, and a withdrawn region is never touched. What a worker has taken, the caller waits out.
+//! A worker watches one slot, which is empty, offers a region, or marks an offer as taken. The worker takes an offer by compare-exchange,
+//! and the caller withdraws an offer in the same way. So the caller does not wait for a worker that did not take its offer, and no worker
+//! uses a withdrawn region. The caller waits for the workers that have taken an offer.
 #![expect(unsafe_code, reason = "a caller's closure runs on other threads while the caller waits")]
 
 use super::region::{Next, Region};
@@ -20,11 +20,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a thread looks for work, or for the end of others' work, before it sleeps: longer than the pause between
-/// two kernels, shorter than anyone would notice on an idle machine.
+/// The time that a thread spins for work, or for the end of other threads' work, before it sleeps. It is longer than the pause between two
+/// kernels, and too short to matter on an idle machine.
 const SPIN: Duration = Duration::from_micros(50);
 
-/// Who holds the lock has the workers.
+/// The workers. The holder of the lock may offer them a region.
 pub(super) static WORKERS: Mutex<Workers> = Mutex::new(Workers { workers: Vec::new(), shares: Vec::new() });
 
 pub(super) struct Workers {
@@ -37,7 +37,7 @@ struct Worker {
     thread: Thread,
 }
 
-/// Alone on its cache lines: its worker reads it without pause.
+/// The mailbox of a worker. It has its own cache lines, as its worker reads it continuously.
 #[repr(align(128))]
 struct Slot {
     offer: AtomicPtr<Region<'static>>,
@@ -47,7 +47,7 @@ struct Slot {
 const EMPTY: *mut Region<'static> = ptr::null_mut();
 const TAKEN: *mut Region<'static> = ptr::without_provenance_mut(1);
 
-/// Runs all pieces of a region on `threads` threads, or as many as the system gives us, the caller's included.
+/// Runs all pieces of a region on `threads` threads, the caller's included, or on fewer if the system cannot start as many.
 pub(super) fn run(mut guard: MutexGuard<'_, Workers>, threads: usize, count: usize, job: &(dyn Fn(usize) + Sync)) {
     guard.grow(threads - 1);
     let all = &*guard;
@@ -57,8 +57,8 @@ pub(super) fn run(mut guard: MutexGuard<'_, Workers>, threads: usize, count: usi
     let offer = ptr::from_ref(&region).cast::<Region<'static>>().cast_mut();
     for worker in workers {
         worker.slot.offer.store(offer, SeqCst);
-        // Either this sees that the worker went to sleep, or the worker, which looks once more after saying so, sees
-        // the offer: both are sequentially consistent.
+        // Either this load sees that the worker went to sleep, or the worker, which checks again after setting `asleep`, sees the offer:
+        // both are sequentially consistent.
         if worker.slot.asleep.load(SeqCst) {
             worker.thread.unpark();
         }
@@ -87,7 +87,7 @@ impl Workers {
             let thread = thread::Builder::new().name(format!("kernels-cpu-{share}"));
             match thread.spawn(move || own.serve(share)) {
                 Ok(handle) => self.workers.push(Worker { slot, thread: handle.thread().clone() }),
-                // The region is run by those that are there.
+                // The region runs on the workers that exist.
                 Err(_) => break,
             }
         }
@@ -100,9 +100,9 @@ impl Slot {
         loop {
             let offer = self.watch();
             if self.offer.compare_exchange(offer, TAKEN, AcqRel, Relaxed).is_ok() {
-                // SAFETY: the offer stood when it was taken, so its caller is inside `run`, has not withdrawn, and
-                // from now on waits there, with the region and all that it borrows, until the slot is empty. An offer
-                // at the same address that replaced the one seen by `watch` is as good as that one.
+                // SAFETY: the offer was valid when it was taken, so its caller is inside `run` and has not withdrawn it. From now on the
+                // caller waits there until the slot is empty, with the region and all that it borrows. If a later offer at the same address
+                // has replaced the one that `watch` saw, it is just as valid.
                 unsafe { (*offer).work(share) };
                 self.offer.store(EMPTY, SeqCst);
                 COMPLETION.notify();
@@ -120,7 +120,7 @@ impl Slot {
             if self.offered().is_none() {
                 thread::park();
             }
-            // Woken, even if too late: the next region is likely to follow, and is looked out for.
+            // After waking, even if too late for an offer, the worker spins: the next region is likely to follow.
             self.asleep.store(false, Release);
         }
     }
@@ -131,8 +131,8 @@ impl Slot {
     }
 }
 
-/// Where the caller sleeps until its workers are done. It outlives every region: a worker that says it is done must
-/// not touch what the caller may free on hearing so.
+/// The place where the caller sleeps until its workers are done. It is static, as a worker that reports completion must not access memory
+/// that the caller may free at once.
 struct Completion {
     sleeper: AtomicBool,
     lock: Mutex<()>,
@@ -158,7 +158,7 @@ impl Completion {
 
     fn notify(&self) {
         if self.sleeper.load(SeqCst) {
-            // Under the lock, the sleeper either has not looked at its slot yet or is waiting.
+            // Under the lock, the sleeper either has not checked its slot yet or is waiting.
             let _lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
             self.left.notify_one();
         }

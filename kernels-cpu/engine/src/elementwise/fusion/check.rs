@@ -1,13 +1,12 @@
-//! What a chain must be, to be compiled.
+//! Validation of a chain before it is compiled.
 //!
-//! Anyone can write a chain, and a pass goes through memory as its chain says. So all that is said of sizes, numbers of values and devices
-//! is looked at once, here; dtypes are compared with those of the kernels' loops when these are bound, and inputs with what was said of
-//! them at each run.
+//! Any crate can build a chain, and a pass reads and writes memory as its chain says. So sizes, value numbers and devices are checked once,
+//! here. Dtypes are compared with those of the kernels' loops when the loops are bound. Inputs are compared with their specs at each run.
 
 use dispatch_runtime::{Chain, Device, Given, Step, Tensor, broadcast};
 
-/// Whether each call uses values that there are by then, and gives a shape of the sizes to which these broadcast, the same for all calls;
-/// and whether the results are values that calls give, each asked for once.
+/// Returns whether a chain is valid. Each call uses only earlier values, and its result has the sizes to which its arguments broadcast,
+/// which are equal for all calls. The chain's results are distinct results of calls.
 pub(super) fn is_sound(chain: &Chain) -> bool {
     let known = chain.inputs.len();
     let all = known + chain.steps.len();
@@ -25,7 +24,7 @@ fn is_shape(tensor: &Tensor) -> bool {
     tensor.device() == Device::META && !tensor.is_number()
 }
 
-/// Whether the sizes of the result are those to which the arguments broadcast, and those of the first call.
+/// Returns whether a step's result has the sizes to which its arguments broadcast, and those of the first step's result.
 fn gives_what_it_says(chain: &Chain, at: usize, step: &Step) -> bool {
     let sizes = step.arguments.iter().filter_map(|given| match given {
         Given::Value(value) => Some(value_before(chain, at, *value).map(Tensor::sizes)),
@@ -36,7 +35,7 @@ fn gives_what_it_says(chain: &Chain, at: usize, step: &Step) -> bool {
         && broadcast(sizes).is_ok_and(|sizes| sizes[..] == *step.result.sizes())
 }
 
-/// A value that a call can use: an input, or what an earlier call gives.
+/// Returns a value that a step can use: an input, or the result of an earlier step.
 fn value_before(chain: &Chain, at: usize, value: usize) -> Option<&Tensor> {
     match value.checked_sub(chain.inputs.len()) {
         None => chain.inputs.get(value),

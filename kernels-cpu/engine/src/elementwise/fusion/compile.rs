@@ -1,4 +1,4 @@
-//! From a chain to a pass: which loop each call has, and where its elements are meanwhile.
+//! Compilation of a chain to a pass: chooses the loop of each call and the location of its elements.
 
 use dispatch_runtime::{Chain, DType, Geometry, Given, Scalar, Spec, Step, Storage, Tensor, Value};
 
@@ -11,10 +11,10 @@ use crate::elementwise::Cheap;
 use crate::elementwise::fusible::{Bound, Fusible, Loop};
 use crate::elementwise::operands::ElementPath;
 
-/// The most memory that the tiles of one thread take.
+/// The most memory for the tiles of one thread.
 const MOST: usize = 16 << 20;
 
-/// None if a call has no loop, or gives something else than the chain says.
+/// Compiles a chain to a pass. Returns `None` if a call has no loop, or if the chain states a wrong result for it.
 pub(super) fn pass(chain: &Chain) -> Option<Pass> {
     let [first, ..] = &chain.steps[..] else { return None };
     if !is_sound(chain) {
@@ -50,12 +50,12 @@ fn spec(tensor: &Tensor) -> Spec {
     Spec::contiguous(tensor.dtype(), tensor.sizes())
 }
 
-/// The dtype of a value that a call gives.
+/// Returns the dtype of a step's result.
 fn dtype(chain: &Chain, value: usize) -> Option<DType> {
     Some(chain.steps.get(value.checked_sub(chain.inputs.len())?)?.result.dtype())
 }
 
-/// The last step that each value is used in.
+/// Returns the last step that uses each value.
 fn last_uses(chain: &Chain) -> Vec<usize> {
     let mut last = vec![0; chain.inputs.len() + chain.steps.len()];
     for (at, step) in chain.steps.iter().enumerate() {
@@ -70,15 +70,15 @@ fn values(step: &Step) -> impl Iterator<Item = usize> {
     step.arguments.iter().filter_map(|given| if let Given::Value(value) = given { Some(*value) } else { None })
 }
 
-/// The most inputs that one operation has.
+/// The most inputs of one operation.
 const INPUTS_OF_ONE: usize = 4;
 
-/// Whether runs hold values of a dtype.
+/// Returns whether runs in registers compute with a dtype.
 fn is_held(dtype: DType) -> bool {
     matches!(dtype, DType::F32 | DType::F64 | DType::BF16 | DType::F16)
 }
 
-/// Nearly all sums are of one times a tensor, which is that tensor to the bit.
+/// Replaces `a + 1 * b` by `a + b`, which is equal to the bit. Nearly all sums have the factor 1.
 fn without_unit_factor((cheap, numbers): (Cheap, Vec<Scalar>)) -> (Cheap, Vec<Scalar>) {
     let of_one = numbers.first().is_some_and(|factor| factor.to_f64() == Some(1.0));
     match cheap {
@@ -90,30 +90,30 @@ fn without_unit_factor((cheap, numbers): (Cheap, Vec<Scalar>)) -> (Cheap, Vec<Sc
 
 struct Compiler<'a> {
     chain: &'a Chain,
-    /// How many elements the results have.
+    /// The number of elements of the results.
     count: i64,
     last: Vec<usize>,
-    /// Where the values are that calls have given so far, and a tile's size.
+    /// The location of each value computed so far, and the size of its elements.
     places: Vec<Option<(Place, usize)>>,
-    /// Tiles that are needed no more, by size.
+    /// Unused tiles, with the size of their elements.
     free: Vec<(Tile, usize)>,
-    /// The last step, which the next one may go on with in registers.
+    /// The last step, if it is not yet a call: the next step may continue it in registers.
     open: Option<Open>,
     pass: Pass,
 }
 
-/// One step, or several that are a run.
+/// One step, or several steps that form a run.
 struct Open {
-    /// What the last of them gives.
+    /// The result of the last step.
     value: usize,
     dtype: DType,
-    /// The loop of the first.
+    /// The loop of the first step.
     row: Box<dyn Loop>,
-    /// None where runs do not know the first.
+    /// The operations of the run; empty if runs do not know the first step.
     operations: Vec<Operation>,
     inputs: Vec<End>,
     out: ElementPath,
-    /// Tiles that are needed no more once this is done.
+    /// Tiles that are free once this call is done.
     done: Vec<(Tile, usize)>,
 }
 
@@ -169,7 +169,8 @@ impl Compiler<'_> {
         Some(())
     }
 
-    /// Where a step takes what the last one gives, if nobody else does and runs know both.
+    /// Returns the argument of a step that is the result of the open run, if the step can continue that run: no other step uses the result,
+    /// and runs know both.
     fn goes_on(&self, at: usize, cheap: Cheap, dtype: DType, tensors: &[&Given]) -> Option<usize> {
         let open = self.open.as_ref()?;
         let is_open = |given: &&&Given| matches!(given, Given::Value(value) if *value == open.value);
@@ -181,7 +182,7 @@ impl Compiler<'_> {
         (only_here && both && open.inputs.len() + INPUTS_OF_ONE <= INPUTS).then_some(place)
     }
 
-    /// Makes a call of the steps that are open.
+    /// Makes a call of the open steps.
     fn close(&mut self) -> Option<()> {
         let Some(Open { value, dtype, row, operations, inputs, out, done }) = self.open.take() else {
             return Some(());
@@ -206,7 +207,7 @@ impl Compiler<'_> {
         Some(())
     }
 
-    /// An argument as it will be, but for its elements.
+    /// Returns an argument with the later dtype and rank, for binding a loop. Its elements are zeros.
     fn stand_in(&self, given: &Given) -> Option<Value> {
         let value = match given {
             Given::Fixed(value) => return Some(value.clone()),
@@ -251,7 +252,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// A number of the call's own, as its loop has it.
+    /// Returns a scalar argument of the call as an input of its loop.
     fn number(&mut self, number: Scalar, dtype: DType) -> Option<End> {
         let computed = computed_in(dtype);
         let number = match computed {
@@ -269,13 +270,13 @@ impl Compiler<'_> {
         end
     }
 
-    /// Elements that are brought to the loop before any call, in a tile that nobody else ever uses.
+    /// Returns an input that is converted for the loop before any call, in a tile of its own.
     fn ahead(&mut self, way: &ElementPath) -> (End, Tile) {
         let to = self.own_tile(way.size);
         (End { at: Place::Tile(to), size: way.size, way: way.in_the_loop(), aside: 0 }, to)
     }
 
-    /// A tile for elements of this size that nobody uses now.
+    /// Returns an unused tile for elements of this size.
     fn tile(&mut self, size: usize) -> Tile {
         match self.free.iter().position(|(_, free)| *free == size) {
             Some(at) => self.free.swap_remove(at).0,

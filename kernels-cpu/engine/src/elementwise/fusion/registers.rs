@@ -1,9 +1,9 @@
-//! Cheap operations, one after another on elements that stay in registers.
+//! Runs: cheap operations, one after another on elements that stay in registers.
 //!
-//! A loop that adds a number spends its time on loads and stores, even in the nearest cache. Where such calls follow each other they become
-//! a *run*: a block of elements is loaded, goes through all operations, and is stored. What to do is looked up once for a block and an
-//! operation. Each does to vectors what the operator's own loop does to elements, as both are made of one expression of this file, and rounds
-//! them to the dtype of its result.
+//! A loop that adds a number spends its time on loads and stores, even in the L1 cache. Consecutive calls of this kind become a *run*: a
+//! block of elements is loaded, goes through all operations, and is stored. The code of an operation is looked up once per block. An
+//! operation does to vectors what the operator's own loop does to elements, as both come from one expression in this file. It rounds to the
+//! dtype of its result.
 
 use std::marker::PhantomData;
 use std::slice;
@@ -18,15 +18,15 @@ use crate::elementwise::fusible::Loop;
 use crate::inlined::inlined;
 use crate::math::Real;
 
-/// Functions of elements and numbers that runs know, and which of what they take can be the elements in registers.
+/// Defines the operations of runs: functions of elements and scalars, with the arguments that can be in registers.
 macro_rules! cheap {
     ($($name:ident<$bound:path>[$($element:ident),+] at $($place:literal)+ => $body:expr;)*) => {
-        /// An operation that runs know. Its tensors come first, then its numbers.
+        /// An operation of runs. Its tensor arguments come first, then its scalars.
         #[derive(Clone, Copy, PartialEq)]
         #[expect(non_camel_case_types, reason = "named as the functions in `lane` are")]
         pub enum Cheap { $(#[doc = concat!("`", stringify!($name), "`")] $name),* }
 
-        /// What the operations do with elements, here and in operators' own loops.
+        /// Functions of elements, for runs and for the operators' own loops.
         #[allow(dead_code, reason = "sums of one times a tensor have no loop of their own")]
         pub mod lane {
             use super::*;
@@ -36,7 +36,7 @@ macro_rules! cheap {
             pub fn $name<T: $bound>([$($element),+]: [T; [$(stringify!($element)),+].len()]) -> T { $body })*
         }
 
-        /// The same with vectors.
+        /// Functions of vectors, with the expressions of [`lane`].
         mod vectors {
             use super::*;
 
@@ -45,14 +45,14 @@ macro_rules! cheap {
         }
 
         impl Cheap {
-            /// Whether the elements in registers can be in this place.
+            /// Returns whether the argument number `place` can be in registers.
             pub(super) fn takes(self, place: usize) -> bool {
                 match self {
                     $(Self::$name => [$($place),+].contains(&place),)*
                 }
             }
 
-            /// How many elements it takes, numbers too.
+            /// Returns the number of arguments, scalars included.
             fn arity(self) -> usize {
                 match self {
                     $(Self::$name => [$(stringify!($element)),+].len(),)*
@@ -61,16 +61,16 @@ macro_rules! cheap {
         }
 
         impl<T: Number> Work<'_, T> {
-            /// Brings a block through an operation.
+            /// Applies an operation to a block.
             ///
             /// # Safety
             ///
-            /// As [`block`](Self::block).
+            /// The safety conditions of [`block`](Self::block) hold.
             #[inline(always)]
             unsafe fn operate<S: Simd, const W: usize>(&self, x: &mut Block<S, T, W>, operation: &Operation, start: usize) {
                 match (operation.cheap, operation.place) {
                     $($(
-                        // SAFETY: as the caller says.
+                        // SAFETY: guaranteed by the caller.
                         (Cheap::$name, $place) => unsafe { self.apply::<S, _, W, $place>(x, operation.operands, start, vectors::$name) },
                     )+)*
                     _ => debug_assert!(false, "an operation takes the elements in a place that it knows"),
@@ -104,14 +104,14 @@ cheap! {
 #[derive(Clone, Copy)]
 pub(super) struct Operation {
     pub(super) cheap: Cheap,
-    /// Which of its elements are those in registers.
+    /// The index of the argument that is in registers.
     pub(super) place: usize,
-    /// The first of its others, among the inputs of the run.
+    /// The index of its first other argument among the inputs of the run.
     pub(super) operands: usize,
 }
 
-/// The loop of a run of this dtype, from the first of the inputs on; none where runs do not know the dtype. A `uniform` input is one element,
-/// which is repeated.
+/// Returns the loop of a run, which begins with the elements of input 0; `None` if runs do not compute with the dtype. A `uniform` input is
+/// one element, repeated.
 pub(super) fn run(dtype: DType, operations: Vec<Operation>, uniform: &[bool]) -> Option<Box<dyn Loop>> {
     Some(match dtype {
         DType::F32 => Box::new(Run::<f32>::new(operations, uniform, Rounding::None)),
@@ -130,10 +130,10 @@ enum Rounding {
     F16,
 }
 
-/// Operations whose operands are among the inputs of a call.
+/// The loop of a run: operations whose operands are among the inputs of a call.
 struct Run<T> {
     operations: Vec<Operation>,
-    /// The bytes between elements of each input.
+    /// The stride of each input in bytes; 0 if it is uniform.
     steps: Vec<usize>,
     rounding: Rounding,
     numbers: PhantomData<fn() -> T>,
@@ -158,11 +158,11 @@ impl<T: Number> Loop for Run<T> {
     }
 }
 
-/// A number that vectors are made of.
+/// A scalar type with vectors.
 trait Number: Pod {
     type Vector<S: Simd>: Vector;
 
-    /// The nearest number of the narrow dtype.
+    /// Rounds to a narrow dtype.
     fn narrow(self, rounding: Rounding) -> Self;
 }
 
@@ -182,7 +182,7 @@ inlined! {
     }
 }
 
-/// What operations do with vectors: to each number in them what the scalar function of the same name does.
+/// Vector operations: each does to every lane what the scalar function of the same name does.
 trait Vector: Copy {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
@@ -199,7 +199,7 @@ trait Vector: Copy {
     fn beyond(self, threshold: Self, value: Self) -> Self;
 }
 
-/// A vector with the instructions for it, by their names.
+/// Defines vector types by the names of their instructions.
 macro_rules! vectors {
     ($($name:ident of $vectors:ident: $one:literal $splat:ident $add:ident $sub:ident $mul:ident $div:ident $neg:ident $abs:ident $sqrt:ident
         $equal:ident $greater:ident $less:ident $at_most:ident $select:ident;)+) => {
@@ -259,13 +259,13 @@ vectors! {
         equal_f64s greater_than_f64s less_than_f64s less_than_or_equal_f64s select_f64s;
 }
 
-/// How many vectors are in a block: enough to hide how long an operation takes, few enough to leave registers for operands.
+/// The number of vectors in a block: enough to hide the latency of an operation, few enough to leave registers for operands.
 const WIDTH: usize = 8;
 
 type Block<S, T, const W: usize> = [<T as Number>::Vector<S>; W];
 
-/// A run on the elements of one call: `count` elements at every input, or as many of one, and room for as many results. The operands of
-/// all operations are among the inputs.
+/// A run on the elements of one call: `count` elements at every input, or one if the input is uniform, and room for as many results. The
+/// operands of all operations are among the inputs.
 struct Work<'a, T> {
     run: &'a Run<T>,
     inputs: &'a [*const u8],
@@ -284,32 +284,32 @@ impl<T: Number> WithSimd for Work<'_, T> {
         };
         let mut start = 0;
         while start < last {
-            // SAFETY: there are `count` elements at every end, and an operation was given its operands.
+            // SAFETY: there are `count` elements at every input and result, and `new` checked the operands of each operation.
             unsafe { self.block::<S, WIDTH>(start) };
             start += length;
         }
-        // The last block may begin inside of the one before it: the results are in no input, so they are computed anew.
-        // SAFETY: as above.
+        // The last block may overlap the block before it. Results overlap no input, so they are just computed again.
+        // SAFETY: there are `count` elements at every input and result, and `new` checked the operands of each operation.
         unsafe { self.block::<S, WIDTH>(last) };
     }
 }
 
 impl<T: Number> Work<'_, T> {
-    /// Does less than a block.
+    /// Computes fewer elements than a block has, one at a time.
     #[inline(never)]
     fn few(&self) {
         for start in 0..self.count {
-            // SAFETY: there are `count` elements at every end, and an operation was given its operands.
+            // SAFETY: there are `count` elements at every input and result, and `new` checked the operands of each operation.
             unsafe { self.block::<pulp::Scalar, 1>(start) };
         }
     }
 
     /// # Safety
     ///
-    /// There is a block from `start` on at every end, and all operands are among the inputs.
+    /// Every input and the result have a block of elements from `start` on, and all operands are among the inputs.
     #[inline(always)]
     unsafe fn block<S: Simd, const W: usize>(&self, start: usize) {
-        // SAFETY: as the caller says; the results are in no input.
+        // SAFETY: guaranteed by the caller; the results overlap no input.
         unsafe {
             let from = self.input(0, start).cast::<T::Vector<S>>();
             let mut x = [from.read_unaligned(); W];
@@ -332,11 +332,11 @@ impl<T: Number> Work<'_, T> {
         }
     }
 
-    /// Applies `f` to a block, in this place among what it takes.
+    /// Applies `f` to a block, as its argument number `PLACE`.
     ///
     /// # Safety
     ///
-    /// As [`block`](Self::block).
+    /// The safety conditions of [`block`](Self::block) hold.
     #[inline(always)]
     unsafe fn apply<S: Simd, const N: usize, const W: usize, const PLACE: usize>(
         &self,
@@ -347,7 +347,7 @@ impl<T: Number> Work<'_, T> {
     ) {
         let mut from = [std::ptr::null::<T::Vector<S>>(); N];
         for (i, from) in from.iter_mut().enumerate().filter(|(i, _)| *i != PLACE) {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             *from = unsafe { self.input(operands + i - usize::from(i > PLACE), start) }.cast();
         }
         unrolled::<W>(
@@ -355,7 +355,7 @@ impl<T: Number> Work<'_, T> {
             |at| {
                 let mut all = [x[at]; N];
                 for (i, all) in all.iter_mut().enumerate().filter(|(i, _)| *i != PLACE) {
-                    // SAFETY: as the caller says.
+                    // SAFETY: guaranteed by the caller.
                     *all = unsafe { from[i].add(at).read_unaligned() };
                 }
                 x[at] = f(all);
@@ -365,15 +365,15 @@ impl<T: Number> Work<'_, T> {
 
     /// # Safety
     ///
-    /// There is such an input.
+    /// `input` is the index of an input.
     #[inline(always)]
     unsafe fn input(&self, input: usize, start: usize) -> *const u8 {
-        // SAFETY: as the caller says, and there are as many steps.
+        // SAFETY: guaranteed by the caller, and there are as many steps.
         unsafe { self.inputs.get_unchecked(input).wrapping_add(start * self.run.steps.get_unchecked(input)) }
     }
 }
 
-/// Calls `f` with the places of a block. A loop would be unrolled too late for the block to be in registers.
+/// Calls `f` with the indices of a block's vectors. The compiler would unroll a loop too late to keep the block in registers.
 #[inline(always)]
 fn unrolled<const W: usize>(mut f: impl FnMut(usize)) {
     const { assert!(W == 1 || W == WIDTH) };
@@ -389,12 +389,12 @@ fn unrolled<const W: usize>(mut f: impl FnMut(usize)) {
     }
 }
 
-/// Rounds a block, in a loop that the compiler makes vectors of.
+/// Rounds the elements of a block, in a loop that the compiler vectorises.
 #[inline(always)]
 fn narrow<S: Simd, T: Number, const W: usize>(block: &mut Block<S, T, W>, rounding: Rounding) {
     // A copy, so that the block itself stays in registers.
     let mut copy = *block;
-    // SAFETY: vectors are numbers side by side.
+    // SAFETY: a block of vectors consists of contiguous numbers.
     let numbers =
         unsafe { slice::from_raw_parts_mut((&raw mut copy).cast::<T>(), size_of_val(&copy) / size_of::<T>()) };
     match rounding {

@@ -1,8 +1,8 @@
-//! Operands that lie across each other, as a matrix and the transpose of one do.
+//! Tiled loop over operands with transposed layouts, such as a matrix and the transpose of another.
 //!
-//! A row of the result is then a column of the input, and would use one element of every cache line that it touches. The lines would be
-//! gone before the next row comes for more, and all the sooner where they are a power of two apart. So a few rows go together, and take
-//! all that they need of a line at once.
+//! A row of the result is a column of such an input, so a row would use one element of every cache line that it touches. The lines would be
+//! evicted before the next row reads them again, and sooner if they are a power of two apart. So a few rows are computed together, and use
+//! all elements of a line at once.
 
 use std::array;
 use std::ops::Range;
@@ -11,13 +11,13 @@ use super::{BLOCK, ElementPath, Lane, Walker};
 use crate::elementwise::loop_nest::{LoopNest, bytes_of};
 use crate::elementwise::prefetch;
 
-/// As many as there are elements in the cache line of `f32`.
+/// The rows of a tile: as many as a cache line has `f32` elements.
 const ROWS: usize = 16;
 const COLUMNS: usize = BLOCK / ROWS;
 /// The bytes of a cache line.
 const LINE: usize = 64;
 
-/// Which inputs lie across the result, if any do.
+/// Returns which inputs are transposed against the result; `None` if none is.
 pub(super) fn transposed_inputs<const N: usize, const M: usize>(
     nest: &LoopNest<M>,
     inputs: &[Lane; N],
@@ -33,18 +33,18 @@ pub(super) fn transposed_inputs<const N: usize, const M: usize>(
     turned.contains(&true).then_some(turned)
 }
 
-/// How many groups of rows there are, and how many elements are in one.
+/// Returns the number of groups of rows, and the number of elements of a group.
 pub(super) fn groups<const M: usize>(nest: &LoopNest<M>) -> (usize, usize) {
     let (length, height) = (nest.row().0, nest.across().map_or(1, |(height, _)| height));
     (nest.count() / (length * height) * height.div_ceil(ROWS), length * ROWS)
 }
 
 impl<const N: usize> Walker<'_, N> {
-    /// Some of the groups, with these inputs turned on the way.
+    /// Computes some of the groups. The marked inputs are transposed into blocks.
     ///
     /// # Safety
     ///
-    /// As [`row`](Self::row), for the elements of these groups of the operands' nest.
+    /// The safety conditions of [`row`](Self::row) hold for the elements of these groups of the operands' nest.
     pub(super) unsafe fn tiled<const M: usize>(&mut self, nest: &LoopNest<M>, turned: [bool; N], groups: Range<usize>) {
         let ((length, steps), Some((height, across))) = (nest.row(), nest.across()) else { return };
         for group in groups {
@@ -54,7 +54,7 @@ impl<const N: usize> Walker<'_, N> {
                 for column in (0..length).step_by(COLUMNS) {
                     let here: [isize; M] = array::from_fn(|i| offsets[i] + steps[i] * bytes_of(column));
                     let (rows, columns) = (ROWS.min(height - first), COLUMNS.min(length - column));
-                    // SAFETY: as the caller says: the tile is inside of the group.
+                    // SAFETY: guaranteed by the caller: the tile is inside the group.
                     unsafe { self.tile(&here, &steps, &across, turned, rows, columns) };
                 }
             });
@@ -63,7 +63,7 @@ impl<const N: usize> Walker<'_, N> {
 
     /// # Safety
     ///
-    /// As [`row`](Self::row), for `rows` rows of `columns` elements, no more than a block holds.
+    /// The safety conditions of [`row`](Self::row) hold for `rows` rows of `columns` elements, no more than a block has room for.
     unsafe fn tile<const M: usize>(
         &mut self,
         offsets: &[isize; M],
@@ -76,7 +76,7 @@ impl<const N: usize> Walker<'_, N> {
         for i in (0..N).filter(|i| turned[*i]) {
             let from = self.inputs[i].start.wrapping_offset(offsets[i + 1]);
             let to = self.blocks[i].start();
-            // SAFETY: as the caller says, and a block holds `ROWS` times `COLUMNS` elements of any type.
+            // SAFETY: guaranteed by the caller, and a block has room for `ROWS` times `COLUMNS` elements of any type.
             unsafe {
                 match self.inputs[i].way.size {
                     4 => turn::<u32>(from, steps[i + 1], to, rows, columns),
@@ -91,29 +91,29 @@ impl<const N: usize> Walker<'_, N> {
                 turned[i]
                     .then(|| self.blocks[i].start().wrapping_add(row * COLUMNS * self.inputs[i].way.size).cast_const())
             });
-            // SAFETY: as the caller says, and what was turned is in blocks.
+            // SAFETY: guaranteed by the caller, and the transposed inputs are in blocks.
             unsafe { self.row_with(&here, steps, columns, turned) };
         }
     }
 }
 
-/// Makes rows out of columns.
+/// Transposes columns to rows.
 ///
 /// # Safety
 ///
-/// There are so many columns, these many bytes apart, in each of which so many elements of the size of `T` lie side by side, and there
-/// is room for rows of `COLUMNS`.
+/// There are `columns` columns, `step` bytes apart, each of `rows` contiguous elements of the size of `T`. `to` has room for `rows` rows of
+/// `COLUMNS`.
 unsafe fn turn<T: Copy>(from: *const u8, step: isize, to: *mut u8, rows: usize, columns: usize) {
     let to = to.cast::<T>();
     for column in 0..columns {
         if columns == COLUMNS {
-            // Likely the next to be turned; the processor does not guess strides this long.
+            // The next column is likely transposed next. The processor does not predict strides of this length.
             prefetch::for_reading(from.wrapping_offset(step * bytes_of(column + COLUMNS)), rows * size_of::<T>());
         }
         let from = from.wrapping_offset(step * bytes_of(column)).cast::<T>();
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         let bring = |row: usize| unsafe { to.add(row * COLUMNS + column).write(from.add(row).read()) };
-        // A number that the compiler knows, for most.
+        // Most tiles have `ROWS` rows: a constant, so that the compiler unrolls the loop.
         if rows == ROWS { (0..ROWS).for_each(bring) } else { (0..rows).for_each(bring) }
     }
 }
@@ -122,7 +122,7 @@ unsafe fn turn<T: Copy>(from: *const u8, step: isize, to: *mut u8, rows: usize, 
 mod tests {
     use dispatch_runtime::{MemoryFormat, Result, Scalar, Tensor};
 
-    /// Numbers that tell every element from the others, in these sizes.
+    /// Returns a tensor of these sizes with distinct elements, counted up from `from`.
     fn counted(sizes: &[i64], from: f32) -> Result<Tensor> {
         let numbers: Vec<f32> = std::iter::successors(Some(from), |x| Some(x + 1.0))
             .take(usize::try_from(sizes.iter().product::<i64>()).unwrap_or(0))

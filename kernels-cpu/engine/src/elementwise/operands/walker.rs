@@ -1,4 +1,4 @@
-//! The loop over the operands of a call, along a nest of dimensions.
+//! Loops over the operands of a call, along a loop nest.
 #![expect(unsafe_code, reason = "one loop over slices of several operands")]
 
 use super::{BLOCK, BasePointers, Block, GRAIN, Lane};
@@ -8,7 +8,7 @@ use crate::thread_pool;
 
 /// # Safety
 ///
-/// There are `count` elements of these sizes at every start, of the types that the loop takes and gives; the results are in no input.
+/// Every operand has `count` contiguous elements of these sizes, of the loop's types. The results overlap no input.
 #[inline(never)]
 pub(super) unsafe fn walk_alike<const N: usize>(
     count: usize,
@@ -20,17 +20,18 @@ pub(super) unsafe fn walk_alike<const N: usize>(
     thread_pool::parallel_for(0..count, GRAIN, |part| {
         let out = starts.out.wrapping_add(part.start * out_size);
         let inputs = starts.inputs.map(|input| input.wrapping_add(part.start * in_size));
-        // SAFETY: as the caller says, and threads have parts of their own.
+        // SAFETY: guaranteed by the caller, and each thread has its own part.
         unsafe { row.run(out, &inputs, part.len()) };
     });
 }
 
-/// The results take the place of an input, which therefore goes through a block: the loop may count on not reading what it wrote.
+/// Runs the loop in place. The input that is also the result is copied to a block first, because the loop may assume that it does not read
+/// its results.
 ///
 /// # Safety
 ///
-/// There are `count` elements of this size at every start, of the type that the loop takes and gives; inputs that share memory with the
-/// results begin where these do.
+/// Every operand has `count` contiguous elements of this size, of the loop's type. Inputs that overlap the results begin at the same
+/// address.
 #[inline(never)]
 pub(super) unsafe fn walk_in_place<const N: usize>(
     count: usize,
@@ -46,7 +47,8 @@ pub(super) unsafe fn walk_in_place<const N: usize>(
                 out: starts.out.wrapping_add(start * size),
                 inputs: starts.inputs.map(|input| input.wrapping_add(start * size)),
             };
-            // SAFETY: both have room for `length` elements, and a fresh block is nobody else's. For the loop, as the caller says.
+            // SAFETY: both have room for `length` elements, and only this thread uses the fresh block. For the loop, guaranteed by the
+            // caller.
             unsafe {
                 block.start().copy_from_nonoverlapping(here.out, length * size);
                 row.run(here.out, &here.with_block(block.start()), length);
@@ -71,22 +73,22 @@ impl<'a, const N: usize> Walker<'a, N> {
         Self { out, inputs, row, blocks, results, narrowed }
     }
 
-    /// One row, of which every operand that lies side by side is used where it is.
+    /// Runs the loop over one row. Contiguous operands of the loop's dtype are used without a copy.
     ///
     /// # Safety
     ///
-    /// The lanes are those of operands in which offsets and steps lead to `count` elements, results first; nothing else reads or writes
-    /// these results meanwhile, and the loop is one for the lanes' types.
+    /// Offsets and steps reach `count` elements of each lane's operand; the result comes first. Nothing else reads or writes these results
+    /// meanwhile. The loop has the lanes' types.
     pub(super) unsafe fn row<const M: usize>(&mut self, offsets: &[isize; M], steps: &[isize; M], count: usize) {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.row_with(offsets, steps, count, [None; N]) };
     }
 
-    /// The same, of at most a block where some inputs have been brought side by side already.
+    /// Runs the loop over one row. The inputs in `brought` were copied to contiguous memory before; then the row fits a block.
     ///
     /// # Safety
     ///
-    /// As [`row`](Self::row), and there are `count` elements of the loop's type at every input that was brought.
+    /// The safety conditions of [`row`](Self::row) hold, and every input in `brought` has `count` elements of the loop's type.
     pub(super) unsafe fn row_with<const M: usize>(
         &mut self,
         offsets: &[isize; M],
@@ -100,7 +102,7 @@ impl<'a, const N: usize> Walker<'a, N> {
         let uniform: [bool; N] = std::array::from_fn(|i| steps[i + 1] == 0);
         for i in 0..N {
             if uniform[i] && !direct[i] {
-                // SAFETY: as the caller says.
+                // SAFETY: guaranteed by the caller.
                 unsafe { self.load(i, offsets[i + 1], 0, BLOCK.min(count), 0) };
             }
         }
@@ -118,13 +120,13 @@ impl<'a, const N: usize> Walker<'a, N> {
                     return self.inputs[i].start.wrapping_offset(at).cast_const();
                 }
                 if !uniform[i] {
-                    // SAFETY: as the caller says, and a block has room for `length` elements.
+                    // SAFETY: guaranteed by the caller, and a block has room for `length` elements.
                     unsafe { self.load(i, at, steps[i + 1], length, 0) };
                 }
                 self.blocks[i].start().cast_const()
             });
             let at = offsets[0] + along(steps[0]);
-            // SAFETY: every input is brought, or in a block, or in an operand that is not the result: all have `length` elements.
+            // SAFETY: every input is in `brought`, in a block, or in an operand that is not the result: all have `length` elements.
             unsafe {
                 if out_direct {
                     self.row.run(self.out.start.wrapping_offset(at), &inputs, length);
@@ -136,11 +138,11 @@ impl<'a, const N: usize> Walker<'a, N> {
         }
     }
 
-    /// Short rows, several to a block.
+    /// Runs the loop over short rows, several in a block.
     ///
     /// # Safety
     ///
-    /// As [`row`](Self::row), for this part of the elements of the operands' nest.
+    /// The safety conditions of [`row`](Self::row) hold for this part of the elements of the operands' nest.
     pub(super) unsafe fn gathered<const M: usize>(&mut self, nest: &LoopNest<M>, part: std::ops::Range<usize>) {
         let (_, steps) = nest.row();
         for start in part.clone().step_by(BLOCK) {
@@ -148,7 +150,7 @@ impl<'a, const N: usize> Walker<'a, N> {
             let mut filled = 0;
             nest.rows(start, end, |offsets, count| {
                 for i in 0..N {
-                    // SAFETY: as the caller says, and a block has room for `end - start` elements.
+                    // SAFETY: guaranteed by the caller, and a block has room for `end - start` elements.
                     unsafe { self.load(i, offsets[i + 1], steps[i + 1], count, filled) };
                 }
                 filled += count;
@@ -158,33 +160,33 @@ impl<'a, const N: usize> Walker<'a, N> {
             unsafe { self.row.run(self.results.start(), &inputs, end - start) };
             let mut emptied = 0;
             nest.rows(start, end, |offsets, count| {
-                // SAFETY: as for `load`.
+                // SAFETY: guaranteed by the caller, and the loop has written `end - start` results.
                 unsafe { self.store(offsets[0], steps[0], count, emptied) };
                 emptied += count;
             });
         }
     }
 
-    /// Brings elements of an input into its block, behind the `filled` ones that are there.
+    /// Copies elements of an input to its block, behind the `filled` elements that are there.
     ///
     /// # Safety
     ///
-    /// The input has `count` elements, a step apart, from the offset on, and its block has room for them.
+    /// The input has `count` elements, `step` bytes apart, from the offset on, and its block has room for them.
     unsafe fn load(&mut self, input: usize, offset: isize, step: isize, count: usize, filled: usize) {
         let lane = &self.inputs[input];
         let to = self.blocks[input].start().wrapping_add(filled * lane.way.size);
-        // SAFETY: as the caller says; a block holds `BLOCK` elements of any type.
+        // SAFETY: guaranteed by the caller; a block has room for `BLOCK` elements of any type.
         unsafe { lane.way.load(lane.start.wrapping_offset(offset), step, to, count, &mut self.narrowed) };
     }
 
-    /// Brings results to where they belong.
+    /// Copies results from the block to the operand.
     ///
     /// # Safety
     ///
-    /// There are `count` results behind the `emptied` ones, and the operand has as many elements, a step apart, from the offset on.
+    /// There are `count` results behind the `emptied` ones, and the operand has as many elements, `step` bytes apart, from the offset on.
     unsafe fn store(&mut self, offset: isize, step: isize, count: usize, emptied: usize) {
         let from = self.results.start().wrapping_add(emptied * self.out.way.size);
-        // SAFETY: as the caller says, with the conversion from results to the operand's dtype.
+        // SAFETY: guaranteed by the caller, with the conversion from results to the operand's dtype.
         unsafe { self.out.way.store(from, self.out.start.wrapping_offset(offset), step, count, &mut self.narrowed) };
     }
 }

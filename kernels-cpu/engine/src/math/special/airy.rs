@@ -1,4 +1,4 @@
-//! The Airy function.
+//! The Airy function `Ai` of a real argument.
 
 use std::f64::consts::PI;
 
@@ -6,7 +6,8 @@ use dispatch_runtime::Complex64;
 
 use super::bessel::{distances, excess_acosh, scaled_k};
 
-/// Its power series near zero, and Bessel functions of the order one third elsewhere.
+/// Returns the Airy function `Ai`: by its power series near zero, by Bessel functions of order one third for large `x`, and by an integral
+/// for negative `x`.
 pub fn ai(x: f64) -> f64 {
     if x > 1.0 {
         let zeta = 2.0 / 3.0 * x * x.sqrt();
@@ -18,7 +19,7 @@ pub fn ai(x: f64) -> f64 {
     }
 }
 
-/// The two solutions that are even and odd, as it were, in the cube of `x`.
+/// Returns the power series: the sum of two solutions, one with the terms 1, `x^3`, `x^6`, .., the other with `x`, `x^4`, `x^7`, ..
 fn series(x: f64) -> f64 {
     const AT_ZERO: f64 = 0.355_028_053_887_817_2;
     const SLOPE_AT_ZERO: f64 = -0.258_819_403_792_806_8;
@@ -34,7 +35,7 @@ fn series(x: f64) -> f64 {
     sum
 }
 
-/// The function of `-z`, as an integral over a path on which the exponent loses size as fast as it can, and keeps its phase.
+/// Returns the function of `-z`, as an integral over the path of steepest descent, on which the integrand does not oscillate.
 fn waves(z: f64) -> f64 {
     const ORDER: f64 = 1.0 / 3.0;
     let zeta = 2.0 * z * z.sqrt() / 3.0;
@@ -42,7 +43,7 @@ fn waves(z: f64) -> f64 {
     let (step, steps) = distances(excess_acosh(0.5 * size * (1.0 + size / (2.0 + (size * size + 4.0).sqrt()))));
     let at = |i: u32| {
         let s = f64::from(i) * step;
-        // The path is at this height above the real line.
+        // The imaginary part of the path.
         let height = s.sinh().atan();
         let (a, b) = (ORDER * s, ORDER * height);
         let wave = Complex64::new(a.cosh() * b.cos(), a.sinh() * b.sin());

@@ -1,37 +1,37 @@
-//! Bessel functions, modified and not.
+//! Modified Bessel functions, and the spherical Bessel function of order zero.
 //!
-//! Those of the first kind are power series for small arguments, whose terms have one sign, and asymptotic ones for large arguments. Those of
-//! the second kind are integrals of functions that are analytic and fall off faster than any exponential: of such, a sum at equal distances
-//! is right to the last places.
+//! The functions of the first kind are computed by power series for small arguments, whose terms have one sign, and by asymptotic series
+//! for large arguments. The functions of the second kind are integrals of analytic functions that decay faster than any exponential. For
+//! such an integrand the trapezoidal rule is accurate to the last digits.
 
 use std::f64::consts::{LN_2, PI};
 
-/// The modified function of the first kind, of order zero.
+/// Returns the modified Bessel function of the first kind, of order zero.
 pub fn i0(x: f64) -> f64 {
     first_kind(0.0, x.abs(), false)
 }
 
-/// The modified function of the first kind, of order one.
+/// Returns the modified Bessel function of the first kind, of order one.
 pub fn i1(x: f64) -> f64 {
     first_kind(1.0, x.abs(), false).copysign(x)
 }
 
-/// `e^-|x|` times [`i0`].
+/// Returns `e^-|x|` times [`i0`].
 pub fn scaled_i0(x: f64) -> f64 {
     first_kind(0.0, x.abs(), true)
 }
 
-/// `e^-|x|` times [`i1`].
+/// Returns `e^-|x|` times [`i1`].
 pub fn scaled_i1(x: f64) -> f64 {
     first_kind(1.0, x.abs(), true).copysign(x)
 }
 
-/// The modified function of the second kind.
+/// Returns the modified Bessel function of the second kind.
 pub fn k(order: f64, x: f64) -> f64 {
     scaled_k(order, x) * (-x).exp()
 }
 
-/// `e^x` times [`k`]: the integral of `e^(x - x cosh t) cosh(order t)` over all `t` from zero.
+/// Returns `e^x` times [`k`]: the integral of `e^(x - x cosh t) cosh(order t)` over all `t` from zero.
 pub fn scaled_k(order: f64, x: f64) -> f64 {
     match x {
         0.0 => return f64::INFINITY,
@@ -39,7 +39,7 @@ pub fn scaled_k(order: f64, x: f64) -> f64 {
         _ if x < 0.0 => return f64::NAN,
         _ => {}
     }
-    // What is left out at the end is less than e^-45 of the whole.
+    // The neglected rest of the integral is less than e^-45 of the whole.
     let end = if x < 1e-150 { LN_2 + 45_f64.ln() - x.ln() } else { excess_acosh(45.0 / x) };
     let (step, steps) = distances(end);
     let at = |i: u32| {
@@ -50,17 +50,17 @@ pub fn scaled_k(order: f64, x: f64) -> f64 {
     step * (0.5 + (1..=steps).map(at).sum::<f64>())
 }
 
-/// `acosh(1 + x)`, also of an `x` that is lost beside 1.
+/// Returns `acosh(1 + x)`, accurate also for an `x` that is negligible against 1.
 pub(super) fn excess_acosh(x: f64) -> f64 {
     (x + (x * (x + 2.0)).sqrt()).ln_1p()
 }
 
-/// A function that swings ever on; PyTorch knows no limit of it.
+/// Returns `f(x)`, or NaN for an infinite `x`: PyTorch gives oscillating functions no limit.
 pub fn nan_at_infinity(x: f64, f: impl Fn(f64) -> f64) -> f64 {
     if x.is_infinite() { f64::NAN } else { f(x) }
 }
 
-/// `sin(x) / x`
+/// Returns `sin(x) / x`.
 pub fn spherical(x: f64) -> f64 {
     match x.abs() {
         0.0 => 1.0,
@@ -69,14 +69,15 @@ pub fn spherical(x: f64) -> f64 {
     }
 }
 
-/// Where to look at an integrand that ends at `end`: how far apart, and how often.
+/// Returns the step and the number of steps of the trapezoidal rule for an integrand that ends at `end`.
 pub(super) fn distances(end: f64) -> (f64, u32) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the end is at most 750")]
     let steps = (end / 0.11).ceil().max(40.0) as u32;
     (end / f64::from(steps), steps)
 }
 
-/// The modified function of the first kind of order 0 or 1, of an argument that is not negative; times `e^-x` where it is scaled.
+/// Returns the modified Bessel function of the first kind of order 0 or 1, for an argument that is not negative; times `e^-x` if `scaled`
+/// is true.
 fn first_kind(order: f64, x: f64, scaled: bool) -> f64 {
     if x < 20.0 {
         let square = 0.25 * x * x;

@@ -1,9 +1,9 @@
-//! The beta distribution.
+//! Derivative of samples of the beta distribution.
 
 use super::gamma::slope;
 
-/// How a share `x` of a Dirichlet distribution follows its weight, one of weights of this total, where the others' sum stays: its own
-/// distribution is that of beta. Divided by `1 - x`, which is what the other shares lose.
+/// Returns the derivative of a component `x` of a Dirichlet sample by its concentration `weight`, divided by `1 - x`, which is the sum of
+/// the other components. The component has a beta distribution; the sum of the other concentrations, `total - weight`, is constant.
 #[must_use]
 pub fn implicit_gradient(x: f64, weight: f64, total: f64) -> f64 {
     let others = total - weight;
@@ -16,12 +16,12 @@ pub fn implicit_gradient(x: f64, weight: f64, total: f64) -> f64 {
     -slope * x / density(x, weight, others)
 }
 
-/// `x^a (1 - x)^b / beta(a, b)`
+/// Returns `x^a (1 - x)^b / beta(a, b)`, the probability density times `x (1 - x)`.
 fn density(x: f64, a: f64, b: f64) -> f64 {
     (a * x.ln() + b * (-x).ln_1p() + libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b)).exp()
 }
 
-/// The share of the distribution that is below `x`, at most about its mean: a continued fraction, by Lentz's method.
+/// Returns the cumulative distribution function at an `x` of at most about the mean, by a continued fraction with Lentz's method.
 fn cdf(x: f64, a: f64, b: f64) -> f64 {
     const TINY: f64 = 1e-290;
     let or_tiny = |value: f64| if value.abs() < TINY { TINY } else { value };
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn shares_have_the_values_that_are_known() {
-        // Of weights two and three it is a polynomial.
+        // For the parameters two and three the function is a polynomial.
         let known = |x: f64| x * x * (6.0 - 8.0 * x + 3.0 * x * x);
         for x in [0.1, 0.3, 0.39] {
             assert!((cdf(x, 2.0, 3.0) - known(x)).abs() < 1e-14, "{x}");
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_share_of_one_other_follows_its_weight() {
-        // Of weights `a` and one, the share below is a power.
+        // For the parameters `a` and one, the cumulative distribution function is a power.
         for (x, weight) in [(0.3_f64, 0.7), (0.9, 2.0)] {
             let expected = -x.powf(weight) * x.ln() / (weight * x.powf(weight - 1.0)) / (1.0 - x);
             let found = implicit_gradient(x, weight, weight + 1.0);

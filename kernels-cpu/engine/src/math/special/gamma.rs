@@ -1,33 +1,33 @@
-//! The gamma distribution.
+//! Probabilities of the gamma distribution, and the derivative of its samples.
 
 use std::f64::consts::PI;
 
-/// From this shape on, the distribution is a normal one but for a few terms.
+/// From this shape on, the distribution is computed as a normal distribution with a few correction terms.
 const LARGE: f64 = 1e6;
 
-/// Enough for every shape below [`LARGE`].
+/// The most terms of a series: enough for every shape below [`LARGE`].
 const MOST_TERMS: u32 = 20_000;
 
-/// The share that is below `x`.
+/// Returns the cumulative distribution function: the probability of values below `x`.
 pub fn cdf(shape: f64, x: f64) -> f64 {
     shares(shape, x).0
 }
 
-/// The share that is above `x`.
+/// Returns the survival function: the probability of values above `x`.
 pub fn survival(shape: f64, x: f64) -> f64 {
     shares(shape, x).1
 }
 
-/// How a number `x` of the distribution follows its shape, where the share below it stays what it is.
+/// Returns the derivative of a sample `x` by the shape, at a constant value of the cumulative distribution function.
 #[must_use]
 pub fn implicit_gradient(shape: f64, x: f64) -> f64 {
-    // The smaller share has the more digits.
+    // The smaller of the two probabilities has more significant digits.
     let slope =
         if x < shape + 1.0 { slope(shape, |shape| cdf(shape, x)) } else { -slope(shape, |shape| survival(shape, x)) };
     -slope * x / density(shape, x)
 }
 
-/// The slope of a function of a positive number, by differences of the fourth order.
+/// Returns the derivative of a function of a positive number, by differences of the fourth order.
 pub(super) fn slope(at: f64, f: impl Fn(f64) -> f64) -> f64 {
     let step = 1e-3 * at;
     let across = |step: f64| f(at + step) - f(at - step);
@@ -36,7 +36,7 @@ pub(super) fn slope(at: f64, f: impl Fn(f64) -> f64) -> f64 {
 
 fn shares(shape: f64, x: f64) -> (f64, f64) {
     let (nothing, everything, unknown) = ((0.0, 1.0), (1.0, 0.0), (f64::NAN, f64::NAN));
-    // What decides alone does so beside a NaN too.
+    // An argument that decides the result alone does so even if the other one is NaN.
     match (shape, x) {
         _ if shape < 0.0 || x < 0.0 => return unknown,
         (0.0, _) => return if x > 0.0 { everything } else { unknown },
@@ -59,24 +59,24 @@ fn shares(shape: f64, x: f64) -> (f64, f64) {
     }
 }
 
-/// `x^shape e^-x / gamma(shape)`
+/// Returns `x^shape e^-x / gamma(shape)`, the probability density times `x`.
 fn density(shape: f64, x: f64) -> f64 {
     if shape < 20.0 {
         return (shape * x.ln() - x - libm::lgamma(shape)).exp();
     }
-    // Stirling's formula, so that no large numbers cancel.
+    // Stirling's formula avoids the cancellation of large numbers.
     let square = shape * shape;
     let rest = (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - 1.0 / (1680.0 * square)) / square) / square) / shape;
     (shape / (2.0 * PI)).sqrt() * (-shape * surplus(shape, x) - rest).exp()
 }
 
-/// `x / shape - 1 - log(x / shape)`
+/// Returns `x / shape - 1 - log(x / shape)`.
 fn surplus(shape: f64, x: f64) -> f64 {
     let relative = (x - shape) / shape;
     relative - relative.ln_1p()
 }
 
-/// `1 + x / (shape + 1) + x^2 / ((shape + 1) (shape + 2)) + ..`
+/// Returns the series `1 + x / (shape + 1) + x^2 / ((shape + 1) (shape + 2)) + ..`
 fn series(shape: f64, x: f64) -> f64 {
     let (mut term, mut sum) = (1.0, 1.0);
     for n in 1..MOST_TERMS {
@@ -89,7 +89,7 @@ fn series(shape: f64, x: f64) -> f64 {
     sum
 }
 
-/// `1 / (x + 1 - shape - 1 (1 - shape) / (x + 3 - shape - 2 (2 - shape) / ..))`, from above, by Lentz's method.
+/// Returns the continued fraction `1 / (x + 1 - shape - 1 (1 - shape) / (x + 3 - shape - 2 (2 - shape) / ..))`, by Lentz's method.
 fn fraction(shape: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-290;
     let or_tiny = |value: f64| if value.abs() < TINY { TINY } else { value };
@@ -111,7 +111,8 @@ fn fraction(shape: f64, x: f64) -> f64 {
     product
 }
 
-/// Temme's expansion: the normal distribution of a distance whose square is the surplus, and what is left of the difference.
+/// Returns both probabilities by Temme's expansion: the normal distribution at a distance whose square is twice the surplus, and a
+/// correction.
 fn nearly_normal(shape: f64, x: f64) -> (f64, f64) {
     let surplus = surplus(shape, x);
     let eta = (2.0 * surplus).max(0.0).sqrt().copysign(x - shape);

@@ -1,16 +1,16 @@
-//! The normal distribution.
+//! Cumulative distribution function and quantiles of the normal distribution.
 
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, PI, SQRT_2};
 
 use crate::math::Real;
 
-/// The logarithm of the share that is below.
+/// Returns the logarithm of the cumulative distribution function.
 pub fn log_cdf(x: f64) -> f64 {
     let t = x * FRAC_1_SQRT_2;
     if x < -1.0 { Real::erfcx(-t).ln() - LN_2 - t * t } else { (-0.5 * Real::erfc(t)).ln_1p() }
 }
 
-/// Where so large a share is below.
+/// Returns the quantile: the value whose cumulative probability is `share`.
 pub fn quantile(share: f64) -> f64 {
     if !(0.0..=1.0).contains(&share) {
         return f64::NAN;
@@ -21,7 +21,8 @@ pub fn quantile(share: f64) -> f64 {
     if share > 0.5 { -tail(1.0 - share) } else { tail(share) }
 }
 
-/// The quantile of a small share: steps towards its logarithm, which bends so little that each doubles the digits.
+/// Returns the quantile of a small probability, by Newton's method on the logarithm. The logarithm is so nearly linear that each step
+/// doubles the digits.
 fn tail(share: f64) -> f64 {
     let log = share.ln();
     if log.is_infinite() {
@@ -45,7 +46,7 @@ mod tests {
         #[test]
         fn a_quantile_has_its_share_below(x in -37.0_f64..5.0) {
             let share = log_cdf(x).exp();
-            // What one unit of the share is worth.
+            // The change of the quantile for one unit in the last place of the probability.
             let unit = f64::EPSILON * (2.0 * PI).sqrt() * share * (0.5 * x * x).exp();
             prop_assert!((quantile(share) - x).abs() <= 1e-13 * (1.0 + x.abs()) + 2.0 * unit);
         }

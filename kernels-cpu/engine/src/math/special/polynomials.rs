@@ -1,29 +1,29 @@
 //! Orthogonal polynomials of any degree.
 //!
-//! Each follows from the two of lower degree. Where that would take too long, there are closed or asymptotic forms. A degree counts as the
-//! integer that it begins with; one below zero gives 0.
+//! Each polynomial is computed from the two of lower degree. High degrees use closed or asymptotic forms instead. A degree is truncated to
+//! an integer; for negative ones the result is 0.
 
 use super::bessel::scaled_i0;
 
-/// The Chebyshev polynomials, which differ in where they begin.
+/// A kind of Chebyshev polynomials. The kinds differ in the polynomial of degree one.
 #[derive(Clone, Copy)]
 pub enum Kind {
-    /// `T`: after 1 comes `x`.
+    /// `T`, whose polynomial of degree one is `x`.
     First,
-    /// `U`: after 1 comes `2x`.
+    /// `U`, whose polynomial of degree one is `2x`.
     Second,
-    /// `V`: after 1 comes `2x - 1`.
+    /// `V`, whose polynomial of degree one is `2x - 1`.
     Third,
-    /// `W`: after 1 comes `2x + 1`.
+    /// `W`, whose polynomial of degree one is `2x + 1`.
     Fourth,
 }
 
-/// Beyond these degrees, recurrences give way.
+/// The degrees above which recurrences are not used.
 const FAR: f64 = 1000.0;
 const FARTHEST: f64 = 1e6;
 
 impl Kind {
-    /// The polynomial of a degree.
+    /// Returns the polynomial of a degree at `x`.
     pub fn at(self, x: f64, degree: f64) -> f64 {
         let Some(n) = whole(degree) else { return 0.0 };
         if x < 0.0 {
@@ -51,7 +51,7 @@ impl Kind {
         }
     }
 
-    /// The polynomial that this one is on the other side of zero, but for the sign.
+    /// Returns the kind `K` with `self(-x) = K(x)` up to the sign.
     fn mirrored(self) -> Self {
         match self {
             Self::Third => Self::Fourth,
@@ -70,7 +70,8 @@ impl Kind {
     }
 }
 
-/// Hermite's polynomials, whose leading coefficients are powers of `scale`, 1 or 2. Their highest degrees leave every type.
+/// Returns a Hermite polynomial, whose leading coefficient is a power of `scale`, 1 or 2. Degrees above `FAR` overflow, so the result is
+/// NaN.
 pub fn hermite(x: f64, degree: f64, scale: f64) -> f64 {
     match whole(degree) {
         None => 0.0,
@@ -79,7 +80,7 @@ pub fn hermite(x: f64, degree: f64, scale: f64) -> f64 {
     }
 }
 
-/// The Laguerre polynomial of a degree.
+/// Returns the Laguerre polynomial of a degree at `x`.
 pub fn laguerre(x: f64, degree: f64) -> f64 {
     let Some(n) = whole(degree) else { return 0.0 };
     if n > FARTHEST {
@@ -88,7 +89,7 @@ pub fn laguerre(x: f64, degree: f64) -> f64 {
     climb(n, 1.0 - x, |k, p, before| ((2.0 * k + 1.0 - x) * p - k * before) / (k + 1.0))
 }
 
-/// The Legendre polynomial of a degree.
+/// Returns the Legendre polynomial of a degree at `x`.
 pub fn legendre(x: f64, degree: f64) -> f64 {
     let Some(n) = whole(degree) else { return 0.0 };
     if n > FARTHEST {
@@ -107,7 +108,7 @@ pub fn legendre(x: f64, degree: f64) -> f64 {
     climb(n, x, |k, p, before| ((2.0 * k + 1.0) * x * p - k * before) / (k + 1.0))
 }
 
-/// The Bessel function of `2 sqrt(square)`: the modified one below zero.
+/// Returns the Bessel function `J0` of `2 sqrt(square)`; the modified one, `I0`, if `square` is negative.
 fn bessel(square: f64) -> f64 {
     let x = 2.0 * square.abs().sqrt();
     if square < 0.0 { scaled_i0(x) * x.exp() } else { libm::j0(x) }
@@ -118,7 +119,7 @@ fn whole(degree: f64) -> Option<f64> {
     (n >= 0.0).then_some(n)
 }
 
-/// From the polynomials of degree 0, which is 1, and 1 up to that of degree `n`.
+/// Evaluates a recurrence from the polynomials of degree 0, which is 1, and 1 up to degree `n`.
 fn climb(n: f64, first: f64, next: impl Fn(f64, f64, f64) -> f64) -> f64 {
     if n == 0.0 {
         return 1.0;
