@@ -1,7 +1,7 @@
 //! PyTorch's operator dispatcher, rebuilt for Rust: annotate a function, get a dispatched operator.
 //!
-//! This is the crate that an application depends on. It re-exports [`dispatch_runtime`], where everything is explained; authors of
-//! operators and kernels depend on that one directly.
+//! An application depends on this crate. It re-exports [`dispatch_runtime`], which documents operators, kernels, keys and tensors. A crate
+//! of operators or kernels can depend on `dispatch_runtime` directly.
 //!
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -22,17 +22,17 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //!
 //! # Features
 //!
-//! | feature | what it brings | |
+//! | feature | content | |
 //! |---|---|---|
-//! | `aten` | PyTorch's operators, `opdispatch::aten`, and methods for them | with `cpu` |
-//! | `cpu` | their kernels for the CPU, linked without a `use` | default |
-//! | `cuda` | their kernels for NVIDIA's devices, `opdispatch::cuda`; builds anywhere | |
+//! | `aten` | PyTorch's operators as functions (`opdispatch::aten`) and methods | with `cpu` |
+//! | `cpu` | CPU kernels of these operators, linked without a `use` | default |
+//! | `cuda` | CUDA kernels of these operators, `opdispatch::cuda`; builds on any machine | |
 //! | `attention`, `conv`, `linalg`, `loss`, `norm`, `pooling`, `random`, `recurrent`, `resize`, `sort` | families of operators that a program can leave out | default, all by `families` |
-//! | `autograd` | derivatives, `opdispatch::autograd`, `loss.backward()` | default |
-//! | `autocast` | fewer bits where that gains, `opdispatch::autocast`, `autocast!` | default |
-//! | `modes` | whoever sees every call, `opdispatch::modes`: print, count, profile | default |
-//! | `trace` | what a function does as a graph, `opdispatch::trace` | |
-//! | `vmap` | functions over batches, `opdispatch::vmap` | default |
+//! | `autograd` | derivatives and the backward pass: `opdispatch::autograd`, `loss.backward()` | default |
+//! | `autocast` | mixed precision: `opdispatch::autocast`, `autocast!` | default |
+//! | `modes` | observers of every operator call, `opdispatch::modes`: print, count, profile | default |
+//! | `trace` | records the operator calls of a function as a graph, `opdispatch::trace` | |
+//! | `vmap` | runs a function of one sample on a batch, `opdispatch::vmap` | default |
 //! | `inventory` | registrations are collected before `main` | default |
 //! | `linkme` | registrations are collected by the linker | |
 //!
@@ -41,8 +41,8 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
     doc = r"
 # Gradients of each sample
 
-Transforms of functions nest: the gradient of the loss of one sample, mapped over the samples, is one call for all of them.
-[`jacrev`] is for functions with more than one result.
+`vmap` over `grad` computes the gradient of the loss of each sample, with one call for all samples. [`jacrev`] computes the derivatives of a
+function with more than one result.
 
 ```
 use opdispatch::autograd::functional::grad;
@@ -109,7 +109,7 @@ pub use kernels_cpu::thread_pool::{num_threads, set_num_threads};
 #[cfg(feature = "cuda")]
 pub use kernels_cuda as cuda;
 
-/// What an application wants in scope: tensors and their methods, the operators, and what defines more of them.
+/// Tensors with their methods, the operators, and the macros that define operators and kernels: the usual imports of an application.
 ///
 /// ```
 /// use opdispatch::prelude::*;
@@ -128,7 +128,7 @@ pub mod prelude {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// The chapters of the guide, compiled and run. The chapter on checking is in the crate that it is about.
+/// The chapters of the guide, compiled and run, except for the chapter on checking: that one is a doctest of `conformance`.
 #[cfg(all(doctest, feature = "cpu", feature = "autograd", feature = "modes", feature = "families"))]
 mod guide {
     #[doc = include_str!("../docs/guide/src/introduction.md")]
