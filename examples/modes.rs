@@ -1,4 +1,4 @@
-//! Trains a small network for a few steps, and shows what the modes saw: operations, memory, and time.
+//! Trains a small network for a few steps under modes, and prints FLOPs, memory and times.
 //!
 //! `cargo run --release --example modes [trace.json]`
 
@@ -25,7 +25,7 @@ fn main() -> Result<()> {
     {
         let _flops = modes::enter(flops.clone());
         let _memory = modes::enter(memory.clone());
-        // The innermost: it takes no time of the others.
+        // The innermost mode, so its times do not include the other modes.
         let _profiler = modes::enter(profiler.clone());
         for _ in 0..STEPS {
             span("step", || step(&weights))?;
@@ -40,7 +40,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// One step down the slope.
+/// Takes one training step: forward, backward, and an update of the weights.
 fn step(weights: &[Tensor; 2]) -> Result<()> {
     let loss = span("forward", || loss(weights))?;
     loss.backward()?;
@@ -55,7 +55,7 @@ fn step(weights: &[Tensor; 2]) -> Result<()> {
     Ok(())
 }
 
-/// How far the network is from what it should give.
+/// Computes the loss of the network.
 fn loss([first, second]: &[Tensor; 2]) -> Result<Tensor> {
     let pictures = Tensor::randn(&[128, 64], DType::F32)?;
     let labels = Tensor::zeros(&[128], DType::I64)?;

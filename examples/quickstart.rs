@@ -6,7 +6,7 @@ use opdispatch::prelude::*;
 #[op_def("mymul(Tensor self, Tensor other) -> Tensor")]
 pub fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
-/// A body makes a composite: it works on every backend that has its parts.
+/// An operator with a body is a composite: it works on every backend with kernels for the operators in the body.
 #[op_def("power(Tensor self, int exponent=2) -> Tensor")]
 pub fn power(this: &Tensor, exponent: i64) -> Result<Tensor> {
     (1..exponent).try_fold(this.clone(), |product, _| mymul(&product, this))

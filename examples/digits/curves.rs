@@ -1,19 +1,19 @@
-//! Loss and accuracy, epoch by epoch.
+//! A diagram of loss and accuracy over the epochs.
 
 use crate::font;
 use crate::picture::{BLACK, BLUE, Colour, GREY, Picture, RED, as_f64};
 use crate::training::{Epoch, Score};
 
 const PANEL: (usize, usize) = (560, 400);
-/// Where the curves are in their panel.
+/// The left edge of the curves in their panel, in pixels.
 const LEFT: usize = 90;
 const RIGHT: usize = PANEL.0 - 30;
 const TOP: usize = 60;
 const BOTTOM: usize = PANEL.1 - 60;
-/// How much a character takes up, with the space after it.
+/// Width and height of a character in pixels, with the space after it.
 const LETTER: (usize, usize) = (2 * font::WIDTH, 2 * font::HEIGHT);
 
-/// Draws two panels: loss on the left, accuracy on the right.
+/// Draws two panels: loss on the left and accuracy on the right.
 pub(crate) fn draw(epochs: &[Epoch]) -> Picture {
     let mut picture = Picture::new(2 * PANEL.0, PANEL.1);
     panel(&mut picture, 0, "loss", epochs, |score| score.loss);
@@ -48,17 +48,17 @@ fn panel(picture: &mut Picture, x: usize, title: &str, epochs: &[Epoch], value: 
     }
 }
 
-/// Numbers along a line of pixels.
+/// An axis: it maps values to pixel coordinates.
 struct Axis {
     low: f64,
     high: f64,
     step: f64,
-    /// The pixels of `low` and `high`.
+    /// The pixel coordinates of `low` and `high`.
     pixels: (f64, f64),
 }
 
 impl Axis {
-    /// From a round number below all values to one above.
+    /// Returns an axis from a round number below all values to a round number above them.
     fn over(values: impl IntoIterator<Item = f64>, pixels: (usize, usize)) -> Self {
         let finite = values.into_iter().filter(|value| value.is_finite());
         let (low, high) = finite.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
@@ -74,7 +74,7 @@ impl Axis {
         self.pixels.0 + (value - self.low) / (self.high - self.low) * (self.pixels.1 - self.pixels.0)
     }
 
-    /// The round numbers, and the pixel that each is at.
+    /// Returns the round numbers of the axis, each with its pixel coordinate.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "ticks are in the picture")]
     fn ticks(&self) -> impl Iterator<Item = (usize, String)> {
         let count = ((self.high - self.low) / self.step).round() as usize;

@@ -1,24 +1,24 @@
-//! The pictures that the network learns from, and those that it is tested with.
+//! The data set: pictures of digits with labels, split into training and test data, and into batches.
 
 use std::io::Read;
 
 use flate2::read::GzDecoder;
 use opdispatch::prelude::*;
 
-/// How many numbers a picture has: the ink in each square of an 8x8 grid, row by row.
+/// The number of values in a picture: the ink in each square of an 8x8 grid, row by row.
 pub(crate) const PIXELS: i64 = 64;
 
-/// The number that stands for a square full of ink.
+/// The value of a square full of ink in the data file.
 const FULL: f32 = 16.0;
 
-/// Pictures, a row each, and the digits that they show.
+/// Pictures, one in each row, with the digits that they show.
 pub(crate) struct Digits {
     pub(crate) pictures: Tensor,
     pub(crate) labels: Tensor,
 }
 
 impl Digits {
-    /// All 1,797 pictures, in the order of the file. Ink is from 0 to 1.
+    /// Loads all 1,797 pictures, in the order of the file, with ink scaled to the range 0 to 1.
     pub(crate) fn load() -> Result<Self> {
         let mut text = String::new();
         let compressed: &[u8] = include_bytes!("data/digits.csv.gz");
@@ -41,24 +41,24 @@ impl Digits {
         Ok(Self { pictures: Tensor::from_slice(&pictures).view(&[-1, PIXELS])?, labels: Tensor::from_slice(&labels) })
     }
 
-    /// How many there are.
+    /// Returns the number of pictures.
     pub(crate) fn count(&self) -> i64 {
         self.labels.sizes()[0]
     }
 
-    /// The pictures at these places.
+    /// Returns the pictures at these indices.
     pub(crate) fn at(&self, places: &Tensor) -> Result<Self> {
         let (pictures, labels) = (self.pictures.index_select(0, places)?, self.labels.index_select(0, places)?);
         Ok(Self { pictures, labels })
     }
 
-    /// In random order, so many and the rest.
+    /// Shuffles the pictures and splits them: the `first` ones, and the others.
     pub(crate) fn split(&self, first: i64) -> Result<(Self, Self)> {
         let order = Tensor::randperm(self.count(), ())?;
         Ok((self.at(&order.i(..first)?)?, self.at(&order.i(first..)?)?))
     }
 
-    /// In random order, by the `size`; the last may be smaller.
+    /// Returns the pictures in random order, in batches of `size`; the last batch may be smaller.
     pub(crate) fn batches(&self, size: i64) -> Result<Vec<Self>> {
         Tensor::randperm(self.count(), ())?.split(size, 0)?.iter().map(|places| self.at(places)).collect()
     }

@@ -1,12 +1,12 @@
-//! Letters and digits of five by seven dots, for a picture that says what it shows.
+//! A bitmap font of five by seven dots, for text in pictures.
 
-/// From the left of one character to that of the next, in dots.
+/// The distance from one character to the next, in dots.
 pub(crate) const WIDTH: usize = 6;
 
-/// How high a character is, in dots.
+/// The height of a character, in dots.
 pub(crate) const HEIGHT: usize = 7;
 
-/// Characters, and below each its dots.
+/// The characters of the font, each with its dots below it.
 #[rustfmt::skip]
 const SHEETS: [(&str, [&str; HEIGHT]); 3] = [
     ("0123456789.%-", [
@@ -38,7 +38,7 @@ const SHEETS: [(&str, [&str; HEIGHT]); 3] = [
     ]),
 ];
 
-/// Where a character has dots, as columns and rows. Small letters look like capitals; what is not here has none.
+/// Returns column and row of each dot of a character. Small letters look like capitals, and unknown characters have no dots.
 pub(crate) fn dots(character: char) -> impl Iterator<Item = (usize, usize)> {
     let capital = character.to_ascii_uppercase();
     let found = SHEETS.iter().find_map(|(characters, rows)| Some((characters.find(capital)?, rows)));

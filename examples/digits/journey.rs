@@ -1,7 +1,7 @@
-//! What becomes of a call on its way down.
+//! A log of one call's path: the operator calls and kernels that it runs.
 //!
-//! Three layers of this program's own stand between those of the framework: above autocast, above autograd, above the backends. Each sees
-//! the calls that come by, notes where they go next, and lets them go on.
+//! This program defines three layers between those of the framework: above autocast, above autograd, and above the backends. Each layer
+//! logs which kernel runs next for a call, and redispatches.
 
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -10,19 +10,19 @@ use opdispatch::guard;
 use opdispatch::prelude::*;
 use opdispatch::{Provenance, TableCell};
 
-/// Sees what is called.
+/// The key of a layer that logs the calls which enter autocast.
 #[dispatch_key(layer, above = Autocast)]
 static Called: Key;
 
-/// Sees what autocast hands on.
+/// The key of a layer that logs the calls which autocast makes or passes on.
 #[dispatch_key(layer, above = Autograd)]
 static Cast: Key;
 
-/// Sees what autograd hands on.
+/// The key of a layer that logs the calls which autograd makes or passes on.
 #[dispatch_key(layer, above = Backends)]
 static Recorded: Key;
 
-/// What was noted on this thread, and the calls that have not returned yet, the innermost last.
+/// The log of this thread, and the calls that have not returned yet, innermost last.
 #[derive(Default)]
 struct Notes {
     text: String,
@@ -33,8 +33,8 @@ thread_local! {
     static NOTES: RefCell<Notes> = RefCell::default();
 }
 
-/// All calls of operators in `run`: a line with the call, and below it one for each key that it goes to, with the kernel there. What a
-/// kernel calls comes below it, further to the right.
+/// Runs `run` and returns a log of its operator calls: a line for each call, and below it a line for each key that it reaches, with the
+/// kernel. The calls that a kernel makes are below it, indented.
 pub(crate) fn of(run: impl FnOnce() -> Result<()>) -> Result<String> {
     let _watching = guard::include(Called | Cast | Recorded);
     let result = run();
@@ -57,14 +57,14 @@ fn recorded(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     pass(op, keys.below(Recorded), stack)
 }
 
-/// Notes where a call goes next, unless that is to another of these layers.
+/// Logs the kernel that a call runs next, unless it is one of these three layers, and redispatches.
 fn pass(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     let Some(stop) = stop(op, keys).filter(|cell| ![Called, Cast, Recorded].contains(&cell.key)) else {
         return op.redispatch_boxed(keys, stack);
     };
     let arguments: Vec<String> = stack.top(op.argument_count()).unwrap_or_default().iter().map(brief).collect();
     let call = format!("{op}({})", arguments.join(", "));
-    // A layer that hands on what it got makes no new call.
+    // A layer that redispatches with the same arguments makes no new call.
     let is_new = NOTES.with_borrow_mut(|notes| {
         let is_new = notes.open.last() != Some(&call);
         if is_new {
@@ -81,7 +81,7 @@ fn pass(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     result
 }
 
-/// The cell of the operator's table that a call with these keys reaches.
+/// Returns the cell of the operator's table that a call with these keys reaches.
 fn stop(op: &Operator, mut keys: KeySet) -> Option<TableCell> {
     let table = op.table();
     loop {
@@ -94,7 +94,7 @@ fn stop(op: &Operator, mut keys: KeySet) -> Option<TableCell> {
     }
 }
 
-/// An argument in few words.
+/// Formats an argument: for a tensor, dtype and sizes.
 fn brief(value: &Value) -> String {
     match value {
         Value::Tensor(tensor) => format!("{}{:?}", tensor.dtype(), tensor.sizes()),

@@ -1,4 +1,4 @@
-//! Teaches a small network to read handwritten digits, and then shows what the dispatcher did.
+//! Trains a small network on handwritten digits, and then prints the kernels that one call runs.
 //!
 //! `cargo run --release --example digits [adam|sgd] [folder]`
 
@@ -28,7 +28,7 @@ use training::Epoch;
 
 const SEED: u64 = 0;
 const EPOCHS: u32 = 30;
-/// How many of the pictures the network learns from.
+/// The number of pictures for training; the others are for the test.
 const TRAINING: i64 = 1437;
 
 fn main() -> Result<()> {
@@ -67,7 +67,7 @@ fn main() -> Result<()> {
     explain(&network, &test.pictures.i(..training::BATCH)?)
 }
 
-/// Trains and says how it goes.
+/// Trains the network, prints a line for each epoch, and returns the scores.
 fn learn(network: &Network, optimiser: &mut dyn Optimiser, training: &Digits, test: &Digits) -> Result<Vec<Epoch>> {
     let steps = training.count().unsigned_abs().div_ceil(training::BATCH.unsigned_abs());
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} steps, {msg}").map_err(Error::kernel)?;
@@ -89,7 +89,7 @@ fn learn(network: &Network, optimiser: &mut dyn Optimiser, training: &Digits, te
     Ok(epochs)
 }
 
-/// The optimiser that the command line asks for.
+/// Returns the optimiser with the name from the command line.
 fn optimiser(name: &str, network: &Network) -> Result<Box<dyn Optimiser>> {
     let parameters = network.parameters().into_iter().map(|(_, parameter)| parameter).collect();
     match name {
@@ -103,7 +103,7 @@ fn optimiser(name: &str, network: &Network) -> Result<Box<dyn Optimiser>> {
     }
 }
 
-/// Shows what the dispatcher does with one call.
+/// Prints the path of one call through the dispatcher.
 fn explain(network: &Network, pictures: &Tensor) -> Result<()> {
     let [(_, weight), (_, bias), ..] = network.parameters();
     println!("\nThe journey of linear(pictures, weight, bias):\n");
@@ -112,14 +112,14 @@ fn explain(network: &Network, pictures: &Tensor) -> Result<()> {
     }
     let _bfloat16 = autocast::enable(Device::CPU, DType::BF16)?;
     let call = || aten::linear(pictures, &weight, Some(&bias)).map(drop);
-    // Autocast keeps the weights that it has cast: this is what every call after the first does.
+    // Autocast caches the weights that it casts. The log below is that of every call after the first.
     call()?;
     let journey = journey::of(call)?;
     print!("\n{journey}");
     Ok(())
 }
 
-/// Writes a file into the folder, which is made where it is missing.
+/// Writes a file into the folder, which is created if it is missing.
 fn write(folder: &Path, name: &str, contents: &[u8]) -> Result<PathBuf> {
     let path = folder.join(name);
     fs::create_dir_all(folder)
@@ -132,7 +132,7 @@ fn write(folder: &Path, name: &str, contents: &[u8]) -> Result<PathBuf> {
 mod tests {
     use super::*;
 
-    /// The full number of epochs gives some 98 of 100; how many exactly depends on the seed, which tests beside this one share.
+    /// With all epochs, accuracy is about 98 %. The exact value depends on the seed, which other tests share.
     #[test]
     fn a_few_epochs_teach_it_to_read_most_digits() -> Result<()> {
         for name in ["adam", "sgd"] {

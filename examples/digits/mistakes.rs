@@ -1,21 +1,21 @@
-//! The pictures that the network read wrongly: what it saw, what it said, and what it was.
+//! A drawing of the misclassified pictures, each with the predicted digit and the label.
 
 use opdispatch::prelude::*;
 
 use crate::data::Digits;
 use crate::picture::{BLACK, GREEN, Picture, RED, mixed};
 
-/// How many there are beside each other.
+/// The number of pictures in a row of the drawing.
 const COLUMNS: usize = 6;
-/// A picture's squares beside each other, and how large each is drawn.
+/// The number of squares along a side of a picture.
 const SIDE: usize = 8;
 const SQUARE: usize = 14;
 const GAP: usize = 20;
-/// What is not inked is nearly white.
+/// The grey value of a square without ink.
 const PAPER: u8 = 240;
 const TILE: (usize, usize) = (SIDE * SQUARE + GAP, SIDE * SQUARE + 44 + GAP);
 
-/// Draws every picture whose `predicted` digit is not its label.
+/// Draws every picture whose `predicted` digit differs from its label.
 pub(crate) fn draw(digits: &Digits, predicted: &Tensor) -> Result<Picture> {
     let wrong = predicted.ne(&digits.labels)?.nonzero()?.squeeze_dim(1)?;
     let (said, digits) = (predicted.index_select(0, &wrong)?.to_vec::<i64>()?, digits.at(&wrong)?);

@@ -1,4 +1,4 @@
-//! The network: 64 numbers in, a hidden layer of 128, and a score for each of the ten digits out.
+//! The network: 64 inputs, a hidden layer of 128, and a score for each of the ten digits.
 
 use opdispatch::prelude::*;
 
@@ -7,24 +7,24 @@ use crate::data::PIXELS;
 const HIDDEN: i64 = 128;
 const CLASSES: i64 = 10;
 
-/// A network of two layers.
+/// A network of two linear layers.
 pub(crate) struct Network {
     hidden: Linear,
     output: Linear,
 }
 
 impl Network {
-    /// One that knows nothing yet.
+    /// Returns an untrained network with random weights.
     pub(crate) fn new() -> Result<Self> {
         Ok(Self { hidden: Linear::new(PIXELS, HIDDEN)?, output: Linear::new(HIDDEN, CLASSES)? })
     }
 
-    /// How likely each picture shows each digit, as scores without bounds.
+    /// Returns a score (logit) for each picture and digit.
     pub(crate) fn forward(&self, pictures: &Tensor) -> Result<Tensor> {
         self.output.forward(&self.hidden.forward(pictures)?.relu()?)
     }
 
-    /// What it learns, by name. These are handles: who changes them changes the network.
+    /// Returns the parameters by name. They are handles: writing to one changes the network.
     pub(crate) fn parameters(&self) -> [(&'static str, Tensor); 4] {
         [
             ("hidden.weight", self.hidden.weight.clone()),
@@ -35,14 +35,14 @@ impl Network {
     }
 }
 
-/// `x weight^T + bias`
+/// A linear layer: `x weight^T + bias`.
 struct Linear {
     weight: Tensor,
     bias: Tensor,
 }
 
 impl Linear {
-    /// Small random numbers, smaller where more of them are added up.
+    /// Returns a layer with uniform random parameters, whose bound shrinks with the number of inputs.
     fn new(from: i64, to: i64) -> Result<Self> {
         #[expect(clippy::cast_precision_loss, reason = "sizes of layers are small")]
         let bound = (from as f64).sqrt().recip();

@@ -1,29 +1,29 @@
-//! How a network follows its gradients: SGD and Adam, as PyTorch has them, and of nothing but operators.
+//! The optimisers SGD and Adam, as in PyTorch, written with operators only.
 
 use opdispatch::guard;
 use opdispatch::prelude::*;
 
-/// Changes parameters so that the loss becomes smaller.
+/// An optimiser: it updates parameters from their gradients so that the loss decreases.
 pub(crate) trait Optimiser {
-    /// Takes one step with every parameter that has a gradient.
+    /// Updates every parameter that has a gradient.
     fn step(&mut self) -> Result<()>;
 }
 
-/// Stochastic gradient descent: a ball that rolls down the slope.
+/// Stochastic gradient descent with momentum.
 pub(crate) struct Sgd {
     pub(crate) learning_rate: f64,
-    /// How much of its velocity the ball keeps.
+    /// The factor by which the velocity is kept at each step.
     pub(crate) momentum: f64,
-    /// How strongly parameters are drawn to zero.
+    /// The L2 penalty: this factor times the parameter is added to its gradient.
     pub(crate) weight_decay: f64,
-    /// Whether the slope is that of the place where the velocity leads.
+    /// Whether to use Nesterov momentum.
     pub(crate) nesterov: bool,
     parameters: Vec<Tensor>,
     velocities: Vec<Tensor>,
 }
 
 impl Sgd {
-    /// Without momentum and decay.
+    /// Returns SGD without momentum and weight decay.
     pub(crate) fn new(parameters: Vec<Tensor>, learning_rate: f64) -> Result<Self> {
         let velocities = zeros_like(&parameters)?;
         Ok(Self { learning_rate, momentum: 0.0, weight_decay: 0.0, nesterov: false, parameters, velocities })
@@ -46,14 +46,14 @@ impl Optimiser for Sgd {
     }
 }
 
-/// Adam: each number goes at a speed of its own, the slower the more its gradient varies.
+/// Adam: the step of each element is the mean gradient, divided by the root of the mean squared gradient.
 pub(crate) struct Adam {
     pub(crate) learning_rate: f64,
-    /// How much of the mean gradient, and of the mean of its square, is kept at each step.
+    /// The decay factors of the running means of the gradient and of its square.
     pub(crate) betas: (f64, f64),
-    /// What keeps the division from being one by zero.
+    /// The term that is added to the denominator to avoid a division by zero.
     pub(crate) eps: f64,
-    /// How strongly parameters are drawn to zero, independently of their gradients: this makes it `AdamW`.
+    /// The decoupled weight decay: parameters shrink by this rate, independently of their gradients, as in `AdamW`.
     pub(crate) weight_decay: f64,
     steps: i32,
     parameters: Vec<Tensor>,
@@ -62,7 +62,7 @@ pub(crate) struct Adam {
 }
 
 impl Adam {
-    /// With the constants that PyTorch has, but without decay.
+    /// Returns Adam with PyTorch's default constants and without weight decay.
     pub(crate) fn new(parameters: Vec<Tensor>, learning_rate: f64) -> Result<Self> {
         let (means, squares) = (zeros_like(&parameters)?, zeros_like(&parameters)?);
         let (betas, eps, weight_decay) = ((0.9, 0.999), 1e-8, 0.0);
@@ -74,7 +74,7 @@ impl Optimiser for Adam {
     fn step(&mut self) -> Result<()> {
         let _no_grad = guard::no_grad();
         self.steps += 1;
-        // The means began at zero, and are that much too small.
+        // The means start at zero, so they are too small by these factors.
         let (mean_so_far, square_so_far) = (1.0 - self.betas.0.powi(self.steps), 1.0 - self.betas.1.powi(self.steps));
         let means = self.means.iter_mut().zip(&mut self.squares);
         for (parameter, (mean, square)) in self.parameters.iter_mut().zip(means) {
@@ -98,7 +98,7 @@ fn zeros_like(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
 mod tests {
     use super::*;
 
-    /// Four steps on two parameters, with gradients that depend on them: PyTorch's numbers after the same.
+    /// Takes four steps on two parameters, with gradients that depend on them, and compares the parameters with PyTorch's.
     fn follows_pytorch<O: Optimiser>(make: impl FnOnce(Vec<Tensor>) -> Result<O>, expected: [f64; 6]) -> Result<()> {
         let (p, q) = (Tensor::from([[1.0, -2.0], [0.5, 3.0]]), Tensor::from([0.25, -0.75]));
         let mut optimiser = make(vec![p.clone(), q.clone()])?;

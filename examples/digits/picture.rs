@@ -1,4 +1,4 @@
-//! A picture to draw on, and to write as PNG.
+//! A raster picture with drawing functions, which can be encoded as PNG.
 
 use std::iter::zip;
 
@@ -6,7 +6,7 @@ use opdispatch::{Error, Result};
 
 use crate::font;
 
-/// Red, green and blue.
+/// A colour: red, green and blue.
 pub(crate) type Colour = [u8; 3];
 
 pub(crate) const WHITE: Colour = [255; 3];
@@ -16,7 +16,7 @@ pub(crate) const RED: Colour = [200, 50, 40];
 pub(crate) const BLUE: Colour = [40, 100, 190];
 pub(crate) const GREEN: Colour = [20, 130, 60];
 
-/// A picture of pixels, which are counted from the top left.
+/// A picture whose pixel (0, 0) is at the top left.
 pub(crate) struct Picture {
     width: usize,
     height: usize,
@@ -24,12 +24,12 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    /// A white one.
+    /// Returns a white picture.
     pub(crate) fn new(width: usize, height: usize) -> Self {
         Self { width, height, pixels: vec![WHITE; width * height] }
     }
 
-    /// Lays a colour over a pixel, if there is one: 0 leaves the pixel, 1 hides it.
+    /// Blends a colour into a pixel with the opacity `share`, from 0 to 1. A pixel outside the picture is ignored.
     fn blend(&mut self, x: usize, y: usize, colour: Colour, share: f64) {
         if x < self.width && y < self.height {
             for (old, new) in zip(&mut self.pixels[y * self.width + x], colour) {
@@ -38,7 +38,7 @@ impl Picture {
         }
     }
 
-    /// A filled rectangle from its upper left corner.
+    /// Draws a filled rectangle, given its upper left corner and size.
     pub(crate) fn rectangle(&mut self, (x, y): (usize, usize), (width, height): (usize, usize), colour: Colour) {
         for y in y..y + height {
             for x in x..x + width {
@@ -47,7 +47,7 @@ impl Picture {
         }
     }
 
-    /// A smooth line from point to point.
+    /// Draws an anti-aliased line through the points.
     pub(crate) fn curve(&mut self, points: &[(f64, f64)], colour: Colour) {
         const HALF: f64 = 1.2;
         let mut shares = vec![0.0_f64; self.pixels.len()];
@@ -64,7 +64,7 @@ impl Picture {
         }
     }
 
-    /// Text whose upper left corner is here. Characters that the font has not are left blank.
+    /// Draws text, given its upper left corner. Characters that are not in the font are blank.
     pub(crate) fn text(&mut self, (x, y): (usize, usize), text: &str, colour: Colour) {
         const DOT: usize = 2;
         for (position, character) in text.chars().enumerate() {
@@ -75,7 +75,7 @@ impl Picture {
         }
     }
 
-    /// The contents of a PNG file.
+    /// Returns the picture as the bytes of a PNG file.
     pub(crate) fn png(&self) -> Result<Vec<u8>> {
         let mut file = Vec::new();
         let size = |length: usize| u32::try_from(length).map_err(Error::kernel);
@@ -88,25 +88,25 @@ impl Picture {
     }
 }
 
-/// Between two colours' parts.
+/// Returns the linear interpolation of two colour components.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between two bytes is a byte")]
 pub(crate) fn mixed(old: u8, new: u8, share: f64) -> u8 {
     (f64::from(old) + (f64::from(new) - f64::from(old)) * share).round() as u8
 }
 
-/// Places in a picture are small numbers.
+/// Converts a pixel coordinate to `f64`. It is small, so the result is exact.
 #[expect(clippy::cast_precision_loss, reason = "pictures have fewer pixels than that")]
 pub(crate) fn as_f64(place: usize) -> f64 {
     place as f64
 }
 
-/// The pixels that a line from one number to another may touch.
+/// Returns the range of pixel coordinates that a line from `a` to `b` may touch.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast to an integer stops at its ends")]
 fn around(a: f64, b: f64, end: usize) -> std::ops::Range<usize> {
     (a.min(b) - 3.0) as usize..end.min((a.max(b) + 3.0) as usize)
 }
 
-/// From a point to the line between two others.
+/// Returns the distance from a point to the line segment between two others.
 fn distance((x, y): (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let length = (dx * dx + dy * dy).max(f64::MIN_POSITIVE);

@@ -1,4 +1,4 @@
-//! Where the time of training goes.
+//! A profile of one training epoch.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,16 +13,16 @@ use crate::network::Network;
 use crate::optimiser::Optimiser;
 use crate::training;
 
-/// What a profiler saw of an epoch.
+/// The profiler's data of one epoch.
 pub(crate) struct Profile {
     profiler: Arc<Profiler>,
-    /// How long the epoch took, by the clock on the wall.
+    /// The wall-clock time of the epoch.
     took: Duration,
 }
 
 const NAME: &str = "epoch";
 
-/// Trains for one epoch more, and takes its times.
+/// Trains for one more epoch under the profiler.
 pub(crate) fn of_epoch(network: &Network, optimiser: &mut dyn Optimiser, digits: &Digits) -> Result<Profile> {
     let profiler = Arc::new(Profiler::new());
     let start = Instant::now();
@@ -33,21 +33,21 @@ pub(crate) fn of_epoch(network: &Network, optimiser: &mut dyn Optimiser, digits:
 }
 
 impl Profile {
-    /// The share of the time that is a call's, a backward's or another span's, and not just somewhere in the epoch.
+    /// Returns the fraction of the epoch's time inside of spans: operator calls, backward passes, or others.
     pub(crate) fn accounted(&self) -> f64 {
         let rows = self.profiler.rows();
         let named = rows.iter().filter(|row| row.name != NAME).map(|row| row.own).sum::<Duration>();
         named.as_secs_f64() / self.took.as_secs_f64()
     }
 
-    /// All of it, for a program that draws it.
+    /// Returns the whole profile as JSON for a trace viewer.
     pub(crate) fn trace(&self) -> Result<Vec<u8>> {
         let mut trace = Vec::new();
         self.profiler.write_trace(&mut trace).map_err(Error::kernel)?;
         Ok(trace)
     }
 
-    /// What took longest, as a table of so many rows.
+    /// Returns a table of the longest spans, with at most `rows` rows.
     pub(crate) fn top(&self, rows: usize) -> String {
         self.profiler.to_string().lines().take(1 + rows).collect::<Vec<_>>().join("\n")
     }
@@ -58,13 +58,13 @@ mod tests {
     use super::*;
     use crate::{TRAINING, optimiser};
 
-    /// The best of a few: what else the machine does meanwhile is nobody's.
+    /// Takes the best of a few epochs, because other processes of the machine take time outside of spans.
     #[test]
     fn a_profile_of_training_accounts_for_nearly_all_of_its_time() -> Result<()> {
         let (digits, _) = Digits::load()?.split(TRAINING)?;
         let network = Network::new()?;
         let mut optimiser = optimiser("adam", &network)?;
-        // Operators are bound by their first call, before any mode has it.
+        // The first call of an operator binds it before a mode sees the call.
         training::epoch(&network, &mut *optimiser, &digits, &ProgressBar::hidden())?;
         let mut best: Option<Profile> = None;
         for _ in 0..10 {

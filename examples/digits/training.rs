@@ -1,4 +1,4 @@
-//! Steps down the slope, and how far they led.
+//! Training epochs, and the scores of the network.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use crate::data::Digits;
 use crate::network::Network;
 use crate::optimiser::Optimiser;
 
-/// How many pictures a step looks at.
+/// The number of pictures in a training batch.
 pub(crate) const BATCH: i64 = 64;
 
-/// Learns from every picture once, and says how long a step took.
+/// Trains on every picture once, and returns the mean time of a step.
 pub(crate) fn epoch(
     network: &Network,
     optimiser: &mut dyn Optimiser,
@@ -35,21 +35,21 @@ pub(crate) fn epoch(
     Ok(start.elapsed() / steps.max(1))
 }
 
-/// How well a network does.
+/// The loss and accuracy of a network on a set of pictures.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Score {
     pub(crate) loss: f64,
-    /// The share of pictures that it reads correctly.
+    /// The fraction of pictures that are classified correctly.
     pub(crate) accuracy: f64,
 }
 
-/// How well a network did after an epoch: with what it learned from, and with what it never saw.
+/// The scores after an epoch, on the training data and on the test data.
 pub(crate) struct Epoch {
     pub(crate) training: Score,
     pub(crate) test: Score,
 }
 
-/// How well a network reads these pictures.
+/// Computes the score of a network on these pictures.
 pub(crate) fn score(network: &Network, digits: &Digits) -> Result<Score> {
     let _no_grad = guard::no_grad();
     let scores = network.forward(&digits.pictures)?;
@@ -60,7 +60,7 @@ pub(crate) fn score(network: &Network, digits: &Digits) -> Result<Score> {
     })
 }
 
-/// The digit that a network reads in each of these pictures: the one with the highest score.
+/// Returns the predicted digit of each picture: the one with the highest score.
 pub(crate) fn predicted(network: &Network, pictures: &Tensor) -> Result<Tensor> {
     let _no_grad = guard::no_grad();
     network.forward(pictures)?.argmax(Some(1), false)

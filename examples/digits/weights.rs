@@ -1,4 +1,4 @@
-//! What a network has learned, as a safetensors file.
+//! Saving and loading of the parameters as a safetensors file.
 
 use opdispatch::guard;
 use opdispatch::prelude::*;
@@ -7,7 +7,7 @@ use safetensors::{Dtype, SafeTensors};
 
 use crate::network::Network;
 
-/// The contents of a file with all parameters.
+/// Returns the bytes of a safetensors file with all parameters.
 pub(crate) fn save(network: &Network) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for (name, parameter) in network.parameters() {
@@ -21,7 +21,7 @@ pub(crate) fn save(network: &Network) -> Result<Vec<u8>> {
     safetensors::serialize(views, None).map_err(Error::kernel)
 }
 
-/// Gives a network the parameters of such a file.
+/// Copies the parameters in a safetensors file to a network.
 pub(crate) fn load(network: &Network, file: &[u8]) -> Result<()> {
     let _no_grad = guard::no_grad();
     let file = SafeTensors::deserialize(file).map_err(Error::kernel)?;

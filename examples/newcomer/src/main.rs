@@ -1,4 +1,4 @@
-//! Calls the operator, wherever a tensor is.
+//! Calls the operator `squash` on several dtypes and devices.
 #![forbid(unsafe_code)]
 
 use newcomer::squash;

@@ -1,4 +1,4 @@
-//! The README shows this crate as it is.
+//! Tests that the README contains this crate's lib.rs unchanged.
 
 use newcomer::squash;
 use opdispatch::prelude::*;

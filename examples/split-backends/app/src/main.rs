@@ -1,11 +1,11 @@
-//! The application links operators, three backends and a layer. None of them edits another.
+//! An application that links operators, three backends and a layer from other crates.
 #![forbid(unsafe_code)]
 
 use {my_npu as _, myops_cpu as _, myops_cuda as _};
 
 use opdispatch::prelude::*;
 
-/// An operator of the application's own, made of somebody else's.
+/// A composite that the application defines, of operators of another crate.
 #[op_def("halved_square(Tensor self) -> Tensor")]
 fn halved_square(this: &Tensor) -> Result<Tensor> {
     let mut squared = myops::square(this)?;
@@ -13,14 +13,14 @@ fn halved_square(this: &Tensor) -> Result<Tensor> {
     Ok(squared)
 }
 
-/// The same program on every device: elements travel there, are computed with, and come back.
+/// Copies elements to a device, computes squares there, and copies the result back.
 fn squares(device: Device) -> Result<()> {
     let a = Tensor::from_slice(&[1.0_f32, 2.0, 3.0]).to(device)?;
     println!("on {device}: square(a) = {:?}", myops::square(&a)?.to(Device::CPU)?.to_vec::<f32>()?);
     Ok(())
 }
 
-/// A planned operator: one contract, and a kernel on each of two backends that do not know each other.
+/// Calls an operator with a plan, which has kernels on two independent backends.
 fn shares() -> Result<()> {
     let mut a = Tensor::from_slice(&[1.0_f32, 3.0, 2.0, 2.0]).reshape(&[2, 2])?;
     let on_npu = my_npu::upload(&a)?;

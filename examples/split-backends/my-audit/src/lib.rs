@@ -1,4 +1,4 @@
-//! A layer: one boxed kernel sees every call of every operator, whoever defined it.
+//! A layer over every operator of every crate: one boxed fallback prints each call.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
@@ -6,7 +6,7 @@ use std::cell::Cell;
 use dispatch_runtime::guard::{self, Guard};
 use dispatch_runtime::prelude::*;
 
-/// The layer's key: above autograd, so it sees what the user calls, and what composites call in turn.
+/// The layer's key. It is above autograd, so the layer sees the user's calls and the calls inside of composites.
 #[dispatch_key(layer, above = Autograd)]
 pub static Audit: Key;
 
@@ -14,7 +14,7 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Prints every call of this thread while the guard lives.
+/// Enables the layer: every call of this thread is printed until the guard is dropped.
 pub fn audited() -> Guard {
     guard::include(Audit.into())
 }

@@ -1,6 +1,6 @@
-//! A third-party backend: a key, memory that the CPU cannot address, and kernels for operators that somebody else defined.
+//! A third-party backend: a key, memory that the CPU cannot address, and kernels for operators of another crate.
 //!
-//! The device is simulated. What matters is that nothing outside this crate knows of it.
+//! The device is simulated. No code outside this crate knows the backend.
 #![forbid(unsafe_code)]
 
 use std::sync::{Mutex, PoisonError};
@@ -8,11 +8,11 @@ use std::sync::{Mutex, PoisonError};
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Backend, Buffer, Geometry, Storage, backend};
 
-/// The backend.
+/// The key of the backend.
 #[dispatch_key(backend)]
 pub static NPU: Key;
 
-/// Memory on the device.
+/// A block of memory on the device.
 struct NpuBuffer {
     device: Device,
     cells: Mutex<Vec<f32>>,
@@ -34,7 +34,7 @@ impl NpuBuffer {
     }
 }
 
-/// The memory of the device, from which the framework makes the results of planned operators.
+/// The device's allocator, from which the framework allocates results of operators with a plan.
 struct Npu;
 
 backend!(NPU, Npu);
@@ -61,7 +61,7 @@ impl Backend for Npu {
 ///
 /// # Errors
 ///
-/// Where it does not hold contiguous `f32`.
+/// Returns an error if the tensor is not contiguous `f32`.
 pub fn upload(tensor: &Tensor) -> Result<Tensor> {
     from_cells(tensor.read::<f32>()?.to_vec(), tensor.sizes())
 }
@@ -70,7 +70,7 @@ pub fn upload(tensor: &Tensor) -> Result<Tensor> {
 ///
 /// # Errors
 ///
-/// Where it is not one.
+/// Returns an error if the tensor is on another device.
 pub fn download(tensor: &Tensor) -> Result<Tensor> {
     Ok(Tensor::from_slice(&buffer(tensor)?.lock()))
 }
@@ -96,7 +96,7 @@ fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     from_cells(a.iter().zip(&b).map(|(a, b)| a * b).collect(), this.sizes())
 }
 
-/// The other kernel of a planned operator: it checks nothing, and serves every form.
+/// The NPU kernel of `shares`, an operator with a plan. The plan has checked the arguments. The macro derives the kernels of all forms.
 #[op_impl(myops::shares, NPU)]
 fn shares(plan: &myops::Lines, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let from = buffer(this)?.lock().clone();

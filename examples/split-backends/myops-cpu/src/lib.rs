@@ -1,4 +1,4 @@
-//! A kernel crate: it knows the operators and nothing else.
+//! CPU kernels of `myops`. The crate depends only on the operators and the runtime.
 #![forbid(unsafe_code)]
 
 use dispatch_runtime::prelude::*;
@@ -20,7 +20,7 @@ fn scale(this: &mut Tensor, by: Scalar) -> Result<()> {
     Ok(())
 }
 
-/// One body for `shares`, `shares_` and `shares.out`. It reads all elements before it writes one, so `out` may be `this`.
+/// The kernel of `shares`, `shares_` and `shares.out`. It copies all elements before it writes one, so `out` may be `this`.
 #[op_impl(myops::shares, CPU, in_place)]
 fn shares(plan: &myops::Lines, out: &mut Tensor, this: &Tensor) -> Result<()> {
     let from = this.to_vec::<f32>()?;

@@ -1,4 +1,4 @@
-//! The kernel, and the one launch of it.
+//! The CUDA kernel of `mymul`, and its launch.
 #![expect(unsafe_code, reason = "a kernel is native code")]
 
 use dispatch_runtime::prelude::*;

@@ -1,4 +1,4 @@
-//! A kernel in CUDA C++ for an operator of somebody else's. This crate builds anywhere.
+//! A CUDA C++ kernel for an operator of another crate. This crate builds on any machine.
 #![deny(unsafe_code)]
 
 mod kernel;

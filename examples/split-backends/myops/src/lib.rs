@@ -1,4 +1,4 @@
-//! An operator crate: it says what there is, and brings no kernel of its own.
+//! An operator crate: definitions without kernels.
 #![forbid(unsafe_code)]
 
 use dispatch_runtime::prelude::*;
@@ -12,19 +12,19 @@ pub fn mymul(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 #[op_def("scale_(Tensor(a!) self, Scalar by) -> Tensor(a!)")]
 pub fn scale_(this: &mut Tensor, by: Scalar) -> Result<()>;
 
-/// A composite: no backend needs to know it.
+/// Multiplies a tensor with itself. It is a composite, so no backend needs a kernel for it.
 #[op_def("square(Tensor self) -> Tensor")]
 pub fn square(this: &Tensor) -> Result<Tensor> {
     mymul(this, this)
 }
 
-/// Divides each line of a matrix by its sum. Its contract is the plan below, whatever the backend.
+/// Divides each row of a matrix by its sum. The plan below is its contract on every backend.
 #[op_def("shares(Tensor self) -> Tensor", plan, inplace, out = "out")]
 pub fn shares(this: &Tensor) -> Result<Tensor>;
 
-/// A matrix as lines.
+/// A matrix as rows.
 pub struct Lines {
-    /// The elements of a line.
+    /// The number of elements in a row.
     pub columns: usize,
 }
 
