@@ -1,4 +1,4 @@
-//! Autocast over autograd: casts are recorded, weights keep their precision.
+//! Tests of autocast over autograd: casts are recorded, and weights keep their dtype.
 
 #![cfg(all(feature = "autocast", feature = "autograd", feature = "cpu", feature = "families"))]
 
@@ -9,13 +9,13 @@ use opdispatch::guard;
 use opdispatch::prelude::*;
 use opdispatch::{autocast, autograd, bf16};
 
-/// Kept casts go when any thread's outermost region ends, so these tests run one at a time.
+/// Locks out the other tests of this file: cached casts are dropped when any thread's outermost autocast region ends.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Counts casts: below autocast, which makes them, and above autograd, which records them.
+/// The key of a layer that counts casts. It is below autocast, which makes them, and above autograd, which records them.
 #[dispatch_key(layer, above = Autograd)]
 static Casts: Key;
 
@@ -31,7 +31,7 @@ fn count(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
     op.redispatch_boxed(keys.below(Casts), stack)
 }
 
-/// How many casts `f` makes.
+/// Runs `f`, and returns its result and the number of casts.
 fn casts<R>(f: impl FnOnce() -> Result<R>) -> Result<(usize, R)> {
     let _counting = guard::include(Casts.into());
     let before = COUNT.get();
@@ -39,7 +39,7 @@ fn casts<R>(f: impl FnOnce() -> Result<R>) -> Result<(usize, R)> {
     Ok((COUNT.get() - before, result))
 }
 
-/// `1/3` and such, which `bfloat16` rounds.
+/// Returns a tensor of values such as `1/3`, which `bfloat16` rounds.
 fn input() -> Result<Tensor> {
     Tensor::arange(1..7, DType::F32)?.reshape(&[2, 3])? / 3.0
 }
@@ -48,7 +48,7 @@ fn weight() -> Result<Tensor> {
     (Tensor::arange(1..7, DType::F32)?.reshape(&[3, 2])? / 7.0)?.requires_grad_(true)
 }
 
-/// The gradient of `sum(x @ w)` for a `w` in `bfloat16`, as single precision.
+/// Returns the gradient of `sum(x @ w)` with respect to `w`, computed in `bfloat16`, as `f32`.
 fn expected(x: &Tensor) -> Result<Vec<f32>> {
     let ones = Tensor::ones(&[2, 2], DType::BF16)?;
     x.to(DType::BF16)?.t()?.mm(&ones)?.to(DType::F32)?.to_vec()
@@ -206,7 +206,7 @@ fn gradients_may_be_asked_for_without_a_backward() -> Result<()> {
     Ok(())
 }
 
-/// A program as users write it: layers in low precision, the loss in single precision, weights and steps too.
+/// Mixed-precision training as users write it: layers in low precision; loss, weights and updates in single precision.
 #[test]
 fn training_under_autocast_learns() -> Result<()> {
     let _alone = alone();

@@ -1,6 +1,6 @@
-//! Which families of operators a program has.
+//! Tests that a program has the families of operators of its features, and that errors name a missing feature.
 //!
-//! `cargo test --no-default-features --features inventory,cpu,autograd,linalg --test families` runs it for a program without most of them.
+//! `cargo test --no-default-features --features inventory,cpu,autograd,linalg --test families` tests a program without most families.
 
 #![cfg(all(feature = "autograd", feature = "cpu", feature = "linalg"))]
 

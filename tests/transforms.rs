@@ -1,4 +1,4 @@
-//! Transforms of functions over one another: Jacobians, gradients of each sample, autocast in maps.
+//! Tests of nested function transforms: Jacobians, per-sample gradients, autocast in vmap.
 
 #![cfg(all(feature = "autocast", feature = "autograd", feature = "vmap", feature = "cpu", feature = "families"))]
 
@@ -26,7 +26,7 @@ fn assert_close(found: &Tensor, expected: &Tensor, tolerance: f64) {
     }
 }
 
-/// The Jacobian from two more calls for each element of the input.
+/// Returns the Jacobian by central differences, with two calls for each element of the input.
 fn differences(f: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) -> Tensor {
     const STEP: f64 = 1e-5;
     let count = values(x).len();

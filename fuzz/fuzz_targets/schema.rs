@@ -1,4 +1,4 @@
-//! Any text is read or refused, never a panic; what is read prints as text that reads as the same.
+//! Fuzzes the schema parser: it never panics, and the printed text of a schema parses to the same schema.
 #![no_main]
 
 use dispatch_schema::{Declaration, lex};

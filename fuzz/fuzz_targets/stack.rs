@@ -1,4 +1,4 @@
-//! Any values on a stack are called with or refused, never a panic; what is called with comes back unchanged.
+//! Fuzzes boxed calls: a stack of any values gives an error or a call, never a panic, and the operators return their arguments unchanged.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use dispatch_runtime::{Complex64, ErrorKind, Layout, MemoryFormat, Object};
 use libfuzzer_sys::arbitrary::{Result as Decoded, Unstructured};
 use libfuzzer_sys::fuzz_target;
 
-/// One argument of every type that converts, given back as the result.
+/// An operator with one argument of every convertible type, which it returns.
 #[op_def(
     "echo(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, int e, int[]? f, float g, float[] h, bool i, bool[] j, Scalar k, \
      Scalar[] l, complex m, str n, str[] o, ScalarType p, Layout q, MemoryFormat r, Device s, Generator? t, Any u) -> \
@@ -30,14 +30,14 @@ fn echo(
     ))
 }
 
-/// Few enough arguments that the stack needs no memory of its own; written, missing and several at once.
+/// An operator whose few arguments fit in the stack without allocation: one is written, one is optional. It has several results.
 #[op_def("few(Tensor(a!) self, int n, str? name) -> (Tensor(a!), str?, int)")]
 fn few(this: &mut Tensor, n: i64, name: Option<&str>) -> Result<(Option<Str>, i64)> {
     let _ = this.sizes();
     Ok((name.map(Str::from), n))
 }
 
-/// The kinds that each argument accepts, and which argument each result is.
+/// The kinds of values that each argument of an operator accepts, and the index of the argument that each result returns.
 struct Shape {
     operator: &'static Operator,
     accepted: &'static [&'static [&'static str]],
@@ -55,7 +55,7 @@ fn shapes() -> [Shape; 2] {
     ]
 }
 
-/// The kinds that each argument of `echo` accepts.
+/// The kinds of values that each argument of `echo` accepts.
 const ACCEPTED: [&[&str]; 21] = [
     &["Tensor"],
     &["Tensor", "None"],
@@ -111,7 +111,7 @@ fn value(input: &mut Unstructured<'_>, kind: u8) -> Decoded<Value> {
     })
 }
 
-/// Mostly a kind that fits, so that whole calls succeed often enough to be interesting.
+/// Draws the kind of a value, mostly one that fits, so that complete calls succeed often.
 fn kind(input: &mut Unstructured<'_>, shape: &Shape, position: usize) -> Decoded<u8> {
     let choice: u8 = input.arbitrary()?;
     let fitting = match (shape.accepted.len(), position) {
@@ -128,7 +128,7 @@ fn run(data: &[u8]) -> Decoded<()> {
     let takes = shape.accepted.len();
     let mut stack = Stack::new();
     let mut model: Vec<String> = Vec::new();
-    // Others' values lie below; sometimes one argument is missing.
+    // Values that belong to other calls are below the arguments. Sometimes one argument is missing.
     let below = usize::from(input.arbitrary::<u8>()? % 8);
     let count = takes + below - usize::from(input.arbitrary::<u8>()? > 250);
     for position in 0..count {

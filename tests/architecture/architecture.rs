@@ -1,4 +1,4 @@
-//! What ARCHITECTURE.md says of the code holds: this looks.
+//! Tests that the code agrees with ARCHITECTURE.md and README.md.
 
 mod dependencies;
 mod guide;
@@ -9,7 +9,7 @@ mod unsafe_code;
 use std::fs;
 use std::path::Path;
 
-/// The folder of the workspace.
+/// Returns the root folder of the workspace.
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
@@ -25,7 +25,7 @@ fn kernels_that_the_readme_names_are_where_it_says() {
         };
         let text = fs::read_to_string(root.join(file)).unwrap();
         let from = line.parse::<usize>().unwrap() - 1;
-        // An attribute, and the name on the line after it; or a table, with a row of this name.
+        // The line has an attribute, with the name on the next line, or begins a macro's table with a row of this name.
         let mut item = text.lines().skip(from).take_while(|line| *line != "}");
         let is_table = text.lines().nth(from).is_some_and(|line| line.ends_with("! {"));
         let row = format!("    {kernel}");
@@ -40,7 +40,7 @@ fn kernels_that_the_readme_names_are_where_it_says() {
     assert!(count > 5, "{count}");
 }
 
-/// What somebody reads who wants to write one more.
+/// The modes are examples for authors of modes, so they stay short.
 #[test]
 fn a_mode_is_less_than_a_hundred_lines() {
     let folder = root().join("layers/modes/src");

@@ -1,8 +1,8 @@
-//! Which crate may know which: DESIGN's order, read from the manifests.
+//! Tests that dependencies between crates follow the order in ARCHITECTURE.md, as read from the manifests.
 
 use crate::manifests::{Manifest, Need, members};
 
-/// What a crate is to the others, by the folder that it is in.
+/// The role of a crate in the order of dependencies, which its folder decides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Part {
     Schema,
@@ -10,21 +10,21 @@ enum Part {
     Runtime,
     Aten,
     Backend,
-    /// The kernels of a backend for one family of operators.
+    /// A backend's kernels of one family of operators.
     Family,
-    /// The loops that a backend's families share, without an operator.
+    /// The loops that a backend's families share; it knows no operator.
     Engine,
-    /// The stack of levels that layers share.
+    /// The stack of levels that layers with function transforms share.
     Transform,
     Layer,
-    /// The suite that backends are held to. It knows none of them.
+    /// The test suite for backends. It knows no backend.
     Conformance,
     Facade,
-    /// A program over all of it, or its tests.
+    /// A program over the facade, with its tests.
     Program,
-    /// An application or a library as others write it, which is in this repository as an example or for a test.
+    /// An application or a library as users write it: an example, or a crate for ui-tests.
     Outside,
-    /// What tests share, and the test of the architecture.
+    /// Code that tests share, and these tests.
     TestTools,
 }
 
@@ -51,7 +51,7 @@ impl Part {
         })
     }
 
-    /// Whether a crate of this part may depend on one of another.
+    /// Whether a crate with this role may depend on a crate with the role `other`.
     fn may_know(self, other: Self) -> bool {
         use Part::{
             Aten, Backend, Conformance, Engine, Facade, Family, Layer, Macros, Outside, Program, Runtime, Schema,
@@ -72,7 +72,7 @@ impl Part {
         known.contains(&other)
     }
 
-    /// Whether its tests and examples may: they compute, so they need backends and layers, but nothing that is built from all of these.
+    /// Whether tests and examples may depend on it. They run kernels, so any backend or layer is allowed, but no crate that uses all of these.
     fn may_test_with(self, other: Self) -> bool {
         let from_all = matches!(other, Self::Conformance | Self::Facade | Self::Program | Self::Outside);
         self.may_know(other) || !from_all
@@ -83,7 +83,7 @@ fn top(folder: &str) -> &str {
     folder.split('/').next().unwrap_or(folder)
 }
 
-/// What breaks the order, a sentence for each.
+/// Returns a sentence for each dependency that breaks the order.
 fn violations(members: &[Manifest]) -> Vec<String> {
     let mut found = Vec::new();
     for member in members {
@@ -96,7 +96,7 @@ fn violations(members: &[Manifest]) -> Vec<String> {
                 let other = members.iter().find(|other| other.name == name);
                 let allowed =
                     other.and_then(|other| Some((other, Part::of(&other.folder)?))).is_none_or(|(other, part)| {
-                        // What a backend is made of is its own.
+                        // Only the backend itself may depend on its families and engine.
                         let strange =
                             matches!(part, Part::Family | Part::Engine) && top(&other.folder) != top(&member.folder);
                         match need {
@@ -124,7 +124,7 @@ fn dependencies_point_one_way() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// A workspace of the real crates' names, with these lines in the manifests of some.
+/// Returns the violations of an invented workspace with the real crates' names and these lines in some manifests.
 fn made_up(lines: &[(&str, &str)]) -> Vec<String> {
     let folders = [
         (".", "opdispatch"),

@@ -1,4 +1,4 @@
-//! The guide: every chapter is in the table of contents and is a doctest, its links lead somewhere, and its errors are those of the macros.
+//! Tests of the guide: each chapter is in the table of contents and is a doctest, links are valid, and compiler errors match the ui-tests.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use crate::root;
 
 const FOLDER: &str = "docs/guide/src";
 
-/// The chapters, by file name, with their text.
+/// Returns file name and text of each chapter, sorted.
 fn chapters() -> Vec<(String, String)> {
     let files = fs::read_dir(root().join(FOLDER)).unwrap().map(|entry| entry.unwrap().path());
     let read =

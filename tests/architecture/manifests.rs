@@ -1,30 +1,30 @@
-//! The crates of the workspace, from their manifests.
+//! A reader of the manifests of the workspace's crates.
 
 use std::fs;
 use std::path::Path;
 
 use toml::{Table, Value};
 
-/// A crate of the workspace.
+/// The manifest of a crate of the workspace.
 pub(crate) struct Manifest {
-    /// Its folder, from the root of the workspace; `.` is the root itself.
+    /// The crate's folder, relative to the root of the workspace; `.` is the root itself.
     pub(crate) folder: String,
     pub(crate) name: String,
     table: Table,
-    /// What `workspace = true` stands for.
+    /// The dependencies of the workspace, for entries with `workspace = true`.
     shared: Table,
 }
 
-/// What a dependency is needed for.
+/// The targets of a crate that need a dependency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Need {
-    /// The crate itself, or its build script.
+    /// The crate's library, programs or build script.
     Own,
-    /// Its tests and examples.
+    /// The crate's tests and examples.
     Tests,
 }
 
-/// The members of the workspace in this folder.
+/// Reads the manifests of all members of the workspace with this root folder.
 pub(crate) fn members(root: &Path) -> Vec<Manifest> {
     let read = |folder: &str| fs::read_to_string(root.join(folder).join("Cargo.toml")).unwrap();
     let workspace: Table = read(".").parse().unwrap();
@@ -41,7 +41,7 @@ impl Manifest {
         Self { folder: folder.to_owned(), name, table, shared: shared.unwrap_or_default() }
     }
 
-    /// The packages that it depends on, whatever it calls them, on any platform and with any features.
+    /// Returns the names of the packages that the crate depends on, also if renamed, for all platforms and features.
     pub(crate) fn dependencies(&self, need: Need) -> Vec<String> {
         let lists: &[&str] = match need {
             Need::Own => &["dependencies", "build-dependencies"],
@@ -59,7 +59,7 @@ impl Manifest {
         said.get("package").and_then(Value::as_str).unwrap_or(name).to_owned()
     }
 
-    /// How its lints say that they are the workspace's.
+    /// Whether the crate inherits the lints of the workspace.
     pub(crate) fn has_the_lints_of_the_workspace(&self) -> bool {
         self.table.get("lints").and_then(|lints| lints.get("workspace")?.as_bool()) == Some(true)
     }

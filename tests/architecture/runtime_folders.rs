@@ -1,18 +1,18 @@
-//! The folders of dispatch-runtime/src have an order: no folder imports itself through others.
+//! Tests that the folders of dispatch-runtime/src do not import each other in a circle.
 //!
-//! A file beside lib.rs is a folder of its own. lib.rs stands above all. Unit tests may name anything, in files tests.rs too.
+//! A file beside lib.rs counts as a folder. lib.rs may import everything. So may unit tests, also in files tests.rs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// The most files that a folder may have, apart from those of its subfolders.
+/// The maximum number of files in a folder, without its subfolders.
 const MOST_FILES: usize = 20;
 
-/// The files of a crate by path, with their text.
+/// The text of each file of a crate, by path.
 type Files = BTreeMap<String, String>;
 
-/// A place where one folder names another.
+/// A line in which one folder imports another.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Import {
     from: String,
@@ -46,7 +46,7 @@ fn read(source: &Path, folder: &Path, files: &mut Files) {
     }
 }
 
-/// How many files each folder has.
+/// Returns the number of files of each folder.
 fn sizes(files: &Files) -> BTreeMap<&str, usize> {
     let mut sizes = BTreeMap::new();
     for (folder, _) in files.keys().filter_map(|file| file.rsplit_once('/')) {
@@ -55,12 +55,12 @@ fn sizes(files: &Files) -> BTreeMap<&str, usize> {
     sizes
 }
 
-/// The folder at the top that a file is in.
+/// Returns the top-level folder of a file.
 fn folder_of(file: &str) -> &str {
     file.split_once('/').map_or_else(|| file.strip_suffix(".rs").unwrap(), |(folder, _)| folder)
 }
 
-/// Every place where a folder names another; or, as errors, the paths that say no folder.
+/// Returns every import between folders. The errors are paths that name no folder.
 fn imports(files: &Files) -> Result<Vec<Import>, Vec<String>> {
     let folders: BTreeSet<&str> = files.keys().map(|file| folder_of(file)).filter(|folder| *folder != "lib").collect();
     let (mut found, mut problems) = (Vec::new(), Vec::new());
@@ -84,14 +84,14 @@ fn imports(files: &Files) -> Result<Vec<Import>, Vec<String>> {
     if problems.is_empty() { Ok(found) } else { Err(problems) }
 }
 
-/// The names after `crate` in the paths of a file, with their lines. None if a path ends at the root or takes all of it.
+/// Returns the name after `crate` in each path of a file, with its line. It is `None` if a path ends at the root or is `crate::*`.
 fn names_of_the_root(file: &str, tokens: &[(usize, String)]) -> Vec<(usize, Option<String>)> {
     let word = |at: usize| tokens.get(at).map_or("", |(_, token)| token.as_str());
     let mut module: Vec<&str> = file.strip_suffix(".rs").unwrap().split('/').collect();
     if module.last() == Some(&"mod") {
         module.pop();
     }
-    // How many braces are open, and at which of them an inner module began.
+    // The number of open braces, and the depths at which inner modules began.
     let (mut depth, mut inner) = (0, Vec::new());
     let mut found = Vec::new();
     let mut at = 0;
@@ -107,7 +107,7 @@ fn names_of_the_root(file: &str, tokens: &[(usize, String)]) -> Vec<(usize, Opti
                 }
             }
             first @ ("crate" | "super" | "dispatch_runtime") if is_start && word(at + 1) == "::" => {
-                // How many names the path has to go up to be at the root.
+                // The number of modules from here up to the root.
                 let up = if first == "super" { module.len() + inner.len() } else { 0 };
                 at = follow(tokens, if first == "super" { at } else { at + 2 }, up, &mut found);
                 continue;
@@ -119,8 +119,8 @@ fn names_of_the_root(file: &str, tokens: &[(usize, String)]) -> Vec<(usize, Opti
     found
 }
 
-/// Follows a path that is `up` modules below the root, or each path of a group, up to the first name after the root. Gives the place of
-/// the token after that.
+/// Follows a path that starts `up` modules below the root, or each path of a group, up to the first name after the root. Returns the index
+/// of the token after it.
 fn follow(tokens: &[(usize, String)], mut at: usize, mut up: usize, found: &mut Vec<(usize, Option<String>)>) -> usize {
     let word = |at: usize| tokens.get(at).map_or("", |(_, token)| token.as_str());
     while word(at) == "super" {
@@ -136,7 +136,7 @@ fn follow(tokens: &[(usize, String)], mut at: usize, mut up: usize, found: &mut 
     at += 1;
     while !matches!(word(at), "" | "}") {
         at = follow(tokens, at, up, found);
-        // The rest of this path.
+        // Skips the rest of this path.
         let mut depth = 0;
         while !(word(at).is_empty() || depth == 0 && matches!(word(at), "," | "}")) {
             match word(at) {
@@ -151,7 +151,7 @@ fn follow(tokens: &[(usize, String)], mut at: usize, mut up: usize, found: &mut 
     at + 1
 }
 
-/// Words and marks of code with their lines, without comments, literals and items for tests.
+/// Returns the words and punctuation of code with their lines, without comments, literals and test items.
 fn tokens(text: &str) -> Vec<(usize, String)> {
     let chars: Vec<char> = text.chars().collect();
     let (mut tokens, mut at, mut line) = (Vec::new(), 0, 1);
@@ -171,7 +171,7 @@ fn tokens(text: &str) -> Vec<(usize, String)> {
     without_tests(&tokens)
 }
 
-/// Where the token that begins at `at` ends: a word, `::`, a mark, white space, a comment or a literal.
+/// Returns the end of the token that begins at `at`: a word, `::`, punctuation, white space, a comment or a literal.
 fn token_end(chars: &[char], at: usize) -> usize {
     let starts_with = |at: usize, text: &str| text.chars().enumerate().all(|(i, c)| chars.get(at + i) == Some(&c));
     let after = |from: usize, end: &str| {
@@ -200,7 +200,7 @@ fn token_end(chars: &[char], at: usize) -> usize {
             }
             (i + 1).min(chars.len())
         }
-        // A character, or else a lifetime.
+        // A character literal, or otherwise a lifetime.
         '\'' if chars.get(at + 1) == Some(&'\\') => after(at + 3, "'"),
         '\'' if chars.get(at + 2) == Some(&'\'') => at + 3,
         c if is_word(&c) => {
@@ -220,7 +220,7 @@ fn token_end(chars: &[char], at: usize) -> usize {
     }
 }
 
-/// Leaves out what follows `#[cfg(test)]` or `#[cfg(all(test, ..))]`, up to the end of the item.
+/// Removes each item with `#[cfg(test)]` or `#[cfg(all(test, ..))]`.
 fn without_tests(tokens: &[(usize, String)]) -> Vec<(usize, String)> {
     let word = |at: usize| tokens.get(at).map_or("", |(_, token)| token.as_str());
     let is_test = |at: usize| {
@@ -252,9 +252,9 @@ fn without_tests(tokens: &[(usize, String)]) -> Vec<(usize, String)> {
     left
 }
 
-/// A circle of folders, as the imports that make it.
+/// Returns the imports of a circle of folders, if there is one.
 fn circle(imports: &[Import]) -> Option<Vec<Import>> {
-    /// Goes on from the last folder of the path, and looks at no folder twice.
+    /// Extends the path from its last folder, and visits no folder twice.
     fn walk(imports: &[Import], at: &str, path: &mut Vec<Import>, seen: &mut BTreeSet<String>) -> Option<Vec<Import>> {
         if let Some(start) = path.iter().position(|import| import.from == at) {
             return Some(path[start..].to_vec());

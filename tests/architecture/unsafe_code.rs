@@ -1,18 +1,18 @@
-//! Which files may have unsafe code: those that ARCHITECTURE.md lists.
+//! Tests that only the files listed in ARCHITECTURE.md have unsafe code.
 //!
-//! The workspace denies `unsafe_code`, in tests and examples too. A crate that the list does not have forbids it; in the others, the files
-//! with unsafe code are those of the list.
+//! The workspace denies `unsafe_code`, in tests and examples too. A crate that is not in the list forbids it. In the other crates, exactly
+//! the listed files have unsafe code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::manifests::members;
 
-/// A crate as this test looks at it.
+/// The properties of a crate that this test checks.
 struct Crate {
     name: String,
     has_lints: bool,
-    /// Files of all targets with their text, by path; those of `src` without that folder.
+    /// Path and text of the files of all targets; paths in `src` are relative to it.
     files: Vec<(String, String)>,
 }
 
@@ -29,7 +29,7 @@ impl Crate {
         Self { name: name.to_owned(), has_lints, files: paths.into_iter().map(file).collect() }
     }
 
-    /// What it has against the modules that are listed for it.
+    /// Returns the differences between the crate and the modules that are listed for it.
     fn problems(&self, listed: Option<&[&str]>) -> Vec<String> {
         let mut found = Vec::new();
         let name = &self.name;
@@ -119,7 +119,7 @@ fn a_crate_that_breaks_the_rule_is_found() {
     );
 }
 
-/// The modules in the first column of a crate's table. Those of a crate in its folder are there too, as `part/src/module.rs`.
+/// Returns the modules in the first column of a crate's table. Modules of a crate in a subfolder are there too, as `part/src/module.rs`.
 fn modules<'a>(list: &'a str, folder: &str, name: &str) -> Option<Vec<&'a str>> {
     let listed = |name: &str| {
         let section = list.split_once(&format!("### {name}\n"))?.1.split("\n### ").next()?;
@@ -135,7 +135,7 @@ fn modules<'a>(list: &'a str, folder: &str, name: &str) -> Option<Vec<&'a str>> 
     (!own.is_empty()).then_some(own)
 }
 
-/// The files of Rust in a folder, but not those of another crate in it.
+/// Adds the Rust files in a folder, without those of other crates in it.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     if folder.join("Cargo.toml").exists() {
@@ -151,7 +151,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether there is the word in code, outside of comments.
+/// Whether the code has the word `unsafe` outside of comments.
 fn has_unsafe(text: &str) -> bool {
     let opens = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe trait", "unsafe extern", "#[unsafe("];
     text.lines()
@@ -159,7 +159,7 @@ fn has_unsafe(text: &str) -> bool {
         .any(|line| opens.iter().any(|open| line.contains(open)))
 }
 
-/// Whether an attribute allows what the workspace denies.
+/// Whether an attribute allows or expects `unsafe_code`.
 fn lifts_the_lint(text: &str) -> bool {
     let levels = ["allow", "expect", "warn"];
     let attributes = text.lines().map(str::trim_start).filter_map(|line| line.strip_prefix('#'));

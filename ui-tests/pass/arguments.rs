@@ -1,4 +1,4 @@
-//! Every type of the schema language, as an argument and as a return, typed and boxed.
+//! Tests every type of the schema language as an argument and as a result, in typed and boxed calls.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
 #![allow(clippy::many_single_char_names, reason = "one argument for each type")]
@@ -6,7 +6,7 @@
 use dispatch_runtime::prelude::*;
 use dispatch_runtime::{Complex64, Layout, MemoryFormat};
 
-/// Calls an operator boxed with the same arguments, and compares what comes back.
+/// Calls an operator boxed with the same arguments as a typed call, and compares the results.
 macro_rules! same {
     ($operator:ident($($argument:expr),* $(,)?)) => {{
         let typed = Value::from($operator($($argument),*)?);
@@ -173,7 +173,7 @@ fn nothing(x: i64) -> Result<()>;
 #[op_impl(nothing)]
 fn nothing_any(_: i64) {}
 
-/// The first argument's lifetime has a name; the compiler finds the rest.
+/// A kernel that names the lifetime of its first argument; the other lifetimes are inferred.
 #[op_impl(text, CUDA)]
 fn text_cuda<'a>(x: &'a str) -> Result<Str> {
     let kept: &'a str = x;
@@ -193,7 +193,7 @@ fn keywords_unused(_type: i64, _: i64, _x: i64) -> i64 {
     0
 }
 
-/// Names that generated code has too.
+/// An operator whose argument names also occur in generated code.
 #[op_def("clash(Tensor keys, int stack, int kernel, int __keys, int __stack, int body, int KEYS, int __kernel) -> int")]
 fn clash(
     keys: &Tensor,

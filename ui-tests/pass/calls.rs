@@ -1,4 +1,4 @@
-//! The named form of a call.
+//! Tests calls with named arguments.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
 
@@ -126,7 +126,7 @@ fn values_are_evaluated_as_they_are_written() -> Result<()> {
     )?;
     assert_eq!((called, &log.take()[..]), (7, &["z", "mode", "a", "list"][..]));
 
-    // Temporaries, literals, coercions, reborrows, and borrows that end before the next one.
+    // Arguments that are temporaries, literals, coercions, reborrows, and borrows that end before the next one.
     let shared = &mut x;
     ordered!(dims = Some(&[0, 1]), list = &[], this = shared)?;
     ordered!(dims = [], other = &tensor(), list = [tensor()], this = shared, out = Some(&mut out))?;

@@ -1,10 +1,10 @@
-//! Bodies: what an author writes in one means there what it means anywhere.
+//! Tests that code in the body of a composite has the same meaning as in any function.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
 
 use dispatch_runtime::prelude::*;
 
-// All of these are names of generated code as well.
+// All of these names also occur in generated code.
 const OPERATOR: i64 = 1;
 
 fn body(n: i64) -> i64 {
@@ -29,7 +29,7 @@ fn calls_itself(n: i64) -> Result<i64> {
     if n == 0 { Ok(0) } else { Ok(1 + calls_itself(n - 1)?) }
 }
 
-/// A pattern, an early return and a question mark.
+/// A body with a pattern, an early return and a question mark.
 #[op_def("patterns(int n, int[] dims, int mut_) -> int")]
 fn patterns(n: i64, dims: &[i64], mut mut_: i64) -> Result<i64> {
     if let &[first, ..] = dims {
@@ -75,7 +75,7 @@ fn raised_into(this: &Tensor, by: i64, out: &mut Tensor) -> Result<()> {
     Ok(())
 }
 
-// Its forms are the forms of what it calls, and what is made of an argument is made before that is written.
+// The forms call the forms of the inner operator. A value that is computed from an argument is computed before the argument is written.
 #[op_def("raised_by_length(Tensor self) -> Tensor", inplace, out = "into", calls = raised(this, this.sizes()[0]))]
 fn raised_by_length(this: &Tensor) -> Result<Tensor>;
 

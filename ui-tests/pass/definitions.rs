@@ -1,4 +1,4 @@
-//! A schema in a string, in bare tokens, or nowhere.
+//! Tests definitions with a schema in a string, in bare tokens, or inferred.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
 
@@ -34,7 +34,7 @@ fn out(this: &Tensor) -> Result<(Tensor, Tensor)>;
 #[op_def("spelled::out.Scalar_mode(Tensor self, Scalar other=2) -> (Tensor a, Tensor b)")]
 fn out_scalar_mode(this: &Tensor, other: Scalar) -> Result<(Tensor, Tensor)>;
 
-/// Documented, with an alias for its result.
+/// An operator with documentation and a type alias as its result.
 #[op_def("aliased(Tensor self) -> Tensor")]
 fn aliased(this: &Tensor) -> std::result::Result<Tensor, Error>;
 

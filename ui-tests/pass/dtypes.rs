@@ -1,4 +1,4 @@
-//! One generic kernel for many dtypes.
+//! Tests generic kernels for many dtypes.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
 
@@ -40,7 +40,7 @@ fn filled_with<'a, Item: Element>(
 #[op_def("write_(Tensor(a!) self) -> Tensor(a!)")]
 fn write_(this: &mut Tensor) -> Result<()>;
 
-/// A bound of the user's own.
+/// A user's trait, as the bound of a generic kernel.
 trait One: Element {
     const ONE: Self;
 }

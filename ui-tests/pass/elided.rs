@@ -1,4 +1,4 @@
-//! `_: ...` stands for the arguments of the schema: in definitions, plans, and kernels of either kind.
+//! Tests `_: ...` for the arguments of the schema, in definitions, plans, and kernels with and without a plan.
 #![forbid(unsafe_code)]
 #![deny(warnings, unused_qualifications)]
 
@@ -23,7 +23,7 @@ fn raised_cpu(plan: &i64, out: &mut Tensor, _: ...) -> Result<()> {
     Ok(())
 }
 
-/// An operator of another crate, and a kernel with a dtype.
+/// A generic kernel for an operator of another crate.
 #[op_impl(myops::mymul, CPU, dtypes(floating))]
 fn mymul<T: Number>(_: ...) -> Result<Tensor> {
     assert_eq!(other.dtype(), T::DTYPE);
@@ -35,7 +35,7 @@ fn weighted(_: ...) -> Tensor {
     this.clone()
 }
 
-/// One kernel of two operators: the second attribute stands in what the first one makes.
+/// One kernel of two operators: the expansion of the first attribute contains the second one.
 #[op_impl(myops::flip, CPU)]
 #[op_impl(myops::square, CPU)]
 fn unchanged(_: ...) -> Tensor {

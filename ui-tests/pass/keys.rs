@@ -1,4 +1,4 @@
-//! Several keys, alias keys, no key; overrides, conditions, boxed kernels, fallthrough.
+//! Tests kernels with several keys, an alias key or no key; overrides, conditions, boxed kernels and fallthrough.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
 
@@ -47,7 +47,7 @@ const fn kernel(sizes: &[i64]) -> bool {
     !sizes.is_empty()
 }
 
-// The condition has the user's names in sight and not those of generated code.
+// The condition sees the user's names, and no names of generated code.
 #[op_impl(chosen, CPU, when(kernel(this.sizes()) && this.sizes()[0] > 2), priority = 10)]
 fn chosen_long(_: &Tensor) -> Str {
     "long".into()
@@ -168,7 +168,7 @@ fn boxed_kernels_and_fallthrough_are_kernels() -> Result<()> {
     Ok(())
 }
 
-/// Names that generated code has too.
+/// Items whose names also occur in generated code.
 mod clash {
     use dispatch_runtime::prelude::*;
 

@@ -1,17 +1,17 @@
-//! Under every name and in every place.
+//! Tests operators in modules, behind re-exports, in functions, and with similar names.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
 
 use dispatch_runtime::prelude::*;
 use myops::{self as operators, mymul as times, square};
 
-/// Operators in modules, found again through re-exports.
+/// Operators in modules, with re-exports.
 pub mod outer {
-    /// One further in.
+    /// A nested module.
     pub mod inner {
         use dispatch_runtime::prelude::*;
 
-        // The kernel comes first: no order is the wrong one.
+        // The kernel comes before the definition: the order does not matter.
         #[op_impl(doubled, CPU)]
         fn doubled_cpu(this: &Tensor, _: i64) -> Result<Tensor> {
             Ok(this.clone())
@@ -42,7 +42,7 @@ pub mod outer {
     ///
     /// # Errors
     ///
-    /// Those of the operator.
+    /// Returns an error if the operator does.
     pub fn hidden(x: &dispatch_runtime::Tensor) -> dispatch_runtime::Result<dispatch_runtime::Tensor> {
         use inner::hidden;
         hidden!(x)
@@ -69,7 +69,7 @@ fn twice_cuda(this: &Tensor, _times: i64) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-/// A kernel that is called as its operator is.
+/// A kernel with the name of its operator.
 #[op_impl(myops::weighted, CPU)]
 fn weighted(this: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
     assert!(weight.is_some());
@@ -92,9 +92,9 @@ fn type_any(r#type: i64) -> i64 {
     r#type
 }
 
-/// Operators whose names are the same but for a dot or two.
+/// Operators whose names differ only in dots and colons.
 pub mod dots {
-    /// In the base.
+    /// An operator with the whole name in its base name.
     pub mod base {
         use dispatch_runtime::prelude::*;
 
@@ -104,14 +104,14 @@ pub mod dots {
             Ok(1)
         }
 
-        /// One of another namespace.
+        /// An operator of another namespace.
         #[op_def("naming_sum::dim.IntList() -> int")]
         pub fn dim_intlist() -> Result<i64> {
             Ok(2)
         }
     }
 
-    /// In the overload.
+    /// An operator with part of the name in its overload.
     pub mod overload {
         use dispatch_runtime::prelude::*;
 

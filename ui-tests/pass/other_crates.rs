@@ -1,4 +1,4 @@
-//! Crates that know nothing of each other.
+//! Tests operators, backends and kernels of crates that do not depend on each other.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
 

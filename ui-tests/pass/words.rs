@@ -1,10 +1,10 @@
-//! Names that are words of Rust's.
+//! Tests operators and arguments whose names are Rust keywords.
 #![forbid(unsafe_code)]
 #![deny(warnings)]
 
 use dispatch_runtime::prelude::*;
 
-/// Named as a keyword is.
+/// An operator whose name is a keyword.
 #[op_def("type(Tensor self, *, Generator? gen=None, int r=1, bool async=False) -> Tensor")]
 pub fn r#type(this: &Tensor, r#gen: Option<&Generator>, r: i64, r#async: bool) -> Result<Tensor>;
 
@@ -14,19 +14,19 @@ fn type_cpu(this: &Tensor, r#gen: Option<&Generator>, r: i64, r#async: bool) -> 
     this.clone()
 }
 
-/// Named as a keyword is.
+/// An operator whose name is a keyword.
 #[op_def]
 pub fn r#match(this: &Tensor, r#fn: i64) -> Result<Tensor> {
     r#type!(this, r#async = r#fn == 3, r = 2)
 }
 
-/// Named as a keyword is.
+/// An operator whose name is a keyword.
 #[op_def("yield.type(Tensor self) -> Tensor")]
 pub fn yield_type(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-/// Named as a keyword is.
+/// An operator whose name is a keyword.
 #[op_def("r.loop(Tensor self) -> Tensor")]
 pub fn r_loop(this: &Tensor) -> Result<Tensor> {
     Ok(this.clone())

@@ -1,4 +1,4 @@
-//! Two kernels for one cell: nobody can know this before the program is whole, so `verify` says it, and calls of that operator.
+//! Tests two kernels for one cell. This is only known in the linked program, so `verify` and calls of the operator report it.
 
 use dispatch_runtime::prelude::*;
 

@@ -1,7 +1,7 @@
-//! Every mistake gives one message, and the message is the one on file.
+//! Tests that every mistake in an attribute gives exactly the compiler error in its .stderr file.
 //!
-//! The words around ours are the compiler's, and change with it: they are compared on one version only. `TRYBUILD=overwrite` writes
-//! them anew; read them before committing.
+//! The compiler's own text changes with its version, so errors are compared on one version only. `TRYBUILD=overwrite` writes the files
+//! again; read them before you commit.
 
 #[rustversion::attr(
     not(stable(1.95)),
@@ -12,7 +12,7 @@ fn a_mistake_gives_the_message_on_file() {
     trybuild::TestCases::new().compile_fail("fail/*/*.rs");
 }
 
-/// A kernel among methods is told by the compiler alone, more than once.
+/// Cases with several errors. For a kernel inside an `impl` block, all errors come from the compiler.
 const SEVERAL: [&str; 1] = ["op_impl/associated_function"];
 
 #[test]

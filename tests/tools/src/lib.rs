@@ -1,4 +1,4 @@
-//! Tools that a test needs, and that a machine may lack.
+//! Detection of tools that tests need, with a visible skip if a tool is missing.
 //!
 //! A test without its tool is skipped, and prints so. If the variable `OPDISPATCH_REQUIRE` names the tool, the test fails instead: CI sets
 //! `OPDISPATCH_REQUIRE=emulator,nvrtc,browser`. This is the only place that reads the variable.
@@ -55,7 +55,7 @@ pub fn found<T>(tool: Tool, answer: Result<T, impl Display>) -> Option<T> {
     }
 }
 
-/// The tool, or why the test is skipped, or why it fails.
+/// Decides about a test: returns the tool, or the reason why the test is skipped, or (outer error) why it fails.
 fn decided<T>(tool: Tool, answer: Result<T, impl Display>, list: &str) -> Result<Result<T, String>, String> {
     let required = required(list)?;
     answer.map(Ok).or_else(|missing| {

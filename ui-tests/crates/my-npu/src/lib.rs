@@ -1,17 +1,17 @@
-//! A backend of a user's own, in a crate of its own.
+//! A user's backend, in its own crate.
 #![forbid(unsafe_code)]
 
 use dispatch_runtime::prelude::*;
 
-/// The backend.
+/// The key of the backend.
 #[dispatch_key(backend)]
 pub static NPU: Key;
 
-/// Keys in a module, for paths.
+/// A module with a key, for paths with several segments.
 pub mod layers {
     use dispatch_runtime::prelude::*;
 
-    /// A layer above autograd.
+    /// The key of a layer above autograd.
     #[dispatch_key(layer, above = Autograd)]
     pub static Audit: Key;
 }

@@ -1,4 +1,4 @@
-//! Operators that the cases find in another crate.
+//! Operators in another crate than the test cases.
 #![forbid(unsafe_code)]
 #![warn(clippy::pedantic, missing_docs, unreachable_pub, unused_qualifications)]
 
@@ -19,19 +19,19 @@ pub fn square(this: &Tensor) -> Result<Tensor> {
 #[op_def("scale_(Tensor(a!) self, float by=2) -> Tensor(a!)")]
 pub fn scale_(this: &mut Tensor, by: f64) -> Result<()>;
 
-/// The sum of several tensors.
+/// Adds several tensors.
 #[op_def("total(Tensor[] tensors, float[]? weights=None) -> Tensor")]
 pub fn total(tensors: &[Tensor], weights: Option<&[f64]>) -> Result<Tensor>;
 
-/// A sum over dimensions.
+/// Sums over dimensions.
 #[op_def("sum.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")]
 pub fn sum_dim(this: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor>;
 
-/// A tensor with an optional one.
+/// Multiplies a tensor with an optional weight.
 #[op_def("weighted(Tensor self, Tensor? weight=None) -> Tensor")]
 pub fn weighted(this: &Tensor, weight: Option<&Tensor>) -> Result<Tensor>;
 
-/// Two halves.
+/// Splits a tensor into two halves.
 #[op_def("halve(Tensor self, int dim) -> (Tensor, Tensor)")]
 pub fn halve(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)>;
 
@@ -53,9 +53,9 @@ pub fn norm(
     eps: f64,
 ) -> Result<(Tensor, Tensor, Tensor)>;
 
-/// The input as lines of `columns` elements.
+/// The input as rows of `columns` elements.
 pub struct Norm {
-    /// Elements of a line.
+    /// The number of elements in a row.
     pub columns: usize,
 }
 

@@ -1,9 +1,9 @@
-//! The runtime under another name: expansions must find it there.
+//! A crate that renames the runtime in its manifest. Macro expansions must find it under that name.
 #![forbid(unsafe_code)]
 
 use rt::prelude::*;
 
-/// Adds one.
+/// Adds `by`, which is 1 by default.
 #[op_def("increment(Tensor self, *, float by=1) -> Tensor", operator = Neg)]
 pub fn increment(this: &Tensor, by: f64) -> Result<Tensor>;
 
@@ -13,7 +13,7 @@ fn increment_cpu<T: Number>(this: &Tensor, by: f64) -> Result<Tensor> {
     Ok(this.clone())
 }
 
-/// A key of this crate.
+/// The key of a layer of this crate.
 #[dispatch_key(layer, above = Everything)]
 pub static Watcher: Key;
 
@@ -24,7 +24,7 @@ fn watch(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> {
 
 fallthrough!(increment, Tracer);
 
-/// Calls by name.
+/// Calls the operator with named arguments.
 pub fn by_name(x: &Tensor) -> Result<Tensor> {
     increment!(x)
 }
