@@ -1,4 +1,4 @@
-//! The probe in a program that PyTorch's operators, autograd, and by default all other layers are linked into.
+//! The probe in a program with PyTorch's operators, autograd, and by default all other layers linked.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Builds the programs that are measured.
+//! Builds the programs under measurement.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -6,21 +6,21 @@ use std::process::Command;
 
 use crate::Result;
 
-/// Where this program was built, and builds what it measures.
+/// Returns the target folder of this program, into which it also builds the programs under measurement.
 ///
 /// # Errors
 ///
-/// Where this program is not where cargo puts programs.
+/// Returns an error if this program is not in a target folder of cargo.
 pub fn target() -> Result<PathBuf> {
     let program = env::current_exe()?;
     Ok(program.ancestors().nth(2).ok_or("this program is not in a target folder")?.to_owned())
 }
 
-/// Runs cargo in a folder, to build into another.
+/// Runs cargo in `folder` with the target folder `target`.
 ///
 /// # Errors
 ///
-/// Where it does not start or does not succeed.
+/// Returns an error if cargo does not start or fails.
 pub fn cargo(folder: &Path, target: &Path, arguments: &[&str]) -> Result<()> {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(folder).env("CARGO_TARGET_DIR", target).args(arguments).arg("--quiet");

@@ -1,8 +1,8 @@
-//! What the benchmarks share: building programs, counting their instructions, and tables.
+//! Shared code of the benchmarks: building programs, counting their instructions, and printing tables.
 
 pub mod build;
 pub mod steps;
 pub mod table;
 
-/// What can go wrong is said to whoever runs the benchmark, and that is all.
+/// A result of a benchmark. Errors are only printed, so they have no type of their own.
 pub type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;

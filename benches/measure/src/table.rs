@@ -1,6 +1,6 @@
-//! Tables that read well as text and as Markdown.
+//! Tables that are readable as text and valid as Markdown.
 
-/// Prints rows under a header, the first column to the left and the others to the right.
+/// Prints rows under a header, with the first column aligned left and the others aligned right.
 pub fn print<const N: usize>(header: [&str; N], rows: &[[String; N]]) {
     let widths: [usize; N] = std::array::from_fn(|column| {
         let cells = rows.iter().map(|row| row[column].chars().count());

@@ -1,12 +1,12 @@
-//! The paths of a call under Callgrind: `cargo bench -p paths`.
+//! Measures the paths of a call with Callgrind: `cargo bench -p paths`.
 //!
-//! The report counts the same instructions without any tool. This says where they are spent, compares with the run before, and
-//! needs Valgrind and a runner: `apt-get install valgrind`, `cargo install gungraun-runner@0.20.0`.
+//! The report counts the same instructions without a tool. This benchmark shows which functions they are in, and compares with the last
+//! run. It needs Valgrind and a runner: `apt-get install valgrind`, `cargo install gungraun-runner@0.20.0`.
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
 use paths::PATHS;
 
-// A thousand calls, and the few that bind the operators.
+// A thousand calls, and a few calls before them that bind the operators.
 #[library_benchmark]
 #[bench::empty_loop(0)]
 #[bench::function_pointer(1)]

@@ -1,4 +1,4 @@
-//! What a program would do without a dispatcher.
+//! Calls without a dispatcher, for comparison: a function pointer, a `dyn` call and a `match`.
 
 use std::hint::black_box;
 
@@ -54,7 +54,7 @@ pub(crate) fn dyn_trait(calls: Loop<'_>) {
     calls.each(|a, b| black_box(backend).first(a, b));
 }
 
-/// A closed set of backends, as where the set of devices is an `enum`.
+/// A closed set of backends, as in frameworks whose devices are an `enum`.
 #[derive(Clone, Copy)]
 enum Device {
     Cpu,

@@ -1,7 +1,7 @@
-//! The ways a call can take, each in a loop.
+//! The paths of an operator call, each in a loop.
 //!
-//! All of them end in the same kernel, which takes two tensors and returns another handle to the first: what is left is the cost of
-//! getting there and back, with one reference counted up and down.
+//! All paths end in the same kernel, which takes two tensors and returns another handle to the first. So the loop measures the cost of the
+//! call, and of one reference count up and down.
 
 mod baseline;
 mod operator;
@@ -10,25 +10,25 @@ use std::hint::black_box;
 
 use dispatch_runtime::{Error, Result, Tensor};
 
-/// One way to the kernel.
+/// One path from the caller to the kernel.
 pub struct Path {
-    /// What the table calls it.
+    /// The path's name in the table.
     pub name: &'static str,
-    /// Prepares the call, and gives the loop the function that it runs.
+    /// Prepares the call, and passes the function to call to the loop.
     enter: fn(Loop<'_>),
-    /// What PyTorch 2.15 takes for the same, in instructions.
+    /// PyTorch 2.15's instructions for the same path.
     pub pytorch: Option<u32>,
-    /// What we allow ourselves.
+    /// Our maximum number of instructions.
     pub target: Option<u32>,
 }
 
-/// Runs a call over and over.
+/// A loop that repeats a call.
 pub struct Loop<'a> {
     rounds: &'a [u64],
     mark: &'a mut dyn FnMut(),
 }
 
-/// Everything that is measured. The first is the loop by itself.
+/// All measured paths. The first is the empty loop.
 pub const PATHS: &[Path] = &[
     Path::new("empty loop", baseline::empty),
     Path::new("function pointer", baseline::function_pointer),
@@ -61,14 +61,14 @@ impl Path {
         self
     }
 
-    /// Runs the call as often as each of `rounds` says, with a `mark` before the first round and after each.
+    /// Runs a round of calls for each number in `rounds`, and calls `mark` before the first round and after each.
     pub fn run(&self, rounds: &[u64], mark: &mut dyn FnMut()) {
         (self.enter)(Loop { rounds, mark });
     }
 }
 
 impl Loop<'_> {
-    /// A few calls come before the first mark: they bind the operators.
+    /// Makes a few calls that bind the operators, and then the rounds with their marks.
     #[inline(always)]
     fn each<R: Settle>(self, mut call: impl FnMut(&Tensor, &Tensor) -> R) {
         let (a, b) = (Tensor::from_slice(&[1.0_f32]), Tensor::from_slice(&[2.0_f32]));
@@ -81,7 +81,7 @@ impl Loop<'_> {
     }
 }
 
-/// Drops what a call returned, with what never happens out of line.
+/// Drops the result of a call. The code for errors, which do not occur, is out of line.
 trait Settle {
     fn settle(self);
 }

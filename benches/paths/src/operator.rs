@@ -1,4 +1,4 @@
-//! The same through operators.
+//! The paths of a call through operators: typed, boxed, with guards and fallbacks.
 
 use dispatch_runtime::keys::{ADInplaceOrView, Autograd, BackendSelect, CPU, Functionalize, Negative};
 use dispatch_runtime::prelude::*;
@@ -6,7 +6,7 @@ use dispatch_runtime::{Marks, guard};
 
 use crate::Loop;
 
-/// Has a kernel, and nothing else.
+/// An operator with only a CPU kernel.
 #[op_def("plain(Tensor self, Tensor other) -> Tensor")]
 pub fn plain(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
@@ -15,7 +15,7 @@ fn plain_cpu(this: &Tensor, _: &Tensor) -> Tensor {
     this.clone()
 }
 
-/// Has a kernel for Autograd on top.
+/// An operator with a CPU kernel and an Autograd kernel.
 #[op_def("differentiable(Tensor self, Tensor other) -> Tensor")]
 pub fn differentiable(this: &Tensor, other: &Tensor) -> Result<Tensor>;
 
@@ -29,7 +29,7 @@ fn differentiable_autograd(this: &Tensor, other: &Tensor, keys: KeySet) -> Resul
     differentiable::redispatch(keys.below(Autograd), this, other)
 }
 
-/// A layer that answers every call with its first argument.
+/// The key of a layer whose fallback returns the first argument of every call.
 #[dispatch_key(layer, above = Everything)]
 static Answer: Key;
 
@@ -49,7 +49,7 @@ fn pass_on_marked(op: &Operator, keys: KeySet, stack: &mut Stack) -> Result<()> 
     op.redispatch_boxed(keys.below(Functionalize), stack)
 }
 
-/// What a program's own function is, unless the compiler inlines it: the disassembly test looks at this one.
+/// Makes a typed call in a function that is not inlined. The disassembly test reads it.
 #[inline(never)]
 #[unsafe(no_mangle)]
 pub fn opdispatch_typed_call(a: &Tensor, b: &Tensor) -> Result<Tensor> {
@@ -106,7 +106,7 @@ pub(crate) fn to_boxed_fallback(calls: Loop<'_>) {
     calls.each(opdispatch_typed_call);
 }
 
-/// In a program in which some tensor requires gradients; before that, the fallback costs nothing.
+/// Calls past a marked fallback, after a tensor has the mark. Before that, the fallback costs nothing.
 pub(crate) fn over_boxed_fallback(calls: Loop<'_>) {
     Tensor::from_slice(&[1.0_f32]).mark(Marks::REQUIRES_GRAD);
     let _on = guard::include(Functionalize.into());

@@ -1,4 +1,4 @@
-// PyTorch's calls on tensors of one element, without Python: `../peer/src/lib.rs` says what a peer is asked and answers.
+// PyTorch's calls on tensors of one element, in C++. `../peer/src/lib.rs` has the protocol.
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

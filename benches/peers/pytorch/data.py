@@ -1,4 +1,4 @@
-"""Taking, putting, ordering and adding up a million elements and more: ../opdispatch/src/data.rs says the same."""
+"""Gather, scatter, sort, reductions and scans on a million elements and more, as in ../opdispatch/src/data.rs."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Parts of networks, forward and backward: ../opdispatch/src/parts.rs says the same."""
+"""Parts of networks, forward and backward, as in ../opdispatch/src/parts.rs."""
 
 import torch
 from torch.nn import functional

@@ -1,4 +1,4 @@
-"""PyTorch as a peer, in Python: ../peer/src/lib.rs says what a peer is asked and answers.
+"""The benchmark programs in PyTorch, from Python. ../peer/src/lib.rs has the protocol.
 
 Large tensors are measured here, where Python's own microsecond does not show, and small ones where calls.cpp cannot be built.
 `peer.py where` prints the version, and the flags to build that file with.
@@ -34,7 +34,7 @@ def calls():
 
 
 def throughput(operator, sizes):
-    # Around zero, as the other side's are.
+    # Values around zero, as in the other programs.
     a, b = torch.rand(sizes) * 4 - 2, torch.rand(sizes) * 4 - 2
     weight, bias = torch.rand(sizes[-1]), torch.rand(sizes[-1])
     wide = [*sizes[:-1], 2 * sizes[-1]]
@@ -73,7 +73,7 @@ def serve():
     for line in sys.stdin:
         count, work = line.rstrip("\n").split(" ", 1)
         if work != current:
-            # What the last work held is given back first.
+            # Frees the memory of the last work first.
             job = None
             current, job = work, prepare(work)
         if job is None:

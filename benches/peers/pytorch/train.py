@@ -1,4 +1,4 @@
-"""Steps of training, as PyTorch's users write them: ../opdispatch/src/train.rs says the same."""
+"""Training steps as PyTorch's users write them, equal to those in ../opdispatch/src/train.rs."""
 
 import torch
 from torch import nn

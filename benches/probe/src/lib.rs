@@ -1,8 +1,8 @@
 //! Runs one path, for the report to measure.
 //!
-//! `probe count PATH [LIBRARY]` stops itself before 10 calls, between those and 110 more, and after: whoever traces it counts
-//! instructions. `probe time PATH [LIBRARY]` prints how many nanoseconds a call takes. The path is a number. With a library, the
-//! operators, the runtime and the loop are all in there.
+//! `probe count PATH [LIBRARY]` stops itself before 10 calls, after them, and after 110 more; the tracer counts instructions.
+//! `probe time PATH [LIBRARY]` prints the nanoseconds of a call. The path is an index. With a library, the operators, the runtime
+//! and the loop are in the library.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use paths::PATHS;
 
 type Run = dyn Fn(usize, &[u64], &mut dyn FnMut());
 
-/// What the arguments ask for.
+/// Runs the command from the program's arguments.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -24,9 +24,9 @@ pub fn main() -> ExitCode {
     match library {
         None => measure(what, path, &|path, rounds, mark| PATHS[path].run(rounds, mark)),
         Some(library) => {
-            // SAFETY: the library is ours; its start-up code only collects registrations.
+            // SAFETY: the library is `shared` of this workspace, whose start-up code only collects registrations.
             let library = unsafe { libloading::Library::new(library) }.expect("the library is there");
-            // SAFETY: `shared` defines it with this type, and was built by the same compiler.
+            // SAFETY: `shared` defines the function with this type, and was built by the same compiler.
             let run = unsafe { library.get::<fn(usize, &[u64], &mut dyn FnMut())>(b"opdispatch_run_path") };
             measure(what, path, &*run.expect("the library has the function"));
         }
@@ -37,7 +37,7 @@ pub fn main() -> ExitCode {
 fn measure(what: &str, path: usize, run: &Run) {
     if what == "count" {
         run(path, &[10, 10, 110], &mut || {
-            // SAFETY: stops this process until the tracer lets it go on.
+            // SAFETY: stops this process until the tracer continues it.
             unsafe { libc::raise(libc::SIGSTOP) };
         });
         return;

@@ -1,4 +1,4 @@
-//! The probe in a program with nothing but the runtime.
+//! The probe in a program with only the runtime linked.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! A typed call is one straight line of instructions that ends in a jump to the kernel.
+//! Tests the disassembly of a typed call: straight-line code that ends in a jump to the kernel.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! What a call costs, along every path and under five ways of building.
+//! The cost of a call, for every path and for five builds of the program.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,13 +9,13 @@ use paths::PATHS;
 
 use crate::benches;
 
-/// One way of building the same program.
+/// One build of the same program.
 struct Build {
     probe: PathBuf,
     library: Option<PathBuf>,
 }
 
-/// What a call costs beyond the loop around it.
+/// The cost of a call without the loop around it.
 #[derive(Clone, Copy)]
 struct Cost {
     instructions: Option<f64>,

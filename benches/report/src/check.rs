@@ -1,4 +1,4 @@
-//! What an annotated item costs to compile.
+//! The compile time of an annotated item.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use measure::{Result, table};
 
 use crate::generate;
 
-/// Half of them operators, half of them kernels.
+/// The number of annotated items: half are operators, half are kernels.
 const ITEMS: usize = 2000;
 
 pub(crate) fn report() -> Result<()> {

@@ -1,4 +1,4 @@
-//! Writes programs with very many operators.
+//! Generates programs with thousands of operators.
 
 use std::fmt::Write;
 use std::fs;
@@ -8,7 +8,7 @@ use measure::Result;
 
 use crate::benches;
 
-/// Makes a package of its own in `folder`, with the same versions of everything as here.
+/// Writes a package in `folder`, with the same versions of dependencies as this workspace.
 pub(crate) fn package(folder: &Path, name: &str, source: &str) -> Result<PathBuf> {
     let folder = folder.join(name);
     fs::create_dir_all(folder.join("src"))?;
@@ -29,12 +29,12 @@ pub(crate) fn package(folder: &Path, name: &str, source: &str) -> Result<PathBuf
     Ok(folder)
 }
 
-/// What did not change is not built again.
+/// Writes a file only if its text has changed, so that cargo does not build it again.
 fn write_if_new(path: &Path, text: &str) -> Result<()> {
     if fs::read_to_string(path).is_ok_and(|old| old == text) { Ok(()) } else { Ok(fs::write(path, text)?) }
 }
 
-/// `count` operators, and as many kernels of each as there are keys.
+/// Returns code of `count` operators, each with a kernel for every key.
 pub(crate) fn operators(count: usize, keys: &[&str]) -> String {
     let mut source = String::new();
     for i in 0..count {
@@ -55,7 +55,7 @@ pub(crate) fn operators(count: usize, keys: &[&str]) -> String {
     source
 }
 
-/// The same without attributes.
+/// Returns code of `count` functions like those of `operators`, without attributes.
 pub(crate) fn functions(count: usize) -> String {
     let mut source = String::new();
     for i in 0..count {

@@ -1,4 +1,4 @@
-//! What a call, a start and a build cost, in one table each.
+//! Prints the costs of a call, of a program start and of a build, in one table each.
 //!
 //! `cargo run --release -p report` prints everything; `-- calls`, `-- start` or `-- check` prints one part.
 
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The folder of the benchmarks.
+/// Returns the folder of the benchmarks.
 fn benches() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a workspace")
 }

@@ -1,4 +1,4 @@
-//! What 2,000 operators with 3 kernels each cost before and at their first use.
+//! The cost of 2,000 operators with 3 kernels each, at program start and at their first use.
 
 use std::fs;
 use std::io;
@@ -57,7 +57,7 @@ pub(crate) fn report() -> Result<()> {
     Ok(())
 }
 
-/// The shortest time from before the process is made until after it ended, on the wall and on the processor.
+/// Returns the shortest run of a process, from its creation to its end, in wall-clock and CPU time.
 fn start(program: &Path) -> Result<(Duration, Duration)> {
     let mut best = (Duration::MAX, Duration::MAX);
     for _ in 0..300 {
@@ -67,7 +67,7 @@ fn start(program: &Path) -> Result<(Duration, Duration)> {
         let process = child.id() as libc::pid_t;
         // SAFETY: all zeros are a valid value of this plain structure.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: the child is ours, nobody else waits for it, and `usage` is written to.
+        // SAFETY: the process is a child of this one, no other code waits for it, and `usage` is only written.
         if unsafe { libc::wait4(process, std::ptr::null_mut(), 0, &raw mut usage) } != process {
             return Err(io::Error::last_os_error().into());
         }

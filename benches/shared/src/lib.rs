@@ -1,4 +1,4 @@
-//! The paths as a shared library: what a plug-in or a Python extension pays.
+//! The paths of a call in a shared library, as in a plug-in or a Python extension.
 
 /// Runs one path inside the library.
 #[unsafe(no_mangle)]

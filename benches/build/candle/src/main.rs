@@ -3,7 +3,7 @@
 use candle_core::{DType, Device, Result, Tensor};
 use candle_nn::{AdamW, Linear, Module, Optimizer, VarBuilder, VarMap, linear, loss, ops};
 
-/// 64-128-10, the size of the network in `digits`.
+/// A network of the sizes 64-128-10, as in the example `digits`.
 struct Network {
     first: Linear,
     second: Linear,

@@ -1,4 +1,4 @@
-//! Calls ten operators, and goes back through them.
+//! Calls ten operators, and runs their backward pass.
 
 use opdispatch::prelude::*;
 

@@ -1,8 +1,8 @@
-//! Defines an operator with a kernel, and one that calls it.
+//! Defines an operator with a kernel, and a composite that calls it.
 
 use dispatch_runtime::prelude::*;
 
-/// `self + 1`
+/// Computes `self + 1`.
 #[op_def("increment(Tensor self) -> Tensor")]
 pub fn increment(this: &Tensor) -> Result<Tensor>;
 
@@ -11,7 +11,7 @@ fn increment_cpu(this: &Tensor) -> Result<Tensor> {
     Ok(Tensor::from_vec(this.to_vec::<f64>()?.into_iter().map(|x| x + 1.0).collect(), this.sizes())?)
 }
 
-/// `self + 2`
+/// Computes `self + 2`.
 #[op_def("increment_twice(Tensor self) -> Tensor")]
 pub fn increment_twice(this: &Tensor) -> Result<Tensor> {
     increment(&increment(this)?)

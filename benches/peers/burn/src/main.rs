@@ -1,4 +1,4 @@
-//! burn with its CPU backend, as a peer: operators take their operands, so that what is used again is cloned.
+//! The benchmark programs in burn, with its CPU backend. burn's operators consume their operands, so reused operands are cloned.
 
 use burn::tensor::{Device, Tensor, activation};
 use peer::{Job, job};
@@ -18,7 +18,7 @@ fn prepare(work: &str) -> Option<Job> {
         "nothing" => job(|| ()),
         "add" => job(move || a.clone() + b.clone()),
         "add_" => {
-            // It writes into a tensor that nobody else holds.
+            // burn writes in place because the tensor has no other handle.
             let mut sum = Some(Tensor::<1>::from_floats([1.5], &device));
             job(move || sum = sum.take().map(|sum| sum + b.clone()))
         }

@@ -1,4 +1,4 @@
-//! candle, as a peer: a call has the least that its own interface allows.
+//! The benchmark programs in candle. Each call uses the shortest code of candle's API.
 
 mod train;
 
@@ -22,10 +22,10 @@ fn prepare(work: &str) -> candle_core::Result<Option<Job>> {
         }
         "relu" => job(move || a.relu()),
         "mm 1x1" => job(move || row.matmul(&column)),
-        // SAFETY: its element is never looked at.
+        // SAFETY: the uninitialised element is never read.
         "empty({1})" => job(move || unsafe { Tensor::empty(1, DType::F32, &device) }),
         "view" => job(move || a.reshape((1, 1))),
-        // It writes into no tensor that there is.
+        // candle has no operators that write into an existing tensor.
         _ => train::step(work)?,
     })
 }

@@ -1,4 +1,4 @@
-//! Steps of training: `../../opdispatch/src/train.rs` says the same. The residual network is not here.
+//! Training steps in candle, as in `../../opdispatch/src/train.rs`, without the residual network.
 
 use candle_core::{DType, Device, Result, Tensor, Var};
 use candle_nn::{Linear, Module, VarBuilder, VarMap, linear, loss};
@@ -8,7 +8,7 @@ const CLASSES: usize = 10;
 const LEARNING_RATE: f64 = 0.01;
 const MOMENTUM: f64 = 0.9;
 
-/// One step of the network of this name.
+/// Returns the job for one training step of the network with this name.
 pub(crate) fn step(name: &str) -> Result<Option<Job>> {
     let (sizes, batch): (&[usize], u32) = match name {
         "train mlp64" => (&[64, 128, CLASSES], 64),

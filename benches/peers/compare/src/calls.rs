@@ -1,4 +1,4 @@
-//! What a call on tensors of one element costs, beyond the loop around it.
+//! The cost of calls on tensors of one element, without the loop around them.
 
 use measure::{Result, steps};
 
@@ -8,7 +8,7 @@ use crate::race::race;
 use crate::row::{Row, Unit};
 use crate::side::Side;
 
-/// The calls, the instructions that were published for them and PyTorch 2.15, those that we want to need at most, and the most of
+/// For each call: its name, PyTorch 2.15's published instructions, our maximum number of instructions, and our maximum fraction of
 /// PyTorch's time.
 const CALLS: [(&str, f64, f64, f64); 8] = [
     ("add", 5312.0, 500.0, 0.3),
@@ -20,16 +20,16 @@ const CALLS: [(&str, f64, f64, f64); 8] = [
     ("empty({1})", 2800.0, 250.0, 0.3),
     ("view", 2673.0, 250.0, 0.3),
 ];
-/// The most instructions by which a call that is not recorded may be longer where the layer that records is linked.
+/// The maximum number of instructions that linking autograd may add to a call that is not recorded.
 const BECAUSE_OF_AUTOGRAD: f64 = 60.0;
-/// The loop by itself.
+/// The name of the empty loop.
 const NOTHING: &str = "nothing";
-/// The least ratio of times that will do, of the share that a call may have of PyTorch's.
+/// Computes the minimum ratio of times from the maximum fraction of PyTorch's time.
 type Target = fn(f64) -> f64;
-/// In time we want to be well ahead of PyTorch, by the share of its time, and ahead of candle and burn.
+/// The targets for times: well ahead of PyTorch, by the given fraction, and ahead of candle and burn.
 const TARGETS: [Target; 3] = [|share| 1.0 / share, |_| 1.0 / 0.9, |_| 1.0];
 
-/// Exact: programs run one instruction at a time.
+/// Counts instructions of calls exactly, by single-stepping the programs.
 pub(crate) fn instructions(programs: &Programs, options: &Options) -> Vec<Row> {
     let mut rows = Vec::new();
     for (work, published, most, _) in CALLS {
@@ -54,7 +54,7 @@ pub(crate) fn instructions(programs: &Programs, options: &Options) -> Vec<Row> {
     rows
 }
 
-/// On the wall.
+/// Measures wall-clock times of calls.
 pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let pytorch = programs.pytorch_calls.as_ref().or(programs.pytorch.as_ref());
     let others: Vec<(&Program, Target)> = [pytorch, Some(&programs.candle), Some(&programs.burn)]
@@ -91,7 +91,7 @@ pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> 
     Ok(rows)
 }
 
-/// Nothing where the program does not know the work, or may not be traced.
+/// Counts the instructions of one call. Returns `None` if the program does not know the work, or must not be traced.
 fn count(program: &Program, work: &str) -> Option<f64> {
     let count = |work: &str| steps::per_call(program.command(1).args(["count", work]), 10).ok();
     Some(count(work)? - count(NOTHING)?)

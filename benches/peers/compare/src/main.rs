@@ -1,7 +1,7 @@
-//! This framework beside PyTorch, candle and burn, on one machine and in one run.
+//! Compares this framework with PyTorch, candle and burn, on one machine and in one run.
 //!
-//! A ratio is what the peer takes over what we take: above one, we take less. `--only NAME` keeps the lines whose work, measure or peer
-//! begins with the name, and `--threads N` counts large tensors on as many threads; both may be repeated.
+//! A ratio is the peer's cost divided by ours, so above one we are better. `--only NAME` selects the lines whose work, measure or peer
+//! begins with the name. `--threads N` measures large tensors on N threads. Both options may be repeated.
 
 mod calls;
 mod memory;

@@ -1,4 +1,4 @@
-//! How much memory a work takes.
+//! Peak memory of a work.
 
 use std::process::Stdio;
 
@@ -10,10 +10,10 @@ use crate::row::{Row, Unit};
 use crate::training;
 use crate::works::works;
 
-/// What is too small for its memory to be seen, and comes before the others' memory is counted.
+/// A small work that runs before each measurement, so that one-time allocations are not counted.
 const WARM_UP: &str = "train mlp64";
 
-/// The most at once, beyond what a program has that has taken other steps before.
+/// Measures the peak memory of each work, without the memory that the program has after the warm-up.
 pub(crate) fn rows(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let steps = training::WORKS.iter().map(|(work, _)| (*work).to_owned()).filter(|work| work != WARM_UP);
@@ -33,7 +33,7 @@ pub(crate) fn rows(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Bytes, where the program knows the work and can tell.
+/// Returns the peak memory in bytes, or `None` if the program does not know the work or cannot measure it.
 fn most(program: &Program, work: &str, threads: usize) -> Result<Option<f64>> {
     let output = program.command(threads).args(["memory", WARM_UP, work]).stderr(Stdio::inherit()).output()?;
     if !output.status.success() {

@@ -1,11 +1,11 @@
-//! What the command line asks for.
+//! The command line's options.
 
 use measure::Result;
 
-/// Nothing asked for is everything.
+/// The selected lines and numbers of threads. Without a selection, all lines are printed.
 pub(crate) struct Options {
     only: Vec<String>,
-    /// On how many threads large tensors are counted.
+    /// The numbers of threads for large tensors.
     pub(crate) threads: Vec<usize>,
 }
 
@@ -26,7 +26,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Whether a line with these words is asked for.
+    /// Whether a line with these words is selected.
     pub(crate) fn want(&self, words: &[&str]) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| words.iter().any(|word| word.starts_with(only.as_str())))
     }

@@ -1,4 +1,4 @@
-//! The programs that are compared, and how they come to be.
+//! The programs that are compared, and their builds.
 
 use std::env;
 use std::fs;
@@ -8,24 +8,24 @@ use std::process::Command;
 use measure::Result;
 use measure::build::{cargo, target};
 
-/// Names the Python that has PyTorch: a program, with its `PYTHONPATH` as ever.
+/// The environment variable with the path of a Python that has PyTorch.
 const PYTHON: &str = "PEERS_PYTHON";
 
-/// A program, and what comes before the arguments of a peer.
+/// A benchmark program, with the script that precedes its arguments if it is an interpreter.
 pub(crate) struct Program {
     pub(crate) name: String,
     path: PathBuf,
     script: Option<PathBuf>,
 }
 
-/// All of them.
+/// All programs of the comparison.
 pub(crate) struct Programs {
     pub(crate) ours: Program,
-    /// Ours without autograd.
+    /// This framework without autograd.
     pub(crate) plain: Program,
     pub(crate) candle: Program,
     pub(crate) burn: Program,
-    /// In Python, and without it where that can be built.
+    /// PyTorch, called from Python. `pytorch_calls` calls it from C++, if that program can be built.
     pub(crate) pytorch: Option<Program>,
     pub(crate) pytorch_calls: Option<Program>,
     notes: Vec<String>,
@@ -39,7 +39,7 @@ impl Program {
     pub(crate) fn command(&self, threads: usize) -> Command {
         let threads = threads.to_string();
         let mut command = Command::new(&self.path);
-        // The second is for those that count their threads by Rayon's.
+        // `RAYON_NUM_THREADS` is for peers that use Rayon's threads.
         command.args(&self.script).env("PEER_THREADS", &threads).env("RAYON_NUM_THREADS", &threads);
         command
     }
@@ -68,7 +68,7 @@ impl Programs {
         Ok(programs)
     }
 
-    /// What is to be said under the table.
+    /// Returns the notes to print under the table.
     pub(crate) fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -100,7 +100,7 @@ impl Programs {
     }
 }
 
-/// Builds PyTorch's calls against the libraries of the Python package.
+/// Builds pytorch/calls.cpp with the headers and libraries of the Python package.
 fn build_calls(target: &Path, version: &str, flags: &[&str]) -> Result<PathBuf> {
     let source = folder().join("pytorch/calls.cpp");
     let program = target.join(format!("pytorch-calls-{version}"));
@@ -120,7 +120,7 @@ fn build_calls(target: &Path, version: &str, flags: &[&str]) -> Result<PathBuf> 
     Err(errors.lines().find(|line| line.contains("error")).unwrap_or("no reason given").to_owned().into())
 }
 
-/// Others' work spoils what is timed on several threads first of all.
+/// Returns a warning if the machine is busy, because other processes distort times, most of all on several threads.
 fn busy() -> Option<String> {
     let load = fs::read_to_string("/proc/loadavg").ok()?;
     let load: f64 = load.split(' ').next()?.parse().ok()?;
@@ -132,7 +132,7 @@ fn busy() -> Option<String> {
     })
 }
 
-/// The folder of the peers.
+/// Returns the folder of the peers.
 fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a workspace")
 }

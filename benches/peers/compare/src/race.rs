@@ -1,4 +1,4 @@
-//! Sides take turns in short rounds, so that whatever disturbs the machine disturbs all of them, and the best round of each counts.
+//! Times several programs in alternating short rounds, so that a disturbance affects all of them. The best round of each counts.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -8,15 +8,15 @@ use measure::Result;
 use crate::side::Side;
 
 const ROUNDS: u32 = 25;
-/// For those whose rounds are long.
+/// The number of rounds if a round takes long.
 const FEW_ROUNDS: u32 = 6;
 const ENOUGH: Duration = Duration::from_secs(4);
-/// The seconds of a round, unless one call takes longer.
+/// The length of a round in seconds, unless one call takes longer.
 const ROUND: f64 = 0.01;
-/// Threads that have run out of work may spin as long, and would take the next side's processor.
+/// A pause between rounds, in which idle threads of the last program stop spinning.
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// The seconds of one call on each of the sides that know the work.
+/// Returns the seconds of one call for each side, or `None` if the side does not know the work.
 pub(crate) fn race(sides: &mut [Side], work: &str, threads: usize) -> Result<Vec<Option<f64>>> {
     let mut calls = Vec::new();
     for side in &mut *sides {
@@ -41,9 +41,9 @@ pub(crate) fn race(sides: &mut [Side], work: &str, threads: usize) -> Result<Vec
     Ok(best)
 }
 
-/// How many calls make a round.
+/// Finds the number of calls in a round. Returns `None` if the side does not know the work.
 fn calibrate(side: &mut Side, work: &str) -> Result<Option<u64>> {
-    // The first call is not like the others.
+    // The first call takes longer than the others.
     if side.time(work, 1)?.is_none() {
         return Ok(None);
     }

@@ -1,25 +1,25 @@
-//! A line of the table.
+//! A row of the table.
 
-/// What a work costs us and a peer.
+/// The cost of a work in this framework and in a peer.
 pub(crate) struct Row {
     pub(crate) work: String,
-    /// What is counted, and on how many threads where that matters.
+    /// The measured quantity, or the number of threads.
     pub(crate) measure: String,
     pub(crate) peer: String,
     pub(crate) ours: f64,
     pub(crate) theirs: f64,
     pub(crate) unit: Unit,
-    /// The least ratio that will do.
+    /// The minimum ratio for a pass.
     pub(crate) target: f64,
 }
 
-/// What costs are counted in.
+/// The unit of a cost.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Instructions,
     Seconds,
     Bytes,
-    /// How many times as fast it gets: here more is better.
+    /// The speed-up from more threads; more is better.
     Speedup,
 }
 
@@ -37,12 +37,12 @@ impl Row {
         Self { work: work.to_owned(), measure: measure.to_owned(), peer: peer.to_owned(), ours, theirs, unit, target }
     }
 
-    /// What the column of measures says of so many threads.
+    /// Returns the text of the column `measure` for a number of threads.
     pub(crate) fn on(threads: usize) -> String {
         format!("{threads} thread{}", if threads == 1 { "" } else { "s" })
     }
 
-    /// Says what was found as soon as it is: the table comes when all is done.
+    /// Prints the row to standard error at once, because the table is printed at the end.
     pub(crate) fn announced(self) -> Self {
         eprintln!("{}", self.cells().join("  "));
         self

@@ -1,4 +1,4 @@
-//! A peer that runs, and is asked over a pipe.
+//! A running benchmark program, controlled over a pipe.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -7,7 +7,7 @@ use measure::Result;
 
 use crate::program::Program;
 
-/// One of those that are compared.
+/// A running program of the comparison.
 pub(crate) struct Side {
     child: Child,
     input: ChildStdin,
@@ -23,7 +23,7 @@ impl Side {
         Ok(Self { child, input, output: BufReader::new(output) })
     }
 
-    /// How many seconds so many calls take, where it knows the work.
+    /// Returns the seconds that `calls` calls take, or `None` if the program does not know the work.
     pub(crate) fn time(&mut self, work: &str, calls: u64) -> Result<Option<f64>> {
         writeln!(self.input, "{calls} {work}")?;
         self.input.flush()?;
@@ -39,7 +39,7 @@ impl Side {
 
 impl Drop for Side {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

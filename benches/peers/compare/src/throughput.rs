@@ -1,4 +1,4 @@
-//! Large tensors, against PyTorch, on one thread and more.
+//! Times on large tensors, compared with PyTorch, on one thread and on several.
 
 use measure::Result;
 
@@ -9,10 +9,10 @@ use crate::row::{Row, Unit};
 use crate::side::Side;
 use crate::works::works;
 
-/// Speed-ups of less than this apart are alike.
+/// The minimum ratio of our speed-up from more threads to PyTorch's.
 const SPEEDUP_TARGET: f64 = 0.95;
 
-/// Times on so many threads, and then how much the larger numbers of threads bring.
+/// Measures times for each number of threads, and then the speed-ups over the first number.
 pub(crate) fn rows(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let Some(pytorch) = &programs.pytorch else { return Ok(Vec::new()) };
     let works: Vec<_> = works().filter(|(work, _)| options.want(&[work, "threads"])).collect();

@@ -1,4 +1,4 @@
-//! Steps of training: how long they take.
+//! Times of training steps.
 
 use measure::Result;
 
@@ -8,11 +8,11 @@ use crate::race::race;
 use crate::row::{Row, Unit};
 use crate::side::Side;
 
-/// With the least that we want of the speed of PyTorch, and of candle.
+/// The networks, with our minimum speed relative to PyTorch and to candle.
 pub(crate) const WORKS: [(&str, [f64; 2]); 3] =
     [("train mlp64", [3.0, 1.2]), ("train mlp784", [0.95, 1.0]), ("train resnet", [0.95, 1.0])];
 
-/// On so many threads.
+/// Measures the training steps for each number of threads.
 pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let works: Vec<_> = WORKS.into_iter().filter(|(work, _)| options.want(&[work, "threads"])).collect();
@@ -35,7 +35,7 @@ pub(crate) fn times(programs: &Programs, options: &Options) -> Result<Vec<Row>> 
     Ok(rows)
 }
 
-/// Those that train beside us, each with the place of its target.
+/// Returns the other programs that train, each with the index of its target.
 pub(crate) fn others(programs: &Programs) -> Vec<(usize, &Program)> {
     let all = [programs.pytorch.as_ref(), Some(&programs.candle)];
     all.into_iter().enumerate().filter_map(|(place, program)| Some((place, program?))).collect()

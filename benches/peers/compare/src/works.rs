@@ -1,6 +1,6 @@
-//! What is computed of large tensors, with the least that we want of PyTorch's speed.
+//! The works on large tensors, with our minimum speed relative to PyTorch.
 
-/// All of it.
+/// Returns all works with their targets.
 pub(crate) fn works() -> impl Iterator<Item = (String, f64)> {
     let once = ELEMENTS.iter().chain(DATA).map(|(work, target)| ((*work).to_owned(), *target));
     let there = PARTS.iter().map(|(part, target)| ((*part).to_owned(), *target));
@@ -67,7 +67,7 @@ const DATA: &[(&str, f64)] = &[
     ("gelu 1024x1024 bf16", ANY),
     ("gelu 1024x1024 f16", ANY),
 ];
-/// What is only reported.
+/// The target of works that are only reported.
 const ANY: f64 = 0.0;
 
 const PARTS: &[(&str, f64)] = &[

@@ -1,4 +1,4 @@
-//! Taking, putting, ordering and adding up a million elements and more: `../../pytorch/data.py` says the same.
+//! Gather, scatter, sort, reductions and scans on a million elements and more, as in `../../pytorch/data.py`.
 
 use opdispatch::prelude::*;
 use peer::{Job, job};
@@ -6,10 +6,10 @@ use peer::{Job, job};
 use crate::train::random;
 
 const MILLION: i64 = 1_000_000;
-/// Of the tables that rows are taken from and put into.
+/// The sizes of the tables for gather and scatter.
 const TABLE: [i64; 2] = [100_000, 64];
 
-/// The work of this name.
+/// Returns the job for the work with this name.
 pub(crate) fn work(name: &str) -> Option<Job> {
     prepare(name).expect("CPU tensors can be made")
 }
@@ -50,7 +50,7 @@ fn prepare(name: &str) -> Result<Option<Job>> {
     })
 }
 
-/// What is computed of elements that take two bytes.
+/// Returns the job for a work on 16-bit floats.
 fn in_few_bits(name: &str) -> Result<Option<Job>> {
     let Some((operator, dtype)) = name.rsplit_once(' ') else { return Ok(None) };
     let dtype = match dtype {
@@ -74,7 +74,7 @@ fn on<R>(sizes: [i64; 2], call: impl Fn(&Tensor) -> R + 'static) -> Result<Optio
     Ok(job(move || call(&x)))
 }
 
-/// Which rows of the table, in no order.
+/// Returns a million row indices of the table, in no order.
 fn some_rows() -> Result<Tensor> {
     let mut rows = Tensor::zeros(&[MILLION], DType::I64)?;
     rows.random__to(TABLE[0])?;

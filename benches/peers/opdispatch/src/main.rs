@@ -1,4 +1,4 @@
-//! This framework, as a peer.
+//! The benchmark programs in this framework, with autograd.
 
 mod data;
 mod parts;

@@ -1,4 +1,4 @@
-//! Parts of networks, forward and backward: `../../pytorch/parts.py` says the same.
+//! Parts of networks, forward and backward, as in `../../pytorch/parts.py`.
 
 use opdispatch::autograd::Differentiation;
 use opdispatch::prelude::*;
@@ -8,7 +8,7 @@ use crate::train::random;
 
 type Part = Box<dyn Fn(&[Tensor]) -> Result<Tensor>>;
 
-/// The part of this name; or, where the name ends so, its way back to all that it has.
+/// Returns the job for the part with this name. If the name ends in `, backward`, the job computes the gradients of all inputs.
 pub(crate) fn part(name: &str) -> Option<Job> {
     let (name, is_backward) = name.strip_suffix(", backward").map_or((name, false), |name| (name, true));
     let (sizes, part) = prepare(name)?;
@@ -26,7 +26,7 @@ pub(crate) fn part(name: &str) -> Option<Job> {
     }
 }
 
-/// The sizes of what it learns from, and what it makes of that.
+/// Returns the sizes of a part's inputs, and its function.
 fn prepare(name: &str) -> Option<(Vec<Vec<i64>>, Part)> {
     Some(match name {
         "conv2d stem" => convolution([8, 3, 224, 224], 64, 7, 2, 1),

@@ -1,5 +1,5 @@
-//! Steps of training: forward, cross entropy, backward, and descent with momentum. `../../candle/src/train.rs` and
-//! `../../pytorch/train.py` say the same for the others.
+//! Training steps: forward, cross entropy, backward, and gradient descent with momentum. The same steps for the peers are in
+//! `../../candle/src/train.rs` and `../../pytorch/train.py`.
 
 use opdispatch::guard;
 use opdispatch::prelude::*;
@@ -9,7 +9,7 @@ const CLASSES: i64 = 10;
 const LEARNING_RATE: f64 = 0.01;
 const MOMENTUM: f64 = 0.9;
 
-/// A call of which the way back is recorded.
+/// Returns the job for a call that autograd records.
 pub(crate) fn call(name: &str) -> Option<Job> {
     let (a, b) = (Tensor::from(vec![1.5_f32]).requires_grad_(true).ok()?, Tensor::from(vec![2.5_f32]));
     match name {
@@ -18,7 +18,7 @@ pub(crate) fn call(name: &str) -> Option<Job> {
     }
 }
 
-/// One step of the network of this name.
+/// Returns the job for one training step of the network with this name.
 pub(crate) fn step(name: &str) -> Option<Job> {
     let mut new = Parameters::default();
     let (network, sizes) = match name {
@@ -39,12 +39,12 @@ pub(crate) fn step(name: &str) -> Option<Job> {
 
 type Layer = Box<dyn Fn(&Tensor) -> Result<Tensor>>;
 
-/// Makes what a network learns, and teaches it.
+/// The parameters of a network with their velocities; creates and updates them.
 #[derive(Default)]
 struct Parameters(Vec<(Tensor, Tensor)>);
 
 impl Parameters {
-    /// Numbers around zero, smaller where more of them are added up.
+    /// Adds a parameter with random values around zero, whose bound shrinks with the number of summands.
     fn random(&mut self, sizes: &[i64]) -> Result<Tensor> {
         #[expect(clippy::cast_precision_loss)]
         let added = sizes[1..].iter().product::<i64>() as f64;
@@ -75,7 +75,7 @@ impl Parameters {
     }
 }
 
-/// Numbers around zero.
+/// Returns random values in the range from `-bound` to `bound`.
 pub(crate) fn random(sizes: &[i64], bound: f64) -> Result<Tensor> {
     let mut numbers = Tensor::zeros(sizes, DType::F32)?;
     numbers.uniform_(-bound, bound)?;
@@ -104,7 +104,7 @@ fn resnet(new: &mut Parameters) -> Result<Layer> {
     ]))
 }
 
-/// Two convolutions, around which there is a way that is straight or, where the number of channels changes, a projection.
+/// Returns a residual block: two convolutions with a shortcut, which is a projection if the number of channels changes.
 fn block(new: &mut Parameters, from: i64, to: i64, stride: i64) -> Result<Layer> {
     let bent = sequence(vec![
         convolution(new, from, to, 3, stride)?,

@@ -1,11 +1,11 @@
-//! What is called and how: `../../pytorch/calls.cpp` and `../../pytorch/peer.py` say the same for PyTorch.
+//! Calls on small and large tensors, as for PyTorch in `../../pytorch/calls.cpp` and `../../pytorch/peer.py`.
 
 use dispatch_runtime::{Result, Scalar, Tensor};
 use peer::{Job, job};
 
 const ONE: Scalar = Scalar::Int(1);
 
-/// Calls on tensors of one element.
+/// Returns the job for a call on tensors of one element.
 pub(crate) fn call(name: &str) -> Option<Job> {
     let (mut a, b) = (Tensor::from(vec![1.5_f32]), Tensor::from(vec![2.5_f32]));
     let (row, column) = (Tensor::from(vec![[1.5_f32]]), Tensor::from(vec![[2.5_f32]]));
@@ -25,7 +25,7 @@ pub(crate) fn call(name: &str) -> Option<Job> {
     }
 }
 
-/// The same on larger tensors: an operator and sizes.
+/// Returns the job for a call on large tensors. The name has an operator and sizes.
 pub(crate) fn throughput(name: &str) -> Option<Job> {
     let (operator, sizes) = name.rsplit_once(' ')?;
     let sizes: Vec<i64> = sizes.split('x').map(|size| size.parse().ok()).collect::<Option<_>>()?;
@@ -70,7 +70,7 @@ pub(crate) fn throughput(name: &str) -> Option<Job> {
     }
 }
 
-/// Numbers around zero that look random, the same ones every time.
+/// Returns a tensor of pseudo-random values around zero, the same in every run.
 pub(crate) fn numbers(sizes: &[i64]) -> Result<Tensor> {
     let mut state = 1_u32;
     let elements = (0..sizes.iter().product()).map(|_: i64| {

@@ -1,29 +1,29 @@
-//! How a program takes part in the comparison.
+//! The protocol between a benchmark program and the comparison.
 //!
-//! `PROGRAM count WORK` stops itself before it calls, and after 100 calls, 2 and 12 more: whoever traces it counts instructions.
-//! `PROGRAM time` reads lines of a number of calls and a work's name, and answers each with the seconds that those calls took.
-//! `PROGRAM memory WARM_UP WORK` says by how many bytes some calls of one work raise the most memory that the program had, after some
-//! of another. To a work that it does not know it says `-`. `PEER_THREADS` says how many threads it may use.
+//! `PROGRAM count WORK` stops itself before the first call, and after 100, 2 and 12 more calls; the tracer counts instructions.
+//! `PROGRAM time` reads lines with a number of calls and a work's name, and answers each line with the seconds that the calls took.
+//! `PROGRAM memory WARM_UP WORK` prints by how many bytes calls of `WORK` raise the peak memory above the memory after `WARM_UP`.
+//! The answer to an unknown work is `-`. `PEER_THREADS` is the number of threads that the program may use.
 
 use std::io::{BufRead, Write};
 use std::time::Instant;
 
-/// One call of some work, with all that it needs.
+/// A closure that makes one call of a work, and owns its operands.
 pub type Job = Box<dyn FnMut()>;
 
-/// A job out of a function whose result is dropped.
+/// Returns a job that calls a function and drops its result.
 #[allow(clippy::unnecessary_wraps, reason = "it ends most arms of `prepare`")]
 pub fn job<R>(mut call: impl FnMut() -> R + 'static) -> Option<Job> {
     Some(Box::new(move || drop(std::hint::black_box(call()))))
 }
 
-/// How many threads a peer may use.
+/// Returns the number of threads that the program may use.
 #[must_use]
 pub fn threads() -> usize {
     std::env::var("PEER_THREADS").ok().and_then(|threads| threads.parse().ok()).unwrap_or(1)
 }
 
-/// Does as it is told, until there is nothing more to do. `prepare` makes the job of a work.
+/// Runs the command from the program's arguments. `prepare` returns the job of a work.
 pub fn serve(prepare: impl Fn(&str) -> Option<Job>) {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -34,11 +34,11 @@ pub fn serve(prepare: impl Fn(&str) -> Option<Job>) {
     }
 }
 
-/// Few calls, because a processor that stops at every instruction is slow.
+/// Makes calls between stops for the tracer. They are few, because single-stepping is slow.
 fn count(job: Option<Job>) {
     let Some(mut job) = job else { return };
     let mark = || {
-        // SAFETY: stops this process until the tracer lets it go on.
+        // SAFETY: stops this process until the tracer continues it.
         unsafe { libc::raise(libc::SIGSTOP) };
     };
     mark();
@@ -53,7 +53,7 @@ fn time(prepare: &dyn Fn(&str) -> Option<Job>) {
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         let Some((calls, work)) = line.split_once(' ') else { continue };
         if current.as_ref().is_none_or(|(name, _)| name != work) {
-            // What the last work held is given back first.
+            // Frees the memory of the last work first.
             drop(current.take());
         }
         let (_, job) = current.get_or_insert_with(|| (work.to_owned(), prepare(work)));
@@ -65,18 +65,18 @@ fn time(prepare: &dyn Fn(&str) -> Option<Job>) {
                 println!("{}", start.elapsed().as_secs_f64());
             }
         }
-        // Whoever asked has gone if this fails, and the next line says so.
+        // If this fails, the comparison has ended, and so does the input.
         let _ = std::io::stdout().flush();
     }
 }
 
-/// How much memory a work has at once, beyond what the program has anyhow.
+/// Prints by how many bytes a work raises the peak memory of the program.
 fn memory(warm_up: Option<Job>, prepare: impl FnOnce() -> Option<Job>) {
     const CALLS: usize = 10;
     if let Some(mut warm_up) = warm_up {
         (0..CALLS).for_each(|_| warm_up());
     }
-    // Linux begins anew with the most that there was.
+    // Resets the peak resident set size (`VmHWM`).
     if std::fs::write("/proc/self/clear_refs", "5").is_err() {
         return println!("-");
     }
@@ -89,7 +89,7 @@ fn memory(warm_up: Option<Job>, prepare: impl FnOnce() -> Option<Job>) {
     }
 }
 
-/// The bytes of this process that are in memory, by the name of a line in its status.
+/// Returns a memory size of this process in bytes, from the line `name` of `/proc/self/status`.
 fn resident(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;

@@ -1,4 +1,4 @@
-//! This framework without a layer that differentiates, as a peer.
+//! The benchmark programs in this framework, without autograd.
 
 #[path = "../work.rs"]
 mod work;
