@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what this repository takes to build, in a scratch clone of the last commit, beside a program on candle.
+"""Measures build times of this repository in a temporary clone of the last commit, compared with a program on candle.
 
     benches/build/measure.py [cold] [programs] [edits] [tests]
 
@@ -21,7 +21,7 @@ HERE = pathlib.Path("benches/build")
 DIGITS = ["cargo", "run", "--quiet", "--release", "--example", "digits"]
 TESTS = ["cargo", "test", "--quiet", "--workspace", "--exclude", "dispatch-inspect-browser"]
 
-# The file to edit, the line after which a line is put, that line, and the targets in seconds: in the dev profile, and in release.
+# The file to edit, the line after which a line is inserted, the inserted line, and the targets in seconds for the dev and release profiles.
 EDITS = {
     "one line of the example": (
         "examples/digits/main.rs",
@@ -51,7 +51,7 @@ EDITS = {
 
 
 def run(command, folder, target):
-    """Wall and CPU seconds of a command, which must succeed."""
+    """Runs a command, which must succeed, and returns its wall-clock and CPU seconds."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     environment = {**os.environ, "CARGO_TARGET_DIR": str(target), "CARGO_TERM_COLOR": "never"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
@@ -68,7 +68,7 @@ def report(what, figure, unit, target):
 
 
 def stripped(program):
-    """The size of a program without symbols, in megabytes."""
+    """Returns the size of a program without symbols, in megabytes."""
     copy = program.with_suffix(".stripped")
     subprocess.run(["strip", "-o", copy, program], check=True)
     return copy.stat().st_size / 1e6
@@ -114,7 +114,7 @@ def edits(clone, target):
 
 
 def edit(file, before, line):
-    """Puts a line after another."""
+    """Inserts a line after another one."""
     text = file.read_text()
     if before not in text:
         sys.exit(f"{file} has no line `{before.strip()}`: choose another line to edit")
