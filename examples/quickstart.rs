@@ -12,7 +12,7 @@ pub fn power(this: &Tensor, exponent: i64) -> Result<Tensor> {
     (1..exponent).try_fold(this.clone(), |product, _| mymul(&product, this))
 }
 
-/// One kernel for every real dtype.
+/// The CPU kernel of `mymul`, for every real dtype.
 #[op_impl(mymul, CPU, dtypes(floating, integral))]
 fn mymul_cpu<T: Number>(this: &Tensor, other: &Tensor) -> Result<Tensor> {
     let (a, b) = (this.read::<T>()?, other.read::<T>()?);

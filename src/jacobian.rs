@@ -1,4 +1,4 @@
-//! Derivatives of functions with many results: what takes both gradients and functions over batches.
+//! Jacobians, computed by `vmap` over the backward pass, which needs both autograd and vmap.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use dispatch_vmap::vmap;
 
 use aten::prelude::*;
 
-/// The Jacobian of a function: the derivative of each element of its result by each element of `x`, with the sizes of the result
-/// before those of `x`.
+/// Returns the Jacobian of a function: the derivative of each element of the result with respect to each element of `x`. Its sizes are
+/// those of the result, followed by those of `x`.
 ///
-/// The function runs once, and all rows go back together, as a batch. A Jacobian is differentiable and can be mapped, so they nest:
+/// The function runs once, and one batched backward pass computes all rows. `jacrev` can be differentiated and batched, so it nests:
 ///
 /// ```
 /// # #[cfg(feature = "cpu")]
@@ -40,13 +40,14 @@ use aten::prelude::*;
 ///
 /// # Errors
 ///
-/// As [`jacobians`].
+/// Returns an error in the same cases as [`jacobians`].
 pub fn jacrev(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Tensor> {
     let mut found = jacobians(|inputs| Ok(vec![f(&inputs[0])?]), &[x])?;
     Ok(found.remove(0).remove(0))
 }
 
-/// The Jacobians of a function of several tensors with several results: for each result, one for each input.
+/// Returns the Jacobians of a function of several tensors with several results. Element `[i][j]` is the Jacobian of result `i` with respect to
+/// input `j`.
 ///
 /// ```
 /// # #[cfg(feature = "cpu")]
@@ -67,7 +68,7 @@ pub fn jacrev(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<T
 ///
 /// # Errors
 ///
-/// Where the function fails, where a derivative does, and a [`JacobianError`] where a tensor has no Jacobian.
+/// Returns an error if the function or a derivative fails, and a [`JacobianError`] if an input or a result is complex.
 pub fn jacobians(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[&Tensor]) -> Result<Vec<Vec<Tensor>>> {
     check("input", inputs.iter().copied())?;
     let (outputs, pullback) = vjp(f, inputs)?;
@@ -75,7 +76,7 @@ pub fn jacobians(f: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[&Te
     (0..outputs.len()).map(|i| rows(&pullback, &outputs, i, inputs)).collect()
 }
 
-/// The Jacobians of one result: each of its elements is a row, and the rows are a batch.
+/// Returns the Jacobians of result `i`. Each element of the result gives a row, and the rows are computed as a batch.
 fn rows(pullback: &Pullback, outputs: &[Tensor], i: usize, inputs: &[&Tensor]) -> Result<Vec<Tensor>> {
     let output = &outputs[i];
     let count = output.sizes().iter().product();
@@ -103,17 +104,17 @@ fn check<'a>(what: &'static str, tensors: impl IntoIterator<Item = &'a Tensor>) 
     Ok(())
 }
 
-/// Why there is no Jacobian.
+/// The reason why a function has no Jacobian.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum JacobianError {
-    /// One complex number does not say how another changes: its two parts do not move together.
+    /// A tensor is complex: the derivative of a complex number by another is no single complex number.
     Complex {
-        /// `input` or `result`.
+        /// Whether the tensor is an `input` or a `result`.
         what: &'static str,
-        /// Its position.
+        /// The index of the tensor among the inputs or results.
         position: usize,
-        /// Its dtype.
+        /// The dtype of the tensor.
         dtype: DType,
     },
 }

@@ -27,7 +27,7 @@ assert_eq!(y.to_vec::<f64>()?, [2.0, 6.0]);
 //! | `aten` | PyTorch's operators as functions (`opdispatch::aten`) and methods | with `cpu` |
 //! | `cpu` | CPU kernels of these operators, linked without a `use` | default |
 //! | `cuda` | CUDA kernels of these operators, `opdispatch::cuda`; builds on any machine | |
-//! | `attention`, `conv`, `linalg`, `loss`, `norm`, `pooling`, `random`, `recurrent`, `resize`, `sort` | families of operators that a program can leave out | default, all by `families` |
+//! | `attention`, `conv`, `linalg`, `loss`, `norm`, `pooling`, `random`, `recurrent`, `resize`, `sort` | optional families of operators | default, all by `families` |
 //! | `autograd` | derivatives and the backward pass: `opdispatch::autograd`, `loss.backward()` | default |
 //! | `autocast` | mixed precision: `opdispatch::autocast`, `autocast!` | default |
 //! | `modes` | observers of every operator call, `opdispatch::modes`: print, count, profile | default |
@@ -123,12 +123,12 @@ pub mod prelude {
     pub use dispatch_runtime::prelude::*;
 }
 
-/// The examples of the README, compiled and run.
+/// The examples of the README, as doctests.
 #[cfg(all(doctest, feature = "cpu"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// The chapters of the guide, compiled and run, except for the chapter on checking: that one is a doctest of `conformance`.
+/// The chapters of the guide, as doctests. The chapter on checking is a doctest of `conformance`.
 #[cfg(all(doctest, feature = "cpu", feature = "autograd", feature = "modes", feature = "families"))]
 mod guide {
     #[doc = include_str!("../docs/guide/src/introduction.md")]

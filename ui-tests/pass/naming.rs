@@ -17,7 +17,7 @@ pub mod outer {
             Ok(this.clone())
         }
 
-        /// Doubles.
+        /// Doubles a tensor.
         #[op_def("doubled(Tensor self, int times=2) -> Tensor")]
         pub fn doubled(this: &Tensor, times: i64) -> Result<Tensor>;
 
@@ -98,7 +98,7 @@ pub mod dots {
     pub mod base {
         use dispatch_runtime::prelude::*;
 
-        /// A sum.
+        /// Sums over dimensions, in name only.
         #[op_def("sum_dim.IntList() -> int")]
         pub fn sum_dim_intlist() -> Result<i64> {
             Ok(1)
@@ -115,7 +115,7 @@ pub mod dots {
     pub mod overload {
         use dispatch_runtime::prelude::*;
 
-        /// A sum.
+        /// Sums over dimensions, in name only.
         #[op_def("sum.dim_IntList() -> int")]
         pub fn sum_dim_intlist() -> Result<i64> {
             Ok(3)

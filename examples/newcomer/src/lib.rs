@@ -3,7 +3,7 @@
 
 use opdispatch::prelude::*;
 
-/// `self / (1 + |self|)`
+/// Computes `self / (1 + |self|)`.
 #[op_def("squash(Tensor self) -> Tensor", shape = pointwise)]
 pub fn squash(this: &Tensor) -> Result<Tensor>;
 

@@ -9,7 +9,7 @@ use std::fmt::Display;
 /// A tool, by its name in `OPDISPATCH_REQUIRE`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tool {
-    /// `emulator`: the C++ compiler that emulates a CUDA device, if there is no device.
+    /// `emulator`: a C++ compiler, for the CUDA emulator on machines without a CUDA device.
     Emulator,
     /// `nvrtc`: NVIDIA's run-time compiler.
     Nvrtc,
@@ -41,7 +41,7 @@ const VARIABLE: &str = "OPDISPATCH_REQUIRE";
 ///
 /// # Panics
 ///
-/// If there is no tool and `OPDISPATCH_REQUIRE` names it. If the variable names a tool that is not known, whether this one is there or not.
+/// Panics if the tool is missing and `OPDISPATCH_REQUIRE` names it, and always if the variable names an unknown tool.
 #[track_caller]
 pub fn found<T>(tool: Tool, answer: Result<T, impl Display>) -> Option<T> {
     let list = std::env::var_os(VARIABLE).unwrap_or_default();

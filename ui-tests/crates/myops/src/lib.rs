@@ -35,7 +35,7 @@ pub fn weighted(this: &Tensor, weight: Option<&Tensor>) -> Result<Tensor>;
 #[op_def("halve(Tensor self, int dim) -> (Tensor, Tensor)")]
 pub fn halve(this: &Tensor, dim: i64) -> Result<(Tensor, Tensor)>;
 
-/// An operator without tensors.
+/// Reads a clock: an operator without tensor arguments.
 #[op_def("now(str clock) -> float")]
 pub fn now(clock: &str) -> Result<f64>;
 
