@@ -46,8 +46,8 @@ pub fn jacrev(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<T
     Ok(found.remove(0).remove(0))
 }
 
-/// Returns the Jacobians of a function of several tensors with several results. Element `[i][j]` is the Jacobian of result `i` with respect to
-/// input `j`.
+/// Returns the Jacobians of a function of several tensors with several results. Element `[i][j]` is the Jacobian of result `i` with respect
+/// to input `j`.
 ///
 /// ```
 /// # #[cfg(feature = "cpu")]
