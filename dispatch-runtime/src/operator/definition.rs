@@ -30,7 +30,7 @@ pub struct Definition {
     pub aliasing: bool,
     /// Whether results are views of arguments.
     pub viewing: bool,
-    /// The position of the device argument that adds keys to calls without tensors.
+    /// The position of the device argument that determines the call's keys. Only operators without tensor arguments have one.
     pub device: Option<usize>,
     /// The shape word, which determines the results' dtype and sizes.
     pub shape: Option<Shape>,
