@@ -27,7 +27,7 @@ pub use layers::{
 };
 pub use thread_state::{ThreadState, Unpack, spawn, take_along};
 
-/// Undoes a change of the thread's sets when it is dropped.
+/// A handle of a change of the thread's sets, which is undone when the handle is dropped.
 ///
 /// A guard undoes only the bits that it changed. So guards nest and may be dropped in any order. They belong to the thread that made them.
 /// Drop two guards for the same key in reverse order: the guard that changed the key restores it. [`force`] and [`ThreadState::enter`]

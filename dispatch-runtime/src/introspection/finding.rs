@@ -16,23 +16,23 @@ pub enum Finding {
     Error(Error),
     /// Two crates declare different keys with the same name.
     DuplicateKey {
-        /// The name.
+        /// The name of both keys.
         name: &'static str,
-        /// The declarations.
+        /// The locations of the declarations.
         locations: [Location; 2],
     },
     /// Two backends have the same device name, which is the key's name in lower case.
     DuplicateDevice {
-        /// The names.
+        /// The names of the backends.
         names: [&'static str; 2],
-        /// The declarations.
+        /// The locations of the declarations.
         locations: [Location; 2],
     },
     /// A key has the name of a built-in key, or a backend has that of a built-in device.
     BuiltInName {
-        /// The name.
+        /// The name of the key.
         name: &'static str,
-        /// The declaration.
+        /// The location of the declaration.
         location: Location,
     },
     /// A backend's own kernel of a composite operator disables autograd on that backend. The kernel does not call differentiable operators,
@@ -42,9 +42,9 @@ pub enum Finding {
         operator: Name<'static>,
         /// The backend.
         backend: Key,
-        /// The kernel.
+        /// The location of the kernel.
         kernel: Location,
-        /// The composite.
+        /// The location of the composite.
         composite: Location,
     },
     /// Calls through `AutogradOther` will fail: a composite and a storage's kernel could both serve them.
@@ -56,7 +56,7 @@ pub enum Finding {
     },
     /// Layers of users at one landing run in the order of their names, because neighbours are not declared above each other.
     OrderedByName {
-        /// The landing.
+        /// The landing of the layers.
         above: Landing,
         /// The layers, in the order in which a call goes through them.
         layers: Vec<(&'static str, Location)>,
@@ -83,7 +83,7 @@ pub enum Finding {
     CatchAllBesideBody {
         /// The operator.
         operator: Name<'static>,
-        /// The kernels.
+        /// The locations of the kernels.
         kernels: Vec<Location>,
     },
 }

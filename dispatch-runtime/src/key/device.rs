@@ -62,7 +62,7 @@ impl Device {
         if self.index == CURRENT { None } else { Some(self.index) }
     }
 
-    /// The key of the backend.
+    /// Returns the key of the backend.
     #[must_use]
     pub fn key(self) -> Key {
         Key::of_slot(Slot::on_backend(DENSE, self.backend))

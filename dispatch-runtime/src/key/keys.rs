@@ -1,4 +1,4 @@
-//! The built-in keys, by the names that PyTorch gives them.
+//! The built-in keys, with PyTorch's names.
 //!
 //! ```
 //! use dispatch_runtime::KeySet;
@@ -92,7 +92,7 @@ single! {
     MkldnnCPU = MKLDNN_CPU;
     /// Sends calls without tensors to the backend of their `device` argument. Included on every thread by default.
     BackendSelect = BACKEND_SELECT;
-    /// Tensors that know a device but hold no data.
+    /// Fake tensors, which have a device but no data.
     Fake = FAKE;
     /// Tensors and modes implemented in Python.
     Python = PYTHON;
@@ -104,7 +104,7 @@ single! {
     Conjugate = CONJUGATE;
     /// Lazily negated tensors.
     Negative = NEGATIVE;
-    /// Tensors known to be zero.
+    /// Tensors whose elements are all known to be zero.
     ZeroTensor = ZERO_TENSOR;
     /// Version counters and view tracking. Included on every thread by default.
     ADInplaceOrView = AD_INPLACE_OR_VIEW;
@@ -118,7 +118,7 @@ single! {
     FuncTorchBatched = BATCHED;
     /// Nested tensors with a batch dimension that `vmap` hides.
     BatchedNestedTensor = BATCHED_NESTED_TENSOR;
-    /// Random operators under `vmap`.
+    /// Handles random operators under `vmap`.
     FuncTorchVmapMode = VMAP_MODE;
     /// Tensors wrapped by a gradient transform.
     FuncTorchGradWrapper = GRAD_WRAPPER;
@@ -126,7 +126,7 @@ single! {
     PythonTLSSnapshot = PYTHON_TLS_SNAPSHOT;
     /// Picks the innermost function transform. It runs above the transforms.
     FuncTorchDynamicLayerFrontMode = TRANSFORM_FRONT;
-    /// Records a program before autograd sees it.
+    /// Records a program before autograd runs.
     PreDispatch = PRE_DISPATCH;
     /// Passes every call to a mode before all other layers.
     PythonDispatcher = PYTHON_DISPATCHER;

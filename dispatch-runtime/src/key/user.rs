@@ -28,7 +28,7 @@ use crate::location::Location;
 /// assert_eq!("Audit".parse(), Ok(Audit));
 /// ```
 ///
-/// A backend that takes over one of PyTorch's backend keys gives it its name, from the start of the program:
+/// A user's backend takes over one of PyTorch's backend keys. That key then has the user's name, from the start of the program:
 ///
 /// ```standalone_crate
 /// use dispatch_runtime::{Device, Key, dispatch_key, keys::PrivateUse1};
@@ -109,7 +109,7 @@ impl UserKey {
         }
     }
 
-    /// The name that the key prints and parses as.
+    /// Returns the name that the key prints and parses as.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
@@ -125,7 +125,7 @@ impl UserKey {
         matches!(self.kind, UserKind::Backend)
     }
 
-    /// The user's layer that this one is declared above.
+    /// Returns the user's layer that this one is declared above, if there is one.
     pub(crate) fn lower(&self) -> Option<&'static Self> {
         if let UserKind::LayerAbove(lower) = self.kind { Some(lower) } else { None }
     }

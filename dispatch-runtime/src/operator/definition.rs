@@ -17,14 +17,14 @@ use crate::value::{Stack, Value};
 #[derive(Debug)]
 pub struct Definition {
     pub name: Name<'static>,
-    /// The schema after the name.
+    /// The schema without the operator's name.
     pub signature: &'static str,
     pub docs: &'static str,
     pub location: Location,
     pub arguments: usize,
     /// The number of results if all are tensors; otherwise [`u8::MAX`].
     pub tensor_results: u8,
-    /// Which arguments carry keys: one bit each.
+    /// The arguments that carry keys, one bit for each argument.
     pub carriers: u64,
     /// Whether the schema has alias annotations on arguments.
     pub aliasing: bool,
@@ -41,7 +41,7 @@ pub struct Definition {
     /// The functional operator, if this is its in-place or `out=` form.
     pub functional: Option<fn() -> &'static Operator>,
     pub typed: Option<&'static Typed>,
-    /// The function of an operator with types.
+    /// The operator's function, if it has types.
     pub function: Option<Code>,
     /// The kernels that the definition contains.
     pub kernels: &'static [KernelRecord],

@@ -15,7 +15,7 @@ use crate::key::KeySet;
 use crate::name::CLOSURE;
 use crate::value::Stack;
 
-/// The code of a kernel that is part of the program.
+/// A kernel that is compiled into the program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StaticKernel {
     Typed(Code),

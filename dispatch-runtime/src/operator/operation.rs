@@ -33,8 +33,8 @@ pub trait Signature: 'static {
     const ADAPTERS: &'static Typed;
 }
 
-/// A pointer to a kernel of an operator.
+/// The function type of a kernel of the operator `O`.
 pub type Kernel<O> = <<O as Operation>::Signature as Signature>::Kernel;
 
-/// A pointer to a condition of an operator's kernels.
+/// The function type of a condition of the kernels of the operator `O`.
 pub type Predicate<O> = <<O as Operation>::Signature as Signature>::Predicate;

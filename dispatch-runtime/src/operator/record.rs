@@ -8,7 +8,7 @@ use crate::key::Key;
 use crate::location::Location;
 use crate::tensor::Marks;
 
-/// A kernel of an operator, as `#[op_impl]` makes it.
+/// The record of a kernel of an operator, as `#[op_impl]` makes it.
 ///
 /// ```
 /// use dispatch_runtime::{KernelRecord, Location, Record, TableRef, prelude::*, register};
@@ -121,7 +121,7 @@ impl KernelRecord {
     }
 }
 
-/// A kernel for all operators without a kernel for a key, as `#[op_fallback]` and `fallthrough!` make it.
+/// The record of a kernel for all operators without a kernel for a key, as `#[op_fallback]` and `fallthrough!` make it.
 ///
 /// ```
 /// use dispatch_runtime::{FallbackRecord, Location, Record, prelude::*, register};
@@ -146,13 +146,13 @@ pub struct FallbackRecord {
 }
 
 impl FallbackRecord {
-    /// Makes a fallback with a boxed kernel.
+    /// Makes the record of a fallback with a boxed kernel.
     #[must_use]
     pub const fn boxed(kernel: BoxedFn, key: &'static Key, name: &'static str, location: Location) -> Self {
         Self { key, kernel: StaticKernel::Boxed(kernel), name, location, aliasing: false, marks: &[] }
     }
 
-    /// Makes a fallback without a kernel: calls of all operators skip the key.
+    /// Makes the record of a fallback without a kernel: calls of all operators skip the key.
     #[must_use]
     pub const fn fallthrough(key: &'static Key, location: Location) -> Self {
         Self { key, kernel: StaticKernel::Fallthrough, name: "fallthrough", location, aliasing: false, marks: &[] }

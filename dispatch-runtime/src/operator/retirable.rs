@@ -91,7 +91,7 @@ impl<T> Retirable<T> {
     }
 }
 
-/// A user of the value, who leaves when this is dropped, also during a panic.
+/// One use of the value. It ends when this is dropped, also during a panic.
 struct Inside<'a, T>(&'a Retirable<T>);
 
 impl<T> Drop for Inside<'_, T> {

@@ -1,4 +1,4 @@
-//! The atomics that loom can replace, so that `RUSTFLAGS="--cfg loom"` runs its models over the real code.
+//! Atomics and cells that loom replaces, so that `RUSTFLAGS="--cfg loom"` runs its models over the real code.
 
 #[cfg(loom)]
 pub(crate) use loom::{

@@ -32,7 +32,7 @@ pub use pointwise::{Part, Pointwise, fresh_pointwise, pointwise};
 pub use reduction::{DimFlags, Listed, Reduced, reduced_dims, reduced_sizes, reduction};
 pub use variants::{form, meta};
 
-/// A value for the kernels of an operator, and a description of its `N` results.
+/// The plan of a call: a value for the operator's kernels, and a description of its `N` results.
 ///
 /// ```
 /// use dispatch_runtime::{DType, Plan, Spec};

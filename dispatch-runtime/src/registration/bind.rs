@@ -1,4 +1,4 @@
-//! Making and publishing an operator's table.
+//! Construction and publication of an operator's table.
 
 use super::registry::{self, Registry};
 use crate::error::Result;
