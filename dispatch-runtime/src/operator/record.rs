@@ -86,7 +86,7 @@ impl KernelRecord {
         Self { operator, keys, kernel, name, location, overrides: false, derived: false, condition: None, priority: 0 }
     }
 
-    /// Makes the kernel replace another crate's kernel for the same key.
+    /// Makes the kernel replace other kernels for the same key.
     #[must_use]
     pub const fn overriding(mut self) -> Self {
         self.overrides = true;
