@@ -31,7 +31,7 @@ pub(crate) fn computed_in(dtype: DType) -> DType {
     }
 }
 
-/// Returns the [`Site`] of an operator's argument, looked up once for each use of the macro.
+/// Returns the `Site` of an operator's argument, looked up once for each use of the macro.
 macro_rules! site {
     ($operator:expr, $argument:literal) => {{
         static SITE: std::sync::OnceLock<$crate::Site> = std::sync::OnceLock::new();
