@@ -147,7 +147,7 @@ impl Kernel {
     #[inline]
     fn found(&self, key: Key) -> Option<&'static Entry> {
         let built: *const Vec<Built> = self.built.load(Ordering::Acquire);
-        // SAFETY: it is null, or a list that was published whole and is never freed.
+        // SAFETY: the pointer is null, or points to a list that was complete when it was stored and is never freed.
         let built: &'static Vec<Built> = unsafe { built.as_ref() }?;
         built.iter().find(|built| built.key == key).map(|built| &built.entry)
     }
@@ -176,7 +176,7 @@ impl Kernel {
         self.load(gpu, &mut loaded, wanted)?;
         let (code, name) = named(&loaded, gpu, &expression).ok_or_else(no_instance)?;
         let entry = gpu.machine.entry(code, name)?;
-        // SAFETY: it is null, or a list that was published whole and is never freed.
+        // SAFETY: the pointer is null, or points to a list that was complete when it was stored and is never freed.
         let mut built = unsafe { self.built.load(Ordering::Acquire).as_ref() }.cloned().unwrap_or_default();
         built.push(Built { key, entry });
         self.built.store(Box::into_raw(Box::new(built)), Ordering::Release);

@@ -157,8 +157,8 @@ impl Launch {
     ///
     /// # Errors
     ///
-    /// Returns [`CudaError::Compile`] if the kernel does not compile or has no such instance, [`CudaError::Launch`] if the device takes no
-    /// such grid, [`CudaError::Parameters`] if the kernel declares other parameters, and the driver's error if it refuses the launch.
+    /// Returns [`CudaError::Compile`] if the kernel does not compile or has no such instance, [`CudaError::Launch`] if the grid exceeds the
+    /// device's limits, [`CudaError::Parameters`] if the kernel declares other parameters, and the driver's error if it refuses the launch.
     #[inline]
     pub fn run<A: Arguments>(
         &self,
@@ -189,8 +189,8 @@ impl Launch {
                 });
             }
             recent_launches::record(kernel);
-            // SAFETY: the places are of values of these sizes, and that the kernel takes values of such sizes was just seen. What it does
-            // with them was promised for every launch when the kernel was made, by `Kernel::new`.
+            // SAFETY: the pointers are to values of these sizes, and the check above found that the kernel's parameters have the same
+            // sizes. What the kernel does with them was promised for every launch by the caller of `Kernel::new`.
             unsafe { self.gpu.machine.launch(entry, grid, places, self.queue) }
         })
     }

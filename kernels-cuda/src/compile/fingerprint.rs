@@ -1,4 +1,4 @@
-//! Fingerprints: short names of long texts, for files that outlive the program.
+//! Fingerprints: hashes of texts, as file names that stay valid after the program ends.
 //!
 //! The hash is FNV-1a of 128 bits. Its definition is fixed, unlike that of the standard library's hasher, so a file written by one build of
 //! this crate is found by the next one, on every platform. The inputs are this program's own texts, so no resistance to chosen inputs is needed.

@@ -47,7 +47,7 @@ fn start() -> Result<(), CudaError> {
         if !*IS_PRESENT {
             return Err(Missing::Driver.into());
         }
-        // SAFETY: a function without preconditions.
+        // SAFETY: the function has no preconditions.
         check("cuInit", unsafe { sys::cuInit(0) })?;
         _ = STARTED.set(());
     }

@@ -52,7 +52,7 @@ pub(crate) type Found = (Tensor, Tensor);
 /// The element that is selected of each line.
 #[derive(Clone, Copy)]
 pub(crate) enum Nth {
-    /// The n-th smallest, counted from one.
+    /// The n-th smallest element, counted from one.
     Is(i64),
     Median {
         of_numbers: bool,

@@ -1,4 +1,4 @@
-//! CUDA kernels of continuous distributions, and of `geometric`, which rounds exponentially distributed numbers.
+//! CUDA kernels of continuous distributions, and of `geometric`, which rounds exponentially distributed numbers up.
 #![expect(unsafe_code, reason = "kernels are native code")]
 
 use crate::engine::elementwise::DTYPES;
