@@ -1,6 +1,6 @@
 #include "attention.cuh"
 
-// Calls a function with a value's type as its argument, such as `call(float)`: the type of `dtype`, for a kernel that computes in `C`.
+// Calls `call(T)`, where T is the element type of `dtype`, for a kernel that computes in `C`.
 #define TYPED(C, dtype, call)                                                                                                   \
     do {                                                                                                                        \
         if (sizeof(C) == 8) {                                                                                                   \

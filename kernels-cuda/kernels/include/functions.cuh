@@ -83,7 +83,7 @@ WHOLE(i32)
 WHOLE(i64)
 #undef WHOLE
 
-// Rounding does nothing to integers.
+// Rounding functions. Integers stay as they are.
 #define ROUNDING(name, function)                                                                                                 \
     FUNCTION C name(C x) { return function(x); }                                                                                 \
     template <> __device__ __forceinline__ i32 name<i32>(i32 x) { return x; }                                                   \

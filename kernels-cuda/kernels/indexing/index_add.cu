@@ -14,7 +14,7 @@ struct SortedRows {
     i64 limit, skipped;
     // The position of each sorted key before sorting.
     const i64 *places;
-    // If somewhere, what each row is in `from`, which has `rows`; others are nothing.
+    // If not null, the row of `from` that each position means. `from` has `rows` rows; any other index means zeros.
     const i64 *of_places;
     i64 rows;
     const u8 *from;
@@ -22,7 +22,7 @@ struct SortedRows {
     i32 dtype;
     u8 *to;
     i64 to_step;
-    // If somewhere, what each row is multiplied by.
+    // If not null, the factor of each row.
     const u8 *shares;
 };
 

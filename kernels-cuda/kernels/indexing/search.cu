@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(256)
             place = told;
         }
         C other = load<C>(sorted.at + (first + place) * size_of(sorted.dtype), sorted.dtype);
-        // A NaN in the row counts as greater than all numbers.
+        // If `x` is NaN, its position is after all numbers of the row.
         bool before = right ? !(other > x) : !(other >= x);
         low = before ? low + half + 1 : low;
         left = before ? left - half - 1 : half;

@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(256) without_replacement(double *out, Stream s
     });
 }
 
-// Reports a row whose samples include an index of weight zero, with a thread for each row.
+// Reports a row whose weights are all zero: its smallest time is infinite. A thread for each row.
 __global__ void __launch_bounds__(256) weighed(const double *times, u64 samples, Rows rows) {
     u64 row = u64(blockIdx.x) * blockDim.x + threadIdx.x;
     if (row < rows.count && is_infinite(times[row * samples])) report(rows.fault, rows.site, BAD_SUM, 0, 0);

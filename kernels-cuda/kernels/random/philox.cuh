@@ -24,7 +24,8 @@ __device__ __forceinline__ Words philox(u64 key, u64 counter, u32 c = 0) {
     return {{a, b, c, d}};
 }
 
-// The part of the stream that a launch draws: seed, first block and number of elements. A replay adds the seed and the block in `origin`.
+// The part of the stream that a launch draws: seed, first block and number of elements. A replay takes the seed from `origin`, and adds the
+// block there to `first`.
 struct Stream {
     u64 seed, first, count;
     const u64 *origin;
