@@ -224,8 +224,8 @@ impl RegisteredKernel {
 
 inventory::collect!(RegisteredKernel);
 
-/// Registers kernels, so that [`kernels`](crate::kernels) lists them and [`prepare`](crate::prepare) builds them:
-/// `register_kernel!(DOUBLED)`. [`kernel!`](crate::kernel!) registers the kernel that it declares.
+/// Registers kernels, so that `kernels_cuda::kernels` lists them and `prepare` builds them: `register_kernel!(DOUBLED)`.
+/// [`kernel!`](crate::kernel!) registers the kernel that it declares.
 #[macro_export]
 macro_rules! register_kernel {
     ($($kernel:expr),+ $(,)?) => { $($crate::__private::submit! { $crate::__private::RegisteredKernel::new(&$kernel) })+ };

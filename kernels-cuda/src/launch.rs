@@ -337,7 +337,7 @@ macro_rules! arguments {
     };
 }
 
-/// Implements [`Arguments`] for tuples of these types, and for tuples of each shorter suffix of the list.
+/// Implements `Arguments` for tuples of these types, and for tuples of each shorter suffix of the list.
 macro_rules! tuples {
     () => {};
     ($first:ident $($others:ident)*) => {
