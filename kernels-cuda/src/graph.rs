@@ -33,7 +33,7 @@ use crate::lock::locked;
 /// let mut x = aten::full(&[4], 1.0.into(), None, None, Some(device), None)?;
 /// let graph = Graph::record(device, || aten::mul(&x, &x))?;
 /// aten::fill__scalar(&mut x, 3.0.into())?;
-/// graph.replay()?;                                    // the result is made of nines
+/// graph.replay()?;                                    // each element of the result is 9
 /// println!("{:?}", graph.result());
 /// # Ok(())
 /// # }

@@ -7,8 +7,8 @@ struct Row {
     i64 width;
 };
 
-// Finds the positions of values in sorted rows. Each row has `each` values of its own. `order`, if not null, has the indices that sort a
-// row.
+// Finds the insertion positions of values in sorted rows. Each row has `each` values of its own. `order`, if not null, has the indices that
+// sort a row.
 template <class C>
 __global__ void __launch_bounds__(256)
     placed(i64 count, Row wanted, Row sorted, i64 each, bool right, const i64 *order, u8 *to, bool narrow, u32 site, Fault *fault) {

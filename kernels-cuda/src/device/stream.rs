@@ -23,7 +23,7 @@ use crate::lock::locked;
 /// # fn main() -> dispatch_runtime::Result<()> {
 /// let stream = Stream::new("cuda:0".parse().unwrap())?;
 /// {
-///     let _entered = stream.enter();      // until this is dropped, the thread's work goes there
+///     let _entered = stream.enter();      // until this is dropped, the thread launches work in `stream`
 /// }
 /// stream.synchronize()?;
 /// # Ok(())

@@ -115,7 +115,7 @@ struct Sides<'a> {
     groups: i64,
 }
 
-/// Converts to 31 bits. A larger stride or padding becomes so large that the window meets no element.
+/// Converts a size, stride or padding to an integer of 31 bits. A larger one becomes so large that the window contains no element.
 fn small(number: i64) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX >> 1)
 }
