@@ -1,7 +1,7 @@
 //! The stack of levels that function transforms share.
 //!
-//! A transform - the gradient of a function, a function over a batch - runs a function at a *level* of its own. Levels nest in any
-//! order, and each call of an operator goes through all of them, from the innermost out:
+//! A transform (such as the gradient of a function, or a function over a batch) runs a function at a *level* of its own. Levels nest in any
+//! order, and each operator call goes through all of them, from the innermost out:
 //!
 //! ```text
 //! front    the highest layer but modes: the innermost level prepares the arguments, and only its own layers are switched on
@@ -10,8 +10,8 @@
 //!          next level, or, where none is left, as a plain call. What comes out is brought up to the level again
 //! ```
 //!
-//! A layer that transforms functions implements [`Transform`] and [enters](enter) a level for the length of a function. A tensor of a
-//! level is a [`Lifted`] one: the same elements under other keys, so what a level remembers about it is that level's alone.
+//! A layer that transforms functions implements [`Transform`] and [enters](enter) a level while the function runs. A tensor of a level is a
+//! [`Lifted`] one: the same elements under additional keys. What a level records about it does not affect other levels.
 #![forbid(unsafe_code)]
 
 mod front_and_back;
