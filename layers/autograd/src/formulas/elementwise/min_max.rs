@@ -1,11 +1,11 @@
-//! Maximum, minimum and clamp, and what chooses by a mask: `where` and `masked_fill`.
+//! Gradient formulas of maximum, minimum and clamp, and of selection by a mask (`where`, `masked_fill`).
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
 
 use crate::{Gradient, op_grad};
 
-/// The gradient where a choice fell on one of two, half of it where they were equal, and none where it did not.
+/// Returns the gradient of one operand of a minimum or maximum: half if the operands are equal, zero if the other was selected.
 fn share(grad: &Tensor, equal: &Tensor, lost: &Tensor) -> Result<Tensor> {
     aten::where_self(equal, &(grad / 2)?, grad)?.masked_fill_scalar(lost, 0)
 }
@@ -14,7 +14,7 @@ fn any_nan([a, b, c]: [&Tensor; 3]) -> Result<Tensor> {
     a.isnan()?.logical_or(&b.isnan()?)?.logical_or(&c.isnan()?)
 }
 
-/// The gradient of what has one bound, from below or from above.
+/// Returns the gradient of a tensor clamped by one bound. `below` is true for a lower bound.
 fn of_bounded(grad: &Tensor, this: &Tensor, bound: &Tensor, below: bool) -> Result<Tensor> {
     if bound.is_number() {
         let inside = if below { this.gt(bound)? } else { this.lt(bound)? };
