@@ -62,9 +62,10 @@ fn cumprod_by_parts(grad: &Tensor, this: &Tensor, dim: i64) -> Result<Tensor> {
 
 #[op_grad(aten::logcumsumexp)]
 fn logcumsumexp(grad: &Tensor, this: &Tensor, dim: i64, result: &Tensor) -> Result<Tensor> {
-    // Logarithms of gradients have no sign, so each sign goes by itself. Infinity for that of zero would have no gradient.
+    // Logarithms of gradients have no sign, so positive and negative gradients are scanned separately. A zero gradient becomes the smallest
+    // finite number, because infinity would make its own gradient NaN.
     if this.dtype().is_complex() {
-        // That of a complex number has all that there is to it.
+        // The logarithm of a complex number includes its sign.
         let from_here = backwards(&(conj(grad)?.log()? - result)?, dim, |terms| terms.logcumsumexp(dim))?;
         return conj(&(from_here + this)?.exp()?);
     }
