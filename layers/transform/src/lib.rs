@@ -4,10 +4,10 @@
 //! order, and each operator call goes through all of them, from the innermost out:
 //!
 //! ```text
-//! front    the highest layer but modes: the innermost level prepares the arguments, and only its own layers are switched on
-//!   ...    those layers, such as Autograd: what they see are tensors of this level
-//! back     below them: the level is set aside, the arguments are taken down from it, and the call starts anew - at the front, for the
-//!          next level, or, where none is left, as a plain call. What comes out is brought up to the level again
+//! front    the highest layer below the modes: lifts the arguments to the innermost level and enables only that level's own layers
+//!   ...    those layers, such as Autograd: they see tensors of this level
+//! back     the lowest of them: takes the level off the stack, lowers the arguments, and calls the operator again. The call enters the
+//!          front for the next level, or is a plain call if no level is left. Its results are lifted to the level again
 //! ```
 //!
 //! A layer that transforms functions implements [`Transform`] and [enters](enter) a level while the function runs. A tensor of a level is a
