@@ -149,7 +149,7 @@ pub enum GradientError {
     },
     /// `requires_grad_(false)` was called on a tensor that was computed from others.
     NotALeaf,
-    /// `requires_grad_(true)` was called inside of a function under a transform.
+    /// `requires_grad_(true)` was called inside of a transformed function.
     InsideTransform,
     /// The recomputation of a checkpoint captured other tensors than the forward pass.
     CapturedOthers,

@@ -45,7 +45,8 @@ impl Transform for Reverse {
 ///
 /// # Errors
 ///
-/// Returns the error of the function, and [`GradientError::NotScalar`] if its result has not exactly one element.
+/// Returns the error of the function, [`GradientError::NotContinuous`] if the dtype of `x` has no gradients, and
+/// [`GradientError::NotScalar`] if the result has not exactly one element.
 pub fn grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Tensor> {
     value_and_grad(f, x).map(|(_, gradient)| gradient)
 }

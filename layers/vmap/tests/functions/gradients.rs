@@ -1,4 +1,4 @@
-//! Maps of derivatives, and derivatives of maps.
+//! Tests of vmap of gradients, and of gradients of vmap.
 
 use aten::prelude::*;
 use dispatch_autograd::Differentiable;
@@ -13,7 +13,7 @@ fn loss(w: &Tensor, x: &Tensor) -> Result<Tensor> {
     x.matmul(w)?.tanh()?.square()?.sum()
 }
 
-/// The parameters of a small network, and its loss for one sample.
+/// Returns the parameters of a small network.
 fn network() -> [Tensor; 4] {
     [numbers(&[5, 4]), numbers(&[5]), numbers(&[3, 5]), numbers(&[3])]
 }
