@@ -35,7 +35,7 @@ struct PendingNode {
     /// The number of edges whose gradient has not arrived.
     missing: usize,
     gradients: SmallVec<[Option<Tensor>; 1]>,
-    /// Whether the node is an input, or leads to one.
+    /// Whether the node runs: it is an input, it leads to one, or the task has no inputs.
     wanted: bool,
 }
 

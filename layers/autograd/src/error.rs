@@ -98,7 +98,7 @@ pub enum GradientError {
         /// The position of the tensor.
         position: usize,
     },
-    /// A backward pass without a seed gradient started from a tensor that is not one real element.
+    /// A backward pass without a seed gradient started from a tensor that does not have exactly one real element.
     NotScalar {
         /// The sizes of the tensor.
         sizes: Vec<i64>,

@@ -74,7 +74,8 @@ pub fn living(tensor: &Tensor) -> Tensor {
     tensor
 }
 
-/// Replaces tensors of ended levels by the tensors below, for calls that no level intercepts.
+/// Replaces tensors of ended levels by the tensors below, for calls that no level intercepts. Returns an error if a tensor's level runs on
+/// another thread.
 #[op_fallback(FuncTorchGradWrapper)]
 fn over(operator: &Operator, _: KeySet, stack: &mut Stack) -> Result<()> {
     for value in stack.top_mut(operator.argument_count()).unwrap_or_default() {

@@ -147,7 +147,7 @@ impl Batch {
         aten::expand(&mapped.tensor, &sizes, false)
     }
 
-    /// Finds a tensor of a value whose batch dimension has not the batch's size.
+    /// Finds a tensor of a value whose batch dimension does not have the batch size.
     pub(crate) fn misplaced(&self, value: &Value) -> Option<(Tensor, usize)> {
         let mut all = value.tensors().filter_map(|tensor| {
             let Mapped { tensor, dim } = self.mapped(tensor);

@@ -69,7 +69,8 @@ pub(crate) fn is_decomposed(operator: &Operator) -> bool {
     parts(operator).is_some()
 }
 
-/// Returns the keys for the operator's implicit composite kernel. `None` if it has no such kernel, or has a batch rule or kernel.
+/// Returns the keys for the operator's implicit composite kernel. `None` if it has no such kernel, or if it has a batch rule or a kernel
+/// for FuncTorchBatched.
 fn parts(operator: &Operator) -> Option<KeySet> {
     /// The cached result and table version, by the operator's address. Operators are never freed.
     type Known = HashMap<usize, (TableVersion, Option<KeySet>)>;

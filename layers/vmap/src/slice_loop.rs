@@ -1,7 +1,6 @@
 //! The loop over slices: one call per slice, whose results are stacked. It is correct for every operator, and slow.
 //!
 //! If all slices are alike, one call is enough. That is so on Meta, for empty tensors, and if the batch dimension has stride 0.
-//! slices are all alike, and then one call is enough.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, Mutex, PoisonError};

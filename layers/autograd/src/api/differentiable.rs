@@ -45,9 +45,9 @@ pub trait Differentiable: Sized {
     ///
     /// # Errors
     ///
-    /// Returns [`GradientError::NoGraph`] if nothing requires gradients, [`GradientError::NotScalar`] if the tensor has not one real
-    /// element, [`GradientError::Modified`] or [`GradientError::Freed`] if a saved tensor was written to or freed, and the error of a
-    /// derivative.
+    /// Returns [`GradientError::NoGraph`] if nothing requires gradients, [`GradientError::NotScalar`] if the tensor does not have exactly
+    /// one real element, [`GradientError::Modified`] or [`GradientError::Freed`] if a saved tensor was written to or freed, and the error
+    /// of a derivative.
     fn backward(&self) -> Result<()>;
 
     /// Returns the accumulated gradient, if any. While this handle lives the returned tensor does not change: a later backward stores the

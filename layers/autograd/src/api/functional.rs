@@ -46,7 +46,7 @@ impl Transform for Reverse {
 /// # Errors
 ///
 /// Returns the error of the function, [`GradientError::NotContinuous`] if the dtype of `x` has no gradients, and
-/// [`GradientError::NotScalar`] if the result has not exactly one element.
+/// [`GradientError::NotScalar`] if the result does not have exactly one element.
 pub fn grad(f: impl FnOnce(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Tensor> {
     value_and_grad(f, x).map(|(_, gradient)| gradient)
 }

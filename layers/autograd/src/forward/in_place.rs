@@ -41,8 +41,8 @@ pub(crate) fn check_allowed(operator: &Operator, arguments: &[Value], is_recorde
     Ok(Writes { tensors, is_recorded })
 }
 
-/// Redispatches below autograd, and increments the versions of written tensors that the call left unchanged. A returned tensor with new
-/// metadata becomes a view of the argument, which then does not count as written.
+/// Redispatches below autograd, and increments the version of each written tensor if the call did not. A returned tensor with new metadata
+/// becomes a view of the argument, which then does not count as written.
 pub(crate) fn run_below(operator: &Operator, keys: KeySet, stack: &mut Stack, writes: &mut Writes) -> Result<()> {
     {
         let _computing = writes.is_recorded.then(computing);

@@ -25,7 +25,7 @@ pub(crate) type ResultOf<'a> = (&'a mut Tensor, bool);
 /// Differentiable arguments of a call: a tensor, an optional tensor, or a list.
 #[doc(hidden)]
 pub trait Inputs {
-    /// Whether an argument may require gradients.
+    /// Whether any of the tensors may require gradients.
     fn may_require_grad(&self) -> bool;
 
     /// Adds the edge of each tensor to the node.

@@ -29,7 +29,8 @@ pub(crate) fn exchange(place: &mut Option<Tensor>, gradient: Tensor) -> Option<(
     None
 }
 
-/// Returns the gradient, or a copy if its storage is shared. A later write to another tensor must not change a leaf's gradient.
+/// Returns the gradient, or a copy if it is shared, not dense, or recorded. A later write to another tensor must not change a leaf's
+/// gradient.
 fn own(gradient: Tensor) -> Result<Tensor> {
     let mut gradient = without_base(gradient)?;
     if is_own(&mut gradient) { Ok(gradient) } else { aten::clone(&gradient, None) }

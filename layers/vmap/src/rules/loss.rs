@@ -191,7 +191,7 @@ fn likelihood_backward(
     Ok(Mapped::in_front(aten::movedim_int(&back, -1, i64::try_from(samples.dim).unwrap_or(1))?))
 }
 
-/// Returns the reduction of a slice: the loss of a single sample is not reduced, which equals its sum.
+/// Returns the reduction of a slice. The unreduced loss of a single sample is computed as its sum.
 fn of_one(this: &Mapped, reduction: i64) -> i64 {
     if reduction == ALL && this.rank() == 1 { SUM } else { reduction }
 }

@@ -137,7 +137,7 @@ fn second_derivatives_of_each_sample() {
 #[test]
 fn a_gradient_of_a_map_of_a_gradient() {
     let (x, y) = (numbers(&[3]), numbers(&[4]));
-    // The sum over y of the derivative of x^2 y^2 in x, differentiated in x again.
+    // The function is the sum over y of the derivative of x^2 y^2 with respect to x. It is differentiated with respect to x again.
     let f = |x: &Tensor| vmap(|y| grad(|x| (x * y)?.square()?.sum(), x), &y)?.sum();
     let found = grad(f, &x).unwrap();
     let expected = (x.ones_like().unwrap() * (y.square().unwrap().sum().unwrap() * 2.0).unwrap()).unwrap();

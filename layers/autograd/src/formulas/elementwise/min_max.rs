@@ -43,7 +43,8 @@ derivatives! {
         of_bounded(grad, this, max, false), share(grad, &this.eq(max)?, &this.lt(max)?);
 }
 
-/// Between plain numbers, what is on a bound belongs to the bound. Between tensors, both have half of it.
+/// Gradients of `clamp`. If an element equals a scalar bound, its gradient is zero. If it equals a tensor bound, element and bound get half
+/// each.
 #[op_grad(aten::clamp_tensor)]
 fn clamp(grad: &Tensor, _: ...) -> (impl Gradient, impl Gradient, impl Gradient) {
     (
