@@ -1,4 +1,5 @@
-//! Batch rules of operators on images, volumes or signals: the batch is folded into the items.
+//! Batch rules of operators on images, volumes or signals: the batch of vmap is folded into dimension 0, the operator's own batch
+//! dimension.
 
 use dispatch_runtime::{Operator, Result, Value};
 
@@ -6,8 +7,8 @@ use crate::batch::Batch;
 use crate::call;
 use crate::shape_words::{fold_batch, unfold_batch};
 
-/// Folds the batch into the items of tensors with `rank` dimensions. A slice with one dimension fewer is one item, and the batch becomes
-/// the items.
+/// Batches an operator whose tensors have `rank` dimensions, with items along dimension 0. The batch is folded into the items. If slices
+/// have one dimension fewer, each slice is one item.
 fn items(batch: &Batch, operator: &Operator, arguments: &[Value], rank: usize) -> Result<Option<Vec<Value>>> {
     let mut several = None;
     let mut values = arguments.to_vec();

@@ -7,7 +7,7 @@ use crate::batch::{Batch, Mapped};
 use crate::error::VmapError;
 use crate::shape_words::{aligned, shift_dim};
 
-/// Returns the indices of the slices: 0 to the batch size.
+/// Returns the slice indices, from 0 to the batch size minus 1.
 fn numbers(batch: &Batch, on: &Tensor) -> Result<Tensor> {
     aten::arange(batch.size().into(), Some(DType::I64), None, Some(on.device()), None)
 }
@@ -134,7 +134,7 @@ fn index_of(operator: &Operator, batch: &Batch, this: &Mapped, indices: Vec<Opti
     Ok(Some(Mapped::in_front(aten::movedim_intlist(&found, &here, &there)?)))
 }
 
-/// Batches `index_put` and its variants. Masks are left to the loop: each slice may select another number of elements.
+/// Batches `index_put` and its variants. Returns `None` for masks: each slice may select another number of elements.
 fn put(
     operator: &Operator,
     batch: &Batch,

@@ -1,4 +1,4 @@
-//! Batch rules of matrix and vector products whose operands are both batched.
+//! Batch rules of matrix and vector products.
 
 use dispatch_macros::op_vmap;
 use dispatch_runtime::{Result, Scalar, Tensor};

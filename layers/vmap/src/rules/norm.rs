@@ -146,7 +146,7 @@ fn native_group_norm(batch: &Batch, _: ...) -> Result<(Mapped, Mapped, Mapped)> 
 /// Batches batch normalization by folding the batch into the channels, which are normalized separately.
 #[op_vmap(aten::native_batch_norm)]
 fn native_batch_norm(batch: &Batch, _: ...) -> Result<Option<(Mapped, Mapped, Mapped)>> {
-    // Written running statistics are left to the loop.
+    // A call that writes running statistics is a loop over slices.
     if training && (running_mean.is_some() || running_var.is_some()) {
         return Ok(None);
     }

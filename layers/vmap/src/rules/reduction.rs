@@ -38,7 +38,7 @@ macro_rules! middle_of_rows {
         #[op_vmap(aten::$operator)]
         fn $operator(batch: &Batch, this: Mapped) -> Result<Option<Mapped>> {
             let rows = rows(batch, &this)?;
-            // A median along a dimension rejects an empty dimension, a median of all elements does not. An empty slice is left to the loop.
+            // `median_dim` rejects an empty dimension, `median` does not. So an empty slice is left to the loop over slices.
             if rows.sizes()[1] == 0 {
                 return Ok(None);
             }

@@ -1,4 +1,4 @@
-//! Gradient formulas of views of all elements.
+//! Gradient formulas of views: reshapes, permutations, `expand`, `as_strided`.
 
 use aten::prelude::*;
 use dispatch_runtime::prelude::*;
