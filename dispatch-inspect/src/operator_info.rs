@@ -121,7 +121,7 @@ pub(crate) fn derivative(operator: &'static Operator) -> Derivative {
                 Derivative::Kernel(kernels.join(" or "))
             }
         }
-        // The fallback of the layer refuses `out=` forms, or looks for a rule.
+        // An `out=` form has no derivative. For other operators without a kernel, the layer's fallback looks for a rule.
         _ if operator.schema().kind() == SchemaKind::Out => Derivative::None,
         _ => match (rule(operator), operator.functional()) {
             (Some(place), _) if has_tensors(operator) => Derivative::Rule(place),

@@ -16,7 +16,7 @@ use crate::scope::{Modes, Scope};
 /// use dispatch_modes::{Call, Mode, with};
 /// use dispatch_runtime::prelude::*;
 ///
-/// Repeats calls that fail in double precision.
+/// /// Repeats failed calls in double precision.
 /// struct Wide;
 ///
 /// impl Mode for Wide {

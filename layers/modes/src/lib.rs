@@ -7,7 +7,7 @@
 //! use dispatch_modes::{Call, Flops, Mode};
 //! use dispatch_runtime::prelude::*;
 //!
-//! Replaces every ReLU by a GELU.
+//! /// Replaces every ReLU by a GELU.
 //! struct Smooth;
 //!
 //! impl Mode for Smooth {
