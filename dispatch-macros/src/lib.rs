@@ -35,7 +35,7 @@ use proc_macro::TokenStream;
 /// |---|---|
 /// | `plan` | the operator has a plan: a function under `#[op_plan]` |
 /// | `shape = pointwise`, `reduce(dim)`, `"mk,kn->mn"` | the operator has the plan of this shape word |
-/// | `dtype = float`, `dtypes(floating)`, `check = f(this)` | for a shape word: dtype of the result, dtypes of the computation, a condition |
+/// | `dtype = float`, `dtypes(floating)`, `check = f(this)` | for a shape word: result dtype, dtypes of the computation, a condition |
 /// | `check = f(this)` over a body | a check that runs if the body fails: its error replaces that of the inner operator |
 /// | `data_dependent` | the sizes of results depend on elements |
 /// | `inplace`, `out = "out"` | defines the in-place and the `out=` form |
