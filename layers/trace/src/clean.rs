@@ -19,7 +19,7 @@ impl Graph {
     /// let graph = dispatch_trace::trace(
     ///     |x| {
     ///         let (once, again) = (aten::exp(&x[0])?, aten::exp(&x[0])?);
-    ///         aten::neg(&once)?;                  // nobody uses it
+    ///         aten::neg(&once)?;                  // not used
     ///         Ok([aten::mul(&once, &again)?])
     ///     },
     ///     &[Tensor::from([1.0_f32, 2.0])],
