@@ -32,7 +32,7 @@ pub struct CallExplanation {
     pub removed: Vec<String>,
     /// The keys of the call.
     pub keys: Vec<String>,
-    /// The keys that are skipped, because calls fall through there on every backend.
+    /// The keys that the call skips, because the operator has nothing to do there.
     pub masked: Vec<String>,
     /// The key whose cell the call enters; `None` for a call without keys.
     pub key: Option<String>,

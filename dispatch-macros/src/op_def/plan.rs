@@ -35,7 +35,7 @@ impl Definition {
         quote!(#plan #data_dependent #pointwise #(#forms)*)
     }
 
-    /// Generates the associated types that name the forms' types.
+    /// Generates the implementations of `HasOut` and `HasInPlace`, which name the types of the forms.
     pub(super) fn form_types(&self, forms: &[Self]) -> TokenStream {
         let Self { runtime, function, schema, .. } = self;
         let name = &function.signature.ident;

@@ -43,7 +43,7 @@ pub(crate) fn name(input: &FnArg) -> Option<&Ident> {
     if let Pat::Ident(pattern) = &*typed.pat { Some(&pattern.ident) } else { None }
 }
 
-/// Returns the parameters for a schema's arguments, of types that `of_type` returns, with the location of `dots`.
+/// Returns the parameters for a schema's arguments, of types that `of_type` returns, with the span of `dots`.
 pub(crate) fn inputs(
     schema: &Schema,
     dots: Token![...],

@@ -83,17 +83,17 @@ impl<M: Mode + ?Sized> Mode for Arc<M> {
 pub enum ModeError {
     /// The mode neither passed the call on nor set its results.
     NoResults {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
     },
     /// The mode passed the call on after it had passed it on, or set its results, before.
     PassedOnAgain {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
     },
     /// The mode set more or fewer results than the operator has.
     WrongCount {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
         /// The number of results of the operator.
         expected: usize,

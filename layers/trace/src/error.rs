@@ -21,40 +21,40 @@ use dispatch_runtime::Error;
 pub enum TraceError {
     /// A traced function read the elements of a tensor, so its later calls could depend on them.
     DataDependent {
-        /// The operator that read the elements.
+        /// The name of the operator that read the elements.
         operator: String,
     },
     /// An argument or result is of a kind that no graph can hold.
     Unrecordable {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
         /// The name of the argument, or the index of the result.
         argument: String,
-        /// Its kind.
+        /// The kind of its value.
         kind: &'static str,
     },
     /// A traced function wrote to a tensor from outside of the function.
     OutsideWritten {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
         /// The sizes of the tensor.
         sizes: Vec<i64>,
     },
     /// An operator used a tensor that was made inside of a recorded call, and is not a result of it.
     Hidden {
-        /// The operator that used the tensor.
+        /// The name of the operator that used the tensor.
         operator: String,
-        /// The operator that made the tensor.
+        /// The name of the operator that made the tensor.
         made_by: String,
     },
     /// A traced function called an operator on a thread that it started.
     OtherThread {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
     },
     /// A tensor shares memory of a traced tensor with another dtype, and no operator made it.
     Reinterpreted {
-        /// The operator that used the tensor.
+        /// The name of the operator that used the tensor.
         operator: String,
     },
     /// The same tensor was passed as two inputs.
@@ -71,7 +71,7 @@ pub enum TraceError {
     },
     /// An operator returned another dtype or other sizes than its Meta kernel.
     Unplanned {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
         /// The index of the result.
         result: usize,
@@ -98,7 +98,7 @@ pub enum TraceError {
     },
     /// The result of a node differs in dtype or sizes from the graph.
     Result {
-        /// The operator.
+        /// The name of the operator.
         operator: String,
         /// The name of the value.
         value: String,
@@ -111,7 +111,7 @@ pub enum TraceError {
     Node {
         /// The index of the node.
         node: usize,
-        /// The operator of the node.
+        /// The name of the node's operator.
         operator: String,
         /// The mistake.
         problem: String,

@@ -9,8 +9,8 @@ use super::gives_tensors;
 use crate::error::TraceError;
 use crate::print::Kind;
 
-/// Calls an operator on Meta and returns its results. Returns `None` if only the real call can tell, and no results if the real call has no
-/// elements.
+/// Calls an operator on Meta and returns its results. Returns `None` if only the real call can tell, and an empty list if there is nothing
+/// to check: all tensors are on Meta or, if the results are tensors, all are numbers.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ fn asks_for_elements(error: &Error) -> bool {
         || access.is_some_and(|access| *access == AccessError::NotOnHost { device: Device::META })
 }
 
-/// Returns whether an error only says that Meta cannot tell: the operator has no Meta kernel, or it creates tensors on other devices.
+/// Returns whether an error only says that Meta cannot tell: the operator has no Meta kernel, or it uses tensors of another device.
 pub(crate) fn is_ignorance(error: &Error) -> bool {
     let bad: Option<&BadArgument> = std::error::Error::source(error).and_then(|source| source.downcast_ref());
     matches!(error.kind(), ErrorKind::NoKernel(_) | ErrorKind::NoneFits { .. } | ErrorKind::NoShape { .. })
