@@ -146,7 +146,7 @@ pub(crate) fn expand(attribute: &TokenStream, item: TokenStream) -> TokenStream 
             #runtime::Key::user(&KEY)
         };
 
-        // In kernels, built-in keys hide a user's key: a kernel for a user's key of the same name would be registered for the built-in one.
+        // The name must differ from those of built-in keys, which hide it in kernels: a kernel would be registered for the built-in key.
         const _: () = {
             #[allow(non_upper_case_globals)]
             const #name: #runtime::__private::Fresh = #runtime::__private::Fresh;

@@ -68,7 +68,7 @@ fn attention(arguments: &[Value], first: usize, [by_keys, by_values]: [u64; 2]) 
     Some(2 * product(&[batch, heads, queries, keys]) * (by_keys * product(&[width]) + by_values * product(&[across])))
 }
 
-/// Returns the number of products per output element: the elements of the weight divided by its first dimension.
+/// Returns the number of products per element of the result (of the image if transposed): the weight's elements over its first dimension.
 fn per_place(weight: &Tensor) -> Option<u64> {
     product(weight.sizes()).checked_div(product(weight.sizes().get(..1)?))
 }
