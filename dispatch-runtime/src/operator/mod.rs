@@ -45,10 +45,10 @@ pub use table::{Head, TableRef, TableVersion};
 /// ```
 /// use dispatch_runtime::prelude::*;
 ///
-/// #[op_def("doubled(Tensor self) -> Tensor")]
-/// pub fn doubled(this: &Tensor) -> Result<Tensor>;
+/// #[op_def("negated(Tensor self) -> Tensor")]
+/// pub fn negated(this: &Tensor) -> Result<Tensor>;
 ///
-/// let operator = doubled::operator();
+/// let operator = negated::operator();
 /// assert_eq!(operator.schema().arguments[0].name, "self");
 /// assert_eq!(operator.argument_count(), 1);
 /// ```
