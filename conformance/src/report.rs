@@ -152,7 +152,7 @@ impl fmt::Display for State {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// The operator's full name.
+    /// The operator's name with namespace and overload.
     pub operator: String,
     /// The outcomes of each check.
     pub tallies: BTreeMap<Check, Tally>,
@@ -188,7 +188,7 @@ impl Row {
 /// ```
 #[derive(Debug)]
 pub struct Failed {
-    /// The operator's full name.
+    /// The operator's name with namespace and overload.
     pub operator: String,
     /// The number of the call among those of the operator, counted from 0.
     pub call: usize,
