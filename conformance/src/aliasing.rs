@@ -27,7 +27,8 @@ const MAY_COPY: [&str; 16] = [
 /// Arguments that the operator writes although its schema does not say so. PyTorch does the same.
 const SILENT_WRITES: [(&str, &str); 2] = [("native_batch_norm", "running_mean"), ("native_batch_norm", "running_var")];
 
-/// Operators whose results may be views of arguments although their schemas do not say so. Callers promise not to rely on either.
+/// Operators whose results may be views of arguments although their schemas do not say so. Callers must rely neither on a view nor on a
+/// copy.
 const SILENT_VIEWS: [&str; 21] = [
     "_unsafe_view",
     "unsafe_split",

@@ -54,7 +54,7 @@ impl Call {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Json`] if the line is not JSON, and [`Error::Lacks`] if it has no `op`, `args` or `out`.
+    /// Returns [`Error::Json`] if the line is not a JSON object, and [`Error::Lacks`] if a field is missing or invalid.
     pub fn parse(line: &str) -> Result<Self> {
         Self::parse_numbered(line, 1)
     }

@@ -88,7 +88,7 @@ pub enum TypeKind {
     List(Box<Type>, Option<u32>),
     /// `(A, B)`: a tuple.
     Tuple(Vec<Type>),
-    /// `Dict(K, V)`.
+    /// `Dict(K, V)`: a dictionary.
     Dict(Box<Type>, Box<Type>),
     /// `Future(T)`.
     Future(Box<Type>),

@@ -282,7 +282,7 @@ fn is_blind(error: &Error) -> bool {
         || cause(error).is_some_and(|cause: &BadArgument| matches!(*cause.problem, Problem::NotOnHost { .. }))
 }
 
-/// Passes if the call was refused with the expected error. Fails if the call was made.
+/// Returns a passed verdict if the call was refused with the expected error, and a failed one if the call was made.
 fn refused(outcome: Result<(), Stop>, expected: impl Fn(&Error) -> bool, mistake: &str) -> Verdict {
     match outcome {
         Ok(()) | Err(Stop::Failed(Failure::Result { .. } | Failure::Argument { .. })) => {

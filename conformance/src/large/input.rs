@@ -64,8 +64,8 @@ impl Kind {
     }
 }
 
-/// The layout of an array of one or two dimensions, and the dimension along which operators work. A line is all elements along this
-/// dimension.
+/// The layout of an array of one or two dimensions, and the dimension along which operators work. A line is the elements along this
+/// dimension at a fixed index of the other one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lines {
     pub(super) sizes: &'static [i64],
