@@ -19,7 +19,8 @@ use crate::gradients::{cosines, is_leaf};
 use crate::tensors::{to_array, to_tensor};
 use crate::verdict::{Failure, Stop, Verdict, attempt};
 
-/// Checks the gradients of a batch. Returns `None` if no gradients were recorded, or if the call writes arguments or is random.
+/// Checks the gradients of a batch. Returns `None` if no gradients were recorded, if the call writes arguments, or if its results are
+/// unpredictable.
 pub(super) fn check(case: &Case) -> Option<Verdict> {
     let recorded = case.gradients.as_ref()?;
     let writes = case.operator.schema().arguments.iter().any(Argument::is_written);

@@ -58,8 +58,9 @@ struct Slopes {
     expected: f64,
     /// The sum of the magnitudes of the terms of `actual`.
     scale: f64,
-    /// The change of the finite differences at half of the step.
+    /// The uncertainty of the finite differences: their change at half of the step, and the size of a kink.
     doubt: f64,
+    /// The rounding error of the finite differences.
     noise: f64,
 }
 

@@ -101,7 +101,7 @@ impl Lines {
     }
 }
 
-/// Returns a number from -4 to 4, mostly zero: sums of 90,000 of them are exact in `F16`.
+/// Returns a number from -4 to 4, mostly zero: sums of 90,000 of them stay in the range of `F16`.
 pub(super) fn sparse(i: i64) -> i64 {
     let hash = (i * 37 + i / 101 + i / 7919) % 1009;
     if hash % 5 == 0 { hash / 5 % 9 - 4 } else { 0 }
