@@ -66,7 +66,7 @@ impl Outcome {
     }
 }
 
-/// An [`Outcome`], read to the host.
+/// The results and the final arguments of an [`Outcome`], copied to the host.
 pub(crate) struct Read {
     pub(crate) results: Vec<Datum>,
     pub(crate) after: Vec<Datum>,

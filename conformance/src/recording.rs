@@ -142,7 +142,7 @@ pub(crate) fn recorded_lines() -> Result<Vec<String>> {
     Ok(files.into_iter().flatten().flatten().collect())
 }
 
-/// Returns the names and schemas of PyTorch's core operator set, read from the same place as [`recorded_calls`].
+/// Returns the names and schemas of PyTorch's core operators, from the same folder or copy as [`recorded_calls`].
 ///
 /// ```
 /// # if std::env::var_os("DISPATCH_GOLDEN").is_none() {

@@ -72,7 +72,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// The error for a name that is not one of a [`Check`].
+/// The error for a name that no [`Check`] has.
 ///
 /// ```
 /// assert!("speed".parse::<conformance::Check>().unwrap_err().to_string().contains("values, meta"));
