@@ -70,7 +70,7 @@ pub(crate) fn is_decomposed(operator: &Operator) -> bool {
 }
 
 /// Returns the keys for the operator's implicit composite kernel. `None` if it has no such kernel, or if it has a batch rule or a kernel
-/// for FuncTorchBatched.
+/// for `FuncTorchBatched`.
 fn parts(operator: &Operator) -> Option<KeySet> {
     /// The cached result and table version, by the operator's address. Operators are never freed.
     type Known = HashMap<usize, (TableVersion, Option<KeySet>)>;
